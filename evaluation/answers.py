@@ -1,4 +1,4 @@
-"""How many requests are answered rightly: each is run from start to end, and its answer held against what is expected."""
+"""Share of requests answered correctly: each is run in full, and its answer compared with what is expected."""
 
 import asyncio
 import random
@@ -24,23 +24,24 @@ Figures = dict[str, Any]
 
 
 class Services(Protocol):
-    """What the requests are about, behind their APIs."""
+    """The services behind the requests' APIs."""
 
     async def reset(self) -> None:
-        """Undo every change, and count all calls anew."""
+        """Undo every change, and reset the counts of calls."""
         ...
 
     async def effects(self) -> list[str]:
-        """The operations that have changed something since the reset, one entry for each change."""
+        """Return the operations that have changed something since the reset, one entry for each change."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class Evaluation:
-    """``unasked``: the operations by which requests that only read, running together, have changed something."""
+    """The verdicts of an evaluation."""
 
     verdicts: tuple[Verdict, ...]
     unasked: tuple[str, ...] = ()
+    """Operations by which requests that should only read, running together, changed something."""
 
 
 async def evaluate_answers(
@@ -52,17 +53,25 @@ async def evaluate_answers(
     at_once: int = 1,
     progress: Callable[[int], None] | None = None,
 ) -> Evaluation:
-    """A verdict for every request, in order.
+    """Return a verdict for every request, in order.
 
-    ``deps`` makes what one run works with. Those that only read run ``at_once`` at a time; those that are to run ``alone`` follow one
-    by one, the turns of a conversation with one of them together. The services are reset before the first of them all and before each that runs
-    alone. ``progress`` gets the number of requests done.
+    Requests that only read run ``at_once`` at a time. Conversations with a request that must run ``alone`` follow one by one. The services
+    are reset before the first request and before each of these conversations.
+
+    Args:
+        asked: the requests.
+        deps: builds the dependencies of one run.
+        budget: the limits of each run.
+        services: the services behind the APIs.
+        at_once: runs in parallel.
+        progress: gets the number of requests done.
     """
     verdicts: dict[str, Verdict] = {}
     free = asyncio.Semaphore(at_once)
 
     async def ask(talk: Sequence[Asked], *, alone: bool) -> None:
         async with free:
+            # The ledger spans the conversation: each turn is judged by the changes after those already known.
             known = len(await services.effects()) if alone else 0
             async for turn in turns_of(talk, deps, budget):
                 effects = await services.effects() if alone else []
@@ -86,10 +95,10 @@ async def evaluate_answers(
 
 
 def report(evaluation: Evaluation, *, show_held_out: bool = False) -> Figures:
-    """The figures. ``overall`` and ``calls`` (by the number of calls that lead to the answer) are over the answerable requests.
+    """Return the figures of an evaluation.
 
-    ``interval``: 95 %, by the bootstrap over requests. Failures of held-out requests are counted and, unless asked for, not
-    shown: whoever tunes must not see them.
+    ``overall`` and ``calls`` (by the number of calls that lead to the answer) are over the answerable requests. ``interval``: 95 %, by the
+    bootstrap over requests. Failures of held-out requests are counted but only shown on request: whoever tunes must not see them.
     """
     verdicts = evaluation.verdicts
     answerable = [one for one in verdicts if one.asked.answerable]
@@ -121,7 +130,7 @@ def report(evaluation: Evaluation, *, show_held_out: bool = False) -> Figures:
 
 
 def group_of(verdict: Verdict) -> str:
-    """What a request is counted with."""
+    """Return the group that a request is counted in."""
     return verdict.asked.group if verdict.asked.answerable else "unanswerable"
 
 
@@ -134,7 +143,10 @@ def _costs(verdicts: Sequence[Verdict]) -> Figures:
 
 
 def _turns(verdicts: Sequence[Verdict]) -> Figures:
-    """Of the groups with dialogues: what was right, and what it cost, by the number of the turn; ``whole``: dialogues that were right throughout."""
+    """Return what was right and what it cost by the number of the turn, for groups with dialogues.
+
+    ``whole``: dialogues that were right throughout.
+    """
     found: Figures = {}
     for group in dict.fromkeys(group_of(one) for one in verdicts if one.asked.turn):
         ones = [one for one in verdicts if group_of(one) == group]
@@ -152,7 +164,7 @@ def _turns(verdicts: Sequence[Verdict]) -> Figures:
 
 
 def by_purpose(usages: Sequence[Usage]) -> Figures:
-    """Model calls and tokens of all runs, by the decision they were made for."""
+    """Return model calls and tokens of all runs, by the decision that they were made for."""
     names = sorted({name for usage in usages for name in usage.by_purpose})
     return {
         name: {
@@ -164,7 +176,7 @@ def by_purpose(usages: Sequence[Usage]) -> Figures:
 
 
 def per_right(verdicts: Sequence[Verdict]) -> Figures | None:
-    """What all runs used, divided by the requests answered rightly; None where none was."""
+    """Return what all runs used, divided by the number of requests answered correctly; None if there is none."""
     right = sum(one.right for one in verdicts if one.asked.answerable)
     if not right:
         return None
@@ -178,13 +190,13 @@ def per_right(verdicts: Sequence[Verdict]) -> Figures | None:
 
 
 def share(verdicts: Sequence[Verdict]) -> Figures:
-    """How many are right; the share is None of nothing."""
+    """Return how many verdicts are right; the share is None for no verdicts."""
     right = sum(one.right for one in verdicts)
     return {"n": len(verdicts), "right": right, "share": right / len(verdicts) if verdicts else None}
 
 
 def interval(right: Sequence[bool], resamples: int = RESAMPLES) -> tuple[float, float] | None:
-    """The 95 % percentile bootstrap interval of a share, seeded; None of nothing."""
+    """Return the seeded 95 % percentile bootstrap interval of a share; None for no values."""
     if not right:
         return None
     draw = random.Random(_SEED)

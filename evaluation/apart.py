@@ -1,4 +1,4 @@
-"""Conversations run several at a time, each against a service of its own: what one changes, no other sees."""
+"""Conversations run in parallel, each against a service of its own, so that none sees another's changes."""
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
@@ -16,8 +16,14 @@ Done = Callable[[Verdict, Sequence[Event]], None]
 async def evaluate_apart(
     asked: Sequence[Asked], places: Mapping[str, Sequence[Place]], budget: Budget, done: Done, at_once: int
 ) -> None:
-    """Run and judge every request; ``done`` gets each verdict with the run's events as it comes. ``places``: by service; each
-    is reset before a conversation has it. At most ``at_once`` run at a time.
+    """Run and judge every request, at most ``at_once`` conversations at a time.
+
+    Args:
+        asked: the requests.
+        places: running services by name; each is reset before a conversation gets it.
+        budget: the limits of each run.
+        done: gets each verdict with the run's events as it comes.
+        at_once: conversations in parallel.
     """
     free: dict[str, asyncio.Queue[Place]] = {}
     for service, some in places.items():
@@ -34,6 +40,7 @@ async def evaluate_apart(
                 await place.reset()
                 known = 0
                 async for turn in turns_of(talk, place.deps, budget):
+                    # The ledger spans the conversation: each turn is judged by the changes after those already known.
                     made = await place.made()
                     done(judged(turn, made=made[known:]), turn.events)
                     known = len(made)

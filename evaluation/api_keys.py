@@ -1,4 +1,4 @@
-"""What a relevant API and a found tool are compared by: tool set and API in ToolBench's file-name form.
+"""Keys that compare a relevant API with a found tool: tool set and API in ToolBench's file-name form.
 
 Categories are left out: catalogues list one API under several, and such copies count as one.
 """
@@ -10,11 +10,11 @@ Key = tuple[str, str]
 
 
 def key(toolset: str, api: str) -> Key:
-    """The key of an API by its names, in any spelling."""
+    """Return the key of an API from its names, in any spelling."""
     return standardise(toolset), standardise(api)
 
 
 def key_of(tool: ToolId) -> Key:
-    """The key of a tool by its id."""
+    """Return the key of a tool from its id."""
     _, toolset, api = tool_id_parts(tool)
     return key(toolset, api)

@@ -1,4 +1,4 @@
-"""Questions that a run asks back: the user who answers them, and whether the right choices were put to that user."""
+"""Questions that a run asks: the simulated user who answers, and whether the right choices were offered."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
@@ -12,7 +12,7 @@ from evaluation.expected import Asked, Asking
 from evaluation.values import states_text
 
 NOTHING_TO_ADD = "I have nothing to add: go by what I asked."
-"""What the user says to a question that the request gives no reason for."""
+"""The user's reply to a question that the request gives no reason for."""
 
 Figures = dict[str, Any]
 
@@ -26,14 +26,17 @@ class AskedBack(Model):
 
 
 class AnsweringUser:
-    """The user of one run, as far as questions go. ``asking``: what the request leaves open, None where it leaves nothing."""
+    """The simulated user of one run, who answers its questions.
+
+    ``asking``: what the request leaves open; None: nothing.
+    """
 
     def __init__(self, asking: Asking | None) -> None:
         self.asked: list[AskedBack] = []
         self._asking = asking
 
     async def answer(self, question: UserQuestion) -> str:
-        """The choice that is meant, where exactly one names it; else the user's own words."""
+        """Return the intended choice if exactly one names it, otherwise the user's own words."""
         said = self._said(question.choices)
         self.asked.append(AskedBack(question=question.text, choices=question.choices, answer=said))
         return said
@@ -46,7 +49,7 @@ class AnsweringUser:
 
 
 class Judged(Protocol):
-    """A request with what was asked back about it."""
+    """A request with the questions that were asked about it."""
 
     @property
     def asked(self) -> Asked: ...
@@ -56,19 +59,21 @@ class Judged(Protocol):
 
 
 def named_by(choice: str, fits: Sequence[Sequence[str]]) -> list[int]:
-    """The things that a choice names, by a mark that is theirs alone."""
+    """Return the indices of the things that a choice names by one of their distinguishing marks."""
     return [at for at, marks in enumerate(fits) if any(_states(choice, mark) for mark in marks)]
 
 
 def has_right_choices(asking: Asking, choices: Sequence[str]) -> bool:
-    """Whether every thing that fits is named by one choice, and each choice names one of them: none is left out, none put besides."""
+    """Return whether the choices name every thing that fits exactly once, and each choice names exactly one."""
     named = [named_by(choice, asking.fits) for choice in choices]
     return sorted(named) == [[at] for at in range(len(asking.fits))]
 
 
 def asking_figures(verdicts: Iterable[Judged], group_of: Callable[[Any], str]) -> Figures:
-    """How often was asked back, by group. ``needed``: the requests that leave something open, how many of them were asked about once, and how many of
-    those that can mean several things with the right choices. ``needless``: how many of the others were asked about.
+    """Return how often questions were asked, by group.
+
+    ``needed``: the requests that leave something open, how many of them were asked about once, and how many of those with several meanings
+    with the right choices. ``needless``: how many of the other requests were asked about.
     """
     groups: dict[str, list[Judged]] = {}
     for one in verdicts:
@@ -94,7 +99,7 @@ def _of(verdicts: Sequence[Judged]) -> Figures:
 
 
 def _states(choice: str, mark: str) -> bool:
-    """Whether a choice has the mark as whole words; of a day, in any way to write it."""
+    """Return whether a choice has the mark as whole words; a day counts in any notation."""
     if states_text(choice, mark):
         return True
     try:

@@ -1,4 +1,4 @@
-"""What every row of a table asks alike, asked once: the retriever's answers, and what is remembered; without what would tell the answer."""
+"""Cached retrieval and memory shared by all rows of a table, without memories that would give the answer away."""
 
 from collections.abc import Mapping, Sequence
 
@@ -10,7 +10,7 @@ from evaluation.overlap import Requests
 
 
 class KeptFinder:
-    """A retriever whose answers are kept."""
+    """A retriever whose results are cached."""
 
     def __init__(self, finder: ToolFinder) -> None:
         self._finder = finder
@@ -18,7 +18,7 @@ class KeptFinder:
         self._relevance: dict[tuple[tuple[str, ...], ToolId], tuple[float, ...] | None] = {}
 
     async def start_tools_of(self, requests: Sequence[str], limit: int) -> Sequence[Sequence[FoundTool]]:
-        """As the retriever finds them."""
+        """Return the retriever's results, from the cache where possible."""
         new = [request for request in dict.fromkeys(requests) if (request, limit) not in self._found]
         if new:
             found = await self._finder.start_tools_of(new, limit)
@@ -26,7 +26,7 @@ class KeptFinder:
         return [self._found[request, limit] for request in requests]
 
     async def relevance(self, texts: Sequence[str], ids: Sequence[ToolId]) -> Mapping[ToolId, tuple[float, ...]]:
-        """As the retriever judges it."""
+        """Return the retriever's scores, from the cache where possible."""
         asked = tuple(texts)
         new = [tool for tool in ids if (asked, tool) not in self._relevance]
         if new:
@@ -36,14 +36,14 @@ class KeptFinder:
         return {tool: values for tool, values in known.items() if values is not None}
 
     async def size(self) -> int:
-        """How many tools there are."""
+        """Return the number of tools."""
         return await self._finder.size()
 
 
 class OtherMemories:
-    """Long-term memory without the memories of requests that are, or nearly are, the one that is measured.
+    """Long-term memory without the memories of requests that equal, or nearly equal, the evaluated one.
 
-    ``met``: the requests that memory knew. The graph was learnt from them as well, so that there should be none.
+    ``met`` holds the requests that memory knew. The graph was learnt from them as well, so there should be none.
     """
 
     def __init__(self, memory: LongTermMemory) -> None:
@@ -52,9 +52,10 @@ class OtherMemories:
         self._recalled: dict[tuple[str, int], list[Recalled]] = {}
 
     async def recall(self, request: str, k: int, present: Present) -> list[Recalled]:
-        """The ``k`` most telling memories of other requests."""
+        """Return the ``k`` best memories of other requests."""
         if (request, k) not in self._recalled:
             near = Requests([request])
+            # Twice as many as needed, since those of near duplicates are dropped.
             found = await self._memory.recall(request, 2 * k, present)
             others = [one for one in found if not near.near(one.memory.request)]
             if len(others) < len(found):

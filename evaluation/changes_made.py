@@ -1,4 +1,4 @@
-"""What a run changed, held against what it was to change."""
+"""Changes that a run made, compared with those that it was to make."""
 
 import re
 from collections.abc import Sequence
@@ -9,7 +9,7 @@ from evaluation.expected import Change
 
 
 def misfits(wanted: Sequence[Change], made: Sequence[Change]) -> tuple[list[str], list[str]]:
-    """The changes that were wanted and not made, and those that were made and not wanted, in words. Each fits one other at most.
+    """Return the missing and the unwanted changes in words; each change matches at most one other.
 
     Those with most arguments choose first: a change of which little matters must not take what another needs.
     """
@@ -25,14 +25,17 @@ def misfits(wanted: Sequence[Change], made: Sequence[Change]) -> tuple[list[str]
 
 
 def _fits(wanted: Change, made: Change) -> bool:
-    """Whether it is the same operation, with all arguments that matter; others are free."""
+    """Return whether it is the same operation with all arguments that matter; other arguments are free."""
     return wanted.operation == made.operation and all(
         _alike(value, made.arguments.get(name)) for name, value in wanted.arguments.items()
     )
 
 
 def _alike(one: JsonValue, other: JsonValue) -> bool:
-    """The same value: texts whatever their case, blanks and last mark, times whatever their zero seconds, lists in any order."""
+    """Return whether two values are equivalent.
+
+    Texts may differ in case, blanks and the last mark, times in zero seconds, lists in order; further fields of an object are free.
+    """
     if isinstance(one, dict) and isinstance(other, dict):
         return all(_alike(value, other.get(name)) for name, value in one.items())
     if isinstance(one, list) and isinstance(other, list):

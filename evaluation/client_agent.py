@@ -1,4 +1,4 @@
-"""An agent as any client of a tool server has one: its model sees the list of tools, asks for a call, is told what came of it, and so on."""
+"""An agent like that of any tool server's client: its model sees the list of tools and requests calls."""
 
 import time
 from collections.abc import Sequence
@@ -12,41 +12,45 @@ from domain.event import Outcome
 from evaluation.client_words import ClientTools, Ended, Unreadable, Wanted, read, told
 
 MOST_REPLIES = 20
-"""Of the model, for one request."""
+"""Replies of the model for one request."""
 
 
 class ToolSession(Protocol):
-    """One client's session with a server."""
+    """A client's session with a server."""
 
     async def listed(self) -> ClientTools:
-        """What the server says of itself and its tools."""
+        """Return the server's instructions and tools."""
         ...
 
     async def call(self, wanted: Wanted) -> str:
-        """What a call answered, as text; of one that failed, why."""
+        """Return what a call answered, as text; for a failed call, the reason."""
         ...
 
 
 @dataclass(slots=True)
 class ClientRun:
-    """One request served. Tokens are estimated, four characters each. ``calls``: the tools in the order of their calls; ``said``: the conversation after the
-    message that stands before every one.
-    """
+    """One request served. Tokens are estimated at four characters each."""
 
     outcome: Outcome = "failed"
     answer: str = ""
     replies: int = 0
     unreadable: int = 0
     calls: list[str] = field(default_factory=list[str])
+    """Tools in the order of their calls."""
     list_tokens: int = 0
     prompt_tokens: int = 0
     completion_tokens: int = 0
     seconds: float = 0.0
     said: list[tuple[str, str]] = field(default_factory=list[tuple[str, str]])
+    """The conversation after the system message."""
 
 
 async def served(request: str, session: ToolSession, model: ChatModel, today: date) -> ClientRun:
-    """Serve a request. Raises ``ModelUnavailableError`` where the model does not answer."""
+    """Serve a request.
+
+    Raises:
+        ModelUnavailableError: the model does not answer.
+    """
     begun = time.perf_counter()
     tools = await session.listed()
     run = ClientRun(list_tokens=estimated_tokens(tools.text))

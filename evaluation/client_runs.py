@@ -1,4 +1,4 @@
-"""Requests served by a client's agent, judged as any run is, and kept in a file, a line each as soon as it is there."""
+"""Requests served by a client's agent, judged as any run is, and stored in a file line by line as they finish."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -19,7 +19,7 @@ from evaluation.kept_lines import KeptLine, KeptLines
 
 
 class HeardAnswer(Model):
-    """What a service answered, as the service tells it."""
+    """An answer of a service, as the service reports it."""
 
     operation: str
     status: int
@@ -27,16 +27,19 @@ class HeardAnswer(Model):
 
 
 class KeptClientRun(KeptLine):
-    """A line. ``cause`` None: right. ``path``: the operations that were called at the services; ``calls``: the client's tools."""
+    """One line of the file: a run of a client's agent with its verdict."""
 
     request: str
     cause: Cause | None
+    """Why the answer is wrong; None: it is right."""
     detail: str = ""
     expected: tuple[str, ...] = ()
     outcome: Outcome
     answer: str
     path: tuple[str, ...]
+    """Operations that were called at the services."""
     calls: tuple[str, ...]
+    """Tools that the client called."""
     replies: int
     unreadable: int
     list_tokens: int
@@ -47,7 +50,7 @@ class KeptClientRun(KeptLine):
 
 
 class ClientRunFile(KeptLines[KeptClientRun]):
-    """Runs under the same conditions."""
+    """A file of runs under the same conditions."""
 
     def __init__(self, path: Path | None, conditions: Mapping[str, JsonValue]) -> None:
         super().__init__(path, conditions, KeptClientRun)
@@ -60,7 +63,15 @@ def judged(
     made: Sequence[Change],
     conditions: Mapping[str, JsonValue],
 ) -> KeptClientRun:
-    """The run with its verdict. ``heard``: what the services answered in it; ``made``: what was changed."""
+    """Return the run with its verdict.
+
+    Args:
+        asked: the request with its expected values.
+        run: the run of the client's agent.
+        heard: the answers of the services during the run.
+        made: the changes that it made.
+        conditions: the settings of the evaluation, stored with the verdict.
+    """
     verdict = judge(asked, _events(run, heard), made=made)
     return KeptClientRun(
         id=asked.id, conditions=dict(conditions), request=asked.request, cause=verdict.cause, detail=verdict.detail,
@@ -71,7 +82,7 @@ def judged(
 
 
 def client_figures(runs: Sequence[KeptClientRun]) -> dict[str, Any]:
-    """What runs come to: how many are right, and what they cost."""
+    """Return how many runs are right, and what they cost."""
     spreads = ("replies", "prompt_tokens", "completion_tokens", "seconds")
     calls = [name for run in runs for name in run.calls]
     return {
@@ -95,7 +106,7 @@ def _spread(values: Sequence[float]) -> dict[str, float]:
 
 
 def _events(run: ClientRun, heard: Sequence[HeardAnswer]) -> list[Event]:
-    """The run as a run of ours would be told."""
+    """Convert the client's run to the events that a run of the product would have."""
     results = [
         StepResult(
             tool=tool_id("playground", "playground", one.operation),

@@ -1,4 +1,4 @@
-"""What an agent with nothing but a list of tools is told, and how it replies: the same words whatever tools it has."""
+"""Prompt and reply format of an agent that has nothing but a list of tools; the same text for any tools."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -23,21 +23,22 @@ Tools, each as JSON:
 
 @dataclass(frozen=True, slots=True)
 class ClientTools:
-    """What a client is told of a server when it connects. ``tools``: each as the protocol lists it."""
+    """Instructions and tools that a client receives from a server when it connects."""
 
     tools: tuple[JsonObject, ...]
+    """Each as the protocol lists it."""
     instructions: str = ""
 
     @property
     def text(self) -> str:
-        """As it stands in a model's context."""
+        """The text that goes into a model's context."""
         listed = "\n".join(json.dumps(one, ensure_ascii=False) for one in self.tools)
         return f"{listed}\n\n{self.instructions}" if self.instructions else listed
 
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """A call that is asked for."""
+    """A tool call that the model requests."""
 
     tool: str
     arguments: JsonObject
@@ -45,26 +46,28 @@ class Wanted:
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """The end. ``served`` False: it says that it cannot."""
+    """The model's final reply."""
 
     text: str
     served: bool
+    """False: the model says that it cannot serve the request."""
 
 
 @dataclass(frozen=True, slots=True)
 class Unreadable:
-    """A reply in none of the forms, with what to tell the model."""
+    """A reply in none of the three forms."""
 
     why: str
+    """The message to send back to the model."""
 
 
 def told(tools: ClientTools, today: date) -> str:
-    """The message that stands before every conversation; the same for each, so that what serves the model can keep it."""
+    """Return the system message; it is the same for every conversation, so that a server can cache its prefix."""
     return _TOLD.format(today=f"{today:%A}, {today.isoformat()}", tools=tools.text)
 
 
 def read(reply: str) -> Wanted | Ended | Unreadable:
-    """A model's reply; a fence of Markdown around it is taken off."""
+    """Parse a model's reply; a Markdown fence around it is removed."""
     found = _object(reply)
     if found is None:
         return Unreadable("That was not one JSON object. Reply with one, in one of the three forms.")

@@ -1,8 +1,9 @@
-"""The calls of a program in one form, whatever its author named and however it is laid out, and which fields of responses go into them.
+"""Calls of a program in one canonical form, and the response fields that go into their arguments.
 
-In the form in which programs are compared by what they call, a name stands for what it holds: a response is known by its function and how many of that function's came before (``search#0``), an item of a
-list by the list. So order of keyword arguments, names, helper variables, attributes for keys (``a.b`` for ``a["b"]``), ``await``, loops for
-comprehensions and conversions of a whole argument between text and number make no difference.
+Programs are compared by what they call. In the canonical form a name stands for its value: a response is known by its function and how
+many calls of that function came before (``search#0``), an item of a list by the list. So the order of keyword arguments, names, helper
+variables, attributes for keys (``a.b`` for ``a["b"]``), ``await``, loops for comprehensions and conversions of a whole argument
+between text and number make no difference.
 """
 
 import ast
@@ -14,31 +15,39 @@ from domain.source_text import parse_source, try_parse_source
 
 _CONVERSIONS = ("str", "int", "float")
 _FIRST = "first"
-"""The helper that programs are given for the first of a list."""
+"""The helper that programs are given for the first item of a list."""
 
 
 @dataclass(frozen=True, slots=True)
 class CodeCall:
-    """A call. ``arguments``: by parameter, in the one form. ``uses``: the places of the calls whose responses go into them."""
+    """A call of a function in a program."""
 
     function: str
     arguments: Mapping[str, str]
+    """Arguments by parameter, in canonical form."""
     uses: frozenset[int]
+    """Positions of the calls whose responses go into the arguments."""
 
 
 @dataclass(frozen=True, slots=True)
 class Function:
-    """``name``: as it is compared. ``parameters``: in order, by the names that the program has for them."""
+    """A function that a program may call."""
 
     name: str
+    """The name under which calls are compared."""
     parameters: Mapping[str, str]
+    """Parameters in order, by the names that the program uses for them."""
 
 
 def code_calls(text: str, functions: Mapping[str, Function]) -> list[CodeCall]:
-    """The calls of these functions in the order in which they are made, a loop's once. ``functions``: by the names that the program has.
+    """Return the calls of these functions in the order in which they are made, those of a loop once.
+
+    Args:
+        text: the program.
+        functions: by the names that the program uses.
 
     Raises:
-        SyntaxError: it is no Python.
+        SyntaxError: the text is not Python.
     """
     reader = _Reader(functions)
     for statement in parse_source(text).tree.body:
@@ -79,7 +88,7 @@ class _Reader:
                     self._part(part)
 
     def _several(self, node: ast.expr) -> Sequence[str] | None:
-        """The forms of what was gathered, here or under a name before; None where nothing was."""
+        """Return the forms of what was gathered, here or earlier under a name; None if nothing was."""
         match node:
             case ast.Name(id=name):
                 return self._gathers.get(name)
@@ -113,7 +122,7 @@ class _Reader:
                 self.form(target)
 
     def form(self, node: ast.expr) -> str:
-        """An expression in the one form; the calls in it are noted."""
+        """Return an expression in canonical form, and record the calls in it."""
         match node:
             case ast.Await(value=value):
                 return self.form(value)
@@ -156,9 +165,11 @@ class _Reader:
         function = self.functions[name]
         given = dict(zip(function.parameters, node.args, strict=False))
         given |= {one.arg: one.value for one in node.keywords if one.arg}
+        # Arguments come first: a call within them is made, and so numbered, before this one.
         arguments = {function.parameters.get(own, own): self._argument(value) for own, value in given.items()}
         own = f"{function.name}#{self._numbers[function.name]}"
         self._numbers[function.name] += 1
+        # Recorded forms have brackets (``<search#1>``), so that none is part of another (``search#10``).
         uses = {place for known, place in self._places.items() if any(known in value for value in arguments.values())}
         self.calls.append(CodeCall(function.name, arguments, frozenset(uses)))
         self._places[f"<{own}>"] = len(self.calls) - 1
@@ -182,7 +193,7 @@ class _Reader:
         return found
 
     def _other(self, node: ast.expr) -> str:
-        """Whatever else: its kind with its parts in order."""
+        """Return any other expression as its kind with its parts in order."""
         parts = [self._inner(part) for part in ast.iter_child_nodes(node)]
         return f"{type(node).__name__}({', '.join(part for part in parts if part)})"
 
@@ -203,7 +214,7 @@ def _listed(forms: Sequence[str]) -> str:
 
 
 def _gathered(node: ast.expr) -> Sequence[ast.expr] | None:
-    """What ``await asyncio.gather(…)`` is given one by one; None for anything else."""
+    """Return the arguments of ``await asyncio.gather(…)``; None for anything else."""
     match node:
         case ast.Await(value=ast.Call(func=ast.Attribute(attr="gather"), args=args)) if not any(
             isinstance(one, ast.Starred) for one in args
@@ -215,16 +226,17 @@ def _gathered(node: ast.expr) -> Sequence[ast.expr] | None:
 
 @dataclass(frozen=True, slots=True)
 class Dependency:
-    """``field`` (its path without places in lists) of what ``source`` answered went into ``parameter`` of ``target``: functions by name."""
+    """A field of one function's response that goes into a parameter of another function."""
 
     source: str
     field: str
+    """Path without positions in lists."""
     target: str
     parameter: str
 
 
 def dependencies(program: str) -> Iterator[Dependency]:
-    """The dependencies of a program in Python, statement by statement; what does not parse has none."""
+    """Yield the dependencies of a Python program, statement by statement; text that does not parse has none."""
     origins: dict[str, str] = {}
     for statement in _parsed_statements(program):
         call = statement.value
@@ -239,7 +251,7 @@ def dependencies(program: str) -> Iterator[Dependency]:
 
 
 def _parsed_statements(program: str) -> Iterator[ast.Assign | ast.Expr]:
-    """The statements that parse, line by line where the whole does not."""
+    """Yield the statements that parse, line by line if the whole text does not."""
     for part in (program,) if _parsed_body(program) is not None else program.splitlines():
         for statement in _parsed_body(part.strip()) or ():
             if isinstance(statement, (ast.Assign, ast.Expr)):
@@ -255,13 +267,13 @@ _Path = tuple[str, tuple[str, ...]]
 
 
 def _fields_taken(node: ast.expr, origins: Mapping[str, _Path]) -> Iterator[_Path]:
-    """The fields of responses that the value of an expression is made of; conditions choose among them and give none."""
+    """Yield the response fields that an expression's value is made of; conditions only choose and yield none."""
     path = _field_path(node, origins)
     if path is not None:
         yield path
     elif isinstance(node, (ast.ListComp, ast.GeneratorExp)):
         inside = dict(origins)
-        for _ in node.generators:  # some programs have their loops in the wrong order
+        for _ in node.generators:  # some gold programs have their loops in the wrong order
             for loop in node.generators:
                 items = _field_path(loop.iter, inside)
                 if items is not None and isinstance(loop.target, ast.Name):

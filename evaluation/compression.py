@@ -1,4 +1,4 @@
-"""What compression does to recorded responses: how long they are, how many are too long, before and after, what it saves."""
+"""Effect of compression on recorded responses: lengths before and after, how many are too long, what is saved."""
 
 import time
 from collections import Counter
@@ -16,14 +16,18 @@ Figures = dict[str, Any]
 QUANTILES = (0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99, 1.0)
 EDGES = (0, 1, 64, 128, 256, 512, 1_024, 2_048, 4_096, 16_384, 65_536, 1_048_576)
 _CAPPED = 0.01
-"""The share of responses of one and the same length, the greatest, from which on the source is taken to have cut there."""
+"""Share of responses of exactly the greatest length from which the source is taken to have truncated there."""
 
 
 @dataclass(slots=True)
 class Tally:
-    """Counts over the responses of one source. Memory grows with the number of tools and of distinct lengths, not of responses."""
+    """Counts over the responses of one source.
+
+    Memory grows with the number of tools and of distinct lengths, not of responses.
+    """
 
     limit: int
+    """Characters above which a response is compressed."""
     lengths: Counter[int] = field(default_factory=Counter[int])
     kinds: Counter[str] = field(default_factory=Counter[str])
     tools: set[ToolId] = field(default_factory=set[ToolId])
@@ -35,13 +39,13 @@ class Tally:
     seconds: float = 0.0
 
     def short(self, tool: ToolId, size: int) -> None:
-        """A response that is shown whole."""
+        """Count a response that is shown whole."""
         self.lengths[size] += 1
         self.tools.add(tool)
         self.characters["all"] += size
 
     def long(self, tool: ToolId, found: Compressed) -> None:
-        """A response that was compressed."""
+        """Count a response that was compressed."""
         self.short(tool, found.before)
         self.long_tools.add(tool)
         self.kinds["fields chosen" if found.fields else "only rewritten or cut"] += 1
@@ -51,7 +55,10 @@ class Tally:
         self.characters.update({"before": found.before, "filtered": found.filtered, "after": len(found.text)})
 
     def figures(self) -> Figures:
-        """``over_limit``: shares of all responses. ``characters``: of the long ones, before, after fields alone, after the cut."""
+        """Return the figures.
+
+        ``over_limit``: shares of all responses. ``characters``: of the long ones, before, after field selection alone, after the cut.
+        """
         n, sizes = self.lengths.total(), sorted(self.lengths)
         long = sum(count for size, count in self.lengths.items() if size > self.limit)
         saved = self.characters["before"] - self.characters["after"]
@@ -87,7 +94,7 @@ class Tally:
 async def evaluate_compression(
     responses: Iterable[tuple[ToolDoc, str]], policy: Policy, choices: FieldChoices, limit: int = LIMIT
 ) -> Tally:
-    """Compress every response as a run does."""
+    """Compress every response as a run does, and count the results."""
     tally = Tally(limit)
     for tool, response in responses:
         began = time.perf_counter()
@@ -101,7 +108,7 @@ async def evaluate_compression(
 
 
 def _quantiles(lengths: Counter[int]) -> list[int]:
-    """The smallest length that at least this share of the responses does not exceed; zeros of nothing."""
+    """Return for each quantile the smallest length that this share of the responses does not exceed; zeros for none."""
     total, seen, found = lengths.total(), 0, list[int]()
     for size in sorted(lengths):
         seen += lengths[size]
@@ -111,7 +118,7 @@ def _quantiles(lengths: Counter[int]) -> list[int]:
 
 
 def _histogram(lengths: Counter[int]) -> list[Figures]:
-    """Counts by length: from ``over`` + 1 to ``to`` characters; without the empty bins at the end."""
+    """Return counts by length, from ``over`` + 1 to ``to`` characters, without the empty bins at the end."""
     bins = [
         {"over": low, "to": high, "n": sum(n for size, n in lengths.items() if low < size <= high)}
         for low, high in zip((-1, *EDGES), (*EDGES, 1 << 62), strict=True)

@@ -1,9 +1,9 @@
-"""Whether a run's answer is right, and if not, why.
+"""Verdicts on answers: whether a run's answer is right, and if not, why.
 
-Right is: the outcome is ``answered``, every expected value is in the answer, and every expected value is in the response of a
-call that succeeded in this run, so that nothing is guessed, remembered or made up; of values that are worked out, what they are worked out of.
-Of a request that cannot be answered the run must say so, and invent nothing. Where it is known what a run changed, that must be
-what was asked for, once.
+An answer is right if the outcome is ``answered``, every expected value is in the answer, and every expected value is in the response
+of a call that succeeded in this run, so that nothing is guessed, remembered or invented; for computed values, the values that they are
+computed from must be in responses. If a request cannot be answered, the run must say so and invent nothing. Where the changes of a run
+are known, they must be those that were asked for, each once.
 """
 
 from collections import Counter
@@ -44,27 +44,30 @@ Cause = Literal[
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """``cause`` None: right. ``path``: every call in order as ``operation``, with its status where it is not ok. ``fell_back``: another
-    policy decided at least once, so that the verdict is not on the one that was asked for alone. ``dead``: the operations that failed
-    for good on the way. ``repairs``: how often a program was refused or broke off; ``looks``: how often one stopped to look. ``questions``: what was
-    asked back.
-    """
+    """The verdict on one run."""
 
     asked: Asked
     cause: Cause | None
+    """Why the answer is wrong; None: it is right."""
     detail: str
     answer: str
     path: tuple[str, ...]
+    """Every call in order as ``operation``, with its status where it is not ok."""
     usage: Usage
     fell_back: bool = False
+    """Another policy decided at least once, so that the verdict is not on the evaluated policy alone."""
     dead: tuple[str, ...] = ()
+    """Operations that failed for good on the way."""
     repairs: int = 0
+    """Times that a program was refused or failed."""
     looks: int = 0
+    """Times that a program stopped to look."""
     questions: tuple[AskedBack, ...] = ()
+    """Questions that the run asked its user."""
 
     @property
     def called(self) -> tuple[str, ...]:
-        """The operations whose answer came."""
+        """The operations that answered, each once."""
         return tuple(dict.fromkeys(name for name in self.path if " " not in name))
 
     @property
@@ -80,9 +83,15 @@ def judge(
     heard: Sequence[StepResult] = (),
     questions: Sequence[AskedBack] = (),
 ) -> Verdict:
-    """The verdict on a finished run. ``effects``: the operations that changed something in it, ``made``: the same with their arguments; None
-    where that is not known. ``heard``: the calls of the turns before it, whose responses it may go by as by its own.
-    ``questions``: what it asked back.
+    """Return the verdict on a finished run.
+
+    Args:
+        asked: the request with its expected values.
+        events: the events of the run.
+        effects: the operations that changed something in it; None: unknown.
+        made: its changes with their arguments; None: unknown.
+        heard: the calls of earlier turns, whose responses count as the run's own.
+        questions: the questions that it asked its user.
     """
     own = [event.result for event in events if isinstance(event, CallFinished)]
     calls = [*(one for one in heard if one.status == "ok"), *own]
@@ -117,7 +126,7 @@ def _wrong_changes(
 
 
 def absent_from_answer(expected: Expected, answer: str) -> list[str]:
-    """The expected values that an answer does not state."""
+    """Return the expected values that an answer does not state."""
     numbers = [
         f"{n:.10g}"
         for n in expected.numbers
@@ -128,7 +137,7 @@ def absent_from_answer(expected: Expected, answer: str) -> list[str]:
 
 
 def absent_from_responses(expected: Expected, responses: Sequence[str]) -> list[str]:
-    """The expected values that no response holds; of those that are worked out, what they are worked out of."""
+    """Return the expected values that no response holds; of computed values, the evidence that none holds."""
     if expected.computed:
         return [text for text in expected.evidence if not _held(text, responses)]
     numbers = [
@@ -162,7 +171,7 @@ def _unanswerable(asked: Asked, calls: list[StepResult], end: RunFinished) -> tu
         return "budget", end.error
     if end.outcome not in ("gave_up", "partly"):
         return "run failed", end.error or end.outcome
-    if end.outcome == "gave_up":  # what it says then is about itself
+    if end.outcome == "gave_up":  # the text is then about the run itself, so its numbers are not checked
         return None, ""
     made_up = invented(end.answer, asked.request, [call.response for call in calls if call.status == "ok"])
     return ("value invented", ", ".join(made_up)) if made_up else (None, "")
@@ -199,7 +208,7 @@ def _no_answer(calls: list[StepResult], end: RunFinished) -> tuple[Cause, str]:
 
 
 def _not_found(asked: Asked, calls: list[StepResult], good: list[StepResult]) -> tuple[Cause, str]:
-    """No response holds a value: other tools than needed, or the right ones with other arguments."""
+    """Explain why no response holds a value: other tools than needed, or the right ones with other arguments."""
     wanted = {call.operation for call in asked.calls}
     if not wanted:
         return "wrong value", ""
@@ -210,7 +219,7 @@ def _not_found(asked: Asked, calls: list[StepResult], good: list[StepResult]) ->
 
 
 def _went_back(events: Sequence[Event]) -> str:
-    """What of a run goes back to what its conversation found before; empty where nothing does."""
+    """Return the first use of what the conversation found before; empty if there is none."""
     for event in events:
         match event:
             case CallFinished(result=result):

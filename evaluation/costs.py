@@ -1,4 +1,4 @@
-"""What requests cost, group by group: model calls, tokens, repairs, looks, time."""
+"""Costs of answered requests: model calls, tokens, repairs, looks, time."""
 
 from collections.abc import Callable, Sequence
 from statistics import mean, median
@@ -9,7 +9,7 @@ Spread = dict[str, float]
 
 
 def costs(verdicts: Sequence[Verdict]) -> dict[str, object]:
-    """The figures of some requests; empty of none."""
+    """Return the cost figures of some requests; an empty dict for no requests."""
     if not verdicts:
         return {}
     return {

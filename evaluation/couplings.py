@@ -1,4 +1,4 @@
-"""Which dependencies between calls the feeds of a store know: those that gold programs have (GraphQLRestBench, 2024)."""
+"""Dependencies between calls in gold programs (GraphQLRestBench, 2024), and which of them a store's feeds know."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -16,53 +16,59 @@ from graph.importers.records import RecordError, Skipped, load, text
 from graph.links import Feed
 
 VERDICTS: tuple[str, ...] = ("needed", "possible", "wrong")
-"""Of an edge: a value that calls are made for; a valid value that nobody would look up; no value of the parameter."""
+"""Verdicts on an edge.
+
+A value that calls are made for; a valid value that nobody would look up; no value of the parameter.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """A gold program: the half of its row (0: even rows, which rules may be fitted to), and its dependencies."""
+    """A gold program with its dependencies."""
 
     half: int
+    """Row number modulo 2; rules may be fitted to even rows (0)."""
     dependencies: frozenset[Dependency]
 
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """A dependency that was looked for. ``known``: its tools and its parameter have documents. ``fed``: the one feeds the parameter of the
-    other. ``exact``: from this very field.
-    """
+    """A dependency with what the store knows of it."""
 
     dependency: Dependency
     known: bool
+    """True if its tools and its parameter have documents."""
     fed: bool
+    """True if the source feeds this parameter of the target."""
     exact: bool
+    """True if it feeds it from this very field."""
 
 
 class Functions:
-    """Documents by the names that the programs give them: ``GET_artists__id__albums``, of ``GET /artists/{id}/albums``."""
+    """Documents by the programs' function names: ``GET_artists__id__albums`` for ``GET /artists/{id}/albums``."""
 
     def __init__(self, documents: Iterable[ToolDoc]) -> None:
         found: dict[str, tuple[int, ToolDoc]] = {}
         for document in documents:
             segments = [part for part in unquote(urlsplit(document.url).path).split("/") if part]
-            for left_out in range(len(segments)):  # what all paths of a service begin with, like its version
+            # Programs leave out what all paths of a service begin with, like its version.
+            for left_out in range(len(segments)):
                 name = re.sub(r"\W", "_", f"{document.method}/{'/'.join(segments[left_out:])}", flags=re.ASCII)
                 if name not in found or left_out < found[name][0]:
                     found[name] = (left_out, document)
         self._found = found
 
     def get(self, name: str) -> ToolDoc | None:
-        """The document of a function."""
+        """Return the document of a function."""
         found = self._found.get(name)
         return found[1] if found else None
 
 
 def read_programs(folder: Path) -> tuple[list[Program], list[Skipped]]:
-    """The programs of a folder of GraphQLRestBench, in the order of its files.
+    """Return the programs of a folder of GraphQLRestBench, in the order of its files.
 
     Raises:
-        UsageError: one of the files is not there.
+        UsageError: one of the files does not exist.
     """
     programs: list[Program] = []
     skipped: list[Skipped] = []
@@ -78,10 +84,11 @@ def read_programs(folder: Path) -> tuple[list[Program], list[Skipped]]:
 
 
 def read_verdicts(path: Path) -> dict[Dependency, str]:
-    """Edges that a person judged, each with its verdict; a field's path stands as the feed has it.
+    """Return the edges that a person judged, with their verdicts; a field's path is written as the feed has it.
 
     Raises:
-        UsageError: there is no such file. BrokenInputError: a line is no judged edge.
+        UsageError: there is no such file.
+        BrokenInputError: a line is no judged edge.
     """
     if not path.is_file():
         raise UsageError(f"{path} is no file; name a file of judged edges, one JSON object a line")
@@ -103,7 +110,7 @@ def read_verdicts(path: Path) -> dict[Dependency, str]:
 def precision(
     verdicts: Mapping[Dependency, str], functions: Functions, feeds: Mapping[ToolId, Iterable[Feed]]
 ) -> dict[str, int]:
-    """How the judged edges that are among the feeds were judged."""
+    """Count the verdicts on the judged edges that are among the feeds."""
     counted = dict.fromkeys(VERDICTS, 0)
     for edge, verdict in verdicts.items():
         source, target = functions.get(edge.source), functions.get(edge.target)
@@ -115,7 +122,10 @@ def precision(
 
 
 def judge(dependency: Dependency, functions: Functions, feeds: Mapping[ToolId, Iterable[Feed]]) -> Judged:
-    """Whether a feed into the target says what the program does. A parameter of the body counts under the name that it is sent by."""
+    """Return whether a feed into the target matches the program's dependency.
+
+    A parameter of the body also counts under the name that it is sent by.
+    """
     source, target = functions.get(dependency.source), functions.get(dependency.target)
     if source is None or target is None:
         return Judged(dependency, known=False, fed=False, exact=False)
@@ -126,7 +136,7 @@ def judge(dependency: Dependency, functions: Functions, feeds: Mapping[ToolId, I
 
 
 def figures(programs: Iterable[Program], judged: Mapping[Dependency, Judged]) -> dict[str, Any]:
-    """How many distinct dependencies were found, by half and in all; one of both halves counts in both."""
+    """Return how many distinct dependencies were found, by half and overall; one in both halves counts in both."""
     halves: dict[str, set[Dependency]] = {"fitted": set(), "kept_back": set()}
     for program in programs:
         halves["kept_back" if program.half else "fitted"] |= program.dependencies

@@ -1,4 +1,4 @@
-"""Dates in texts, as people of several languages write them."""
+"""Dates in texts, as people write them in several languages."""
 
 import re
 from datetime import date
@@ -31,7 +31,10 @@ _MONTH_DAY = re.compile(rf"\b({_NAME})\.?\s+(\d{{1,2}})(?:st|nd|rd|th)?\b(?:,?\s
 
 
 def states_date(text: str, wanted: date) -> bool:
-    """Whether the text states this day. Of ``04/07/2026`` both readings count; with a month's name the year may be left out."""
+    """Return whether the text states this day.
+
+    Both readings of ``04/07/2026`` count; next to a month's name the year may be left out.
+    """
     plain = plain_digits(text).casefold()
     return (
         any((int(y), int(m), int(d)) == _parts(wanted) for y, m, d in _YEAR_FIRST.findall(plain))

@@ -1,4 +1,4 @@
-"""Two encoders on the same requests: what each offers, whether the tools that are needed are among it, and what it takes."""
+"""Comparison of two encoders on the same requests: offered tools, needed tools among them, and costs."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -10,21 +10,22 @@ from domain.tool import ToolId
 from evaluation.offers import Measured, Offered, Offers
 
 FIRST = 16
-"""Tools of an offer by which requests gain and lose."""
+"""Tools at the head of an offer by which requests gain and lose."""
 _SHOWN = 8
 _LONGEST = 300
 
 
 @dataclass(frozen=True, slots=True)
 class Way:
-    """One encoder's offers, and what was measured of them. ``ids``: by request, what was offered."""
+    """Offers of one encoder, with their measurements."""
 
     offers: Offers
     measured: list[Measured] = field(default_factory=list[Measured])
     ids: dict[str, tuple[ToolId, ...]] = field(default_factory=dict[str, tuple[ToolId, ...]])
+    """Ids of the offered tools, by request."""
 
     async def told(self, request: str, limit: int) -> Sequence[Offered]:
-        """Its offers, noted."""
+        """Make an offer and record its ids."""
         offered = await self.offers(request, limit)
         self.ids[request] = tuple(one.id for one in offered)
         return offered
@@ -32,7 +33,7 @@ class Way:
 
 @dataclass(frozen=True, slots=True)
 class Taken:
-    """What an encoder is and takes, beside what it offers."""
+    """Identity and costs of an encoder."""
 
     identity: str
     dimension: int
@@ -44,7 +45,14 @@ class Taken:
 def compared(
     old: tuple[Way, Taken], new: tuple[Way, Taken], origins: Mapping[str, int], shown: Collection[str]
 ) -> EncoderComparison:
-    """Both, over the requests that both have offers of. ``shown``: ids of the requests whose words may be told."""
+    """Compare two encoders over the requests that both have offers for.
+
+    Args:
+        old: measurements and costs of the encoder in use.
+        new: the same of the other encoder.
+        origins: where the requests come from, with their numbers.
+        shown: ids of the requests whose texts may be shown.
+    """
     pairs = list(zip(old[0].measured, new[0].measured, strict=True))
     gained = [pair for pair in pairs if pair[1].found(FIRST) > pair[0].found(FIRST)]
     lost = [pair for pair in pairs if pair[1].found(FIRST) < pair[0].found(FIRST)]

@@ -1,4 +1,4 @@
-"""Requests with the values that a right answer holds, and the calls that lead to them: lines of ``playground/requests``."""
+"""Requests with the values of a right answer and the calls that lead to it: lines of ``playground/requests``."""
 
 from collections.abc import Iterable
 from datetime import date
@@ -12,12 +12,13 @@ from domain.model import JsonObject, Model, what_is_wrong
 from graph.importers.lines import Line, read_lines
 
 HELD_OUT = "held_out"
-"""The group (the name of its file) that nothing may be tuned on."""
+"""The group (the name of its file) that must not be used for tuning."""
 
 
 class GoldCall(Model):
-    """A call that leads to the answer. An argument ``{"from": "1.items[0].id"}`` is a field of an earlier call's response;
-    ``1.[0].id`` where the response is a list.
+    """A call that leads to the answer.
+
+    An argument ``{"from": "1.items[0].id"}`` is a field of an earlier call's response; ``1.[0].id`` if the response is a list.
     """
 
     operation: str = Field(min_length=1)
@@ -25,19 +26,19 @@ class GoldCall(Model):
 
 
 class Expected(Model):
-    """``numbers``: each must occur, ``tolerance`` apart at most. ``texts``: of each tuple one must occur, whatever its case;
-    the first is how the response writes it. ``dates``: days, however they are written.
-
-    ``computed``: whoever answers has worked these numbers, texts and dates out (counted, added, compared); no response has to hold them.
-    Responses must hold what they are worked out of instead: each text of ``evidence``.
-    """
+    """The values that a right answer holds."""
 
     numbers: tuple[float, ...] = ()
+    """Each must occur, at most ``tolerance`` away."""
     tolerance: float = Field(default=0.0, ge=0)
     texts: tuple[tuple[str, ...], ...] = ()
+    """One text of each tuple must occur, in any case; the first is how the response writes it."""
     dates: tuple[date, ...] = ()
+    """Days, in any notation."""
     computed: bool = False
+    """The numbers, texts and dates are worked out (counted, added, compared), so that no response has to hold them."""
     evidence: tuple[str, ...] = ()
+    """Texts that responses must hold instead of computed values: what these are worked out from."""
 
     @field_validator("texts", mode="before")
     @classmethod
@@ -48,7 +49,7 @@ class Expected(Model):
 
     @property
     def values(self) -> tuple[str, ...]:
-        """All of them in words, for a report."""
+        """All expected values in words, for a report."""
         around = f" ± {self.tolerance:g}" if self.tolerance else ""
         numbers = (f"{number:.10g}{around}" for number in self.numbers)
         return (*numbers, *(" / ".join(text) for text in self.texts), *map(str, self.dates))
@@ -62,28 +63,19 @@ class Change(Model):
 
 
 class Asking(Model):
-    """What a request leaves open, so that whoever serves it has to ask. ``answer``: what its user says then. ``fits``: the things that it can mean, each by
-    the marks that tell it from the others (an identifier, a name, a town); the first is the one that is meant. None: a value is missing.
-    """
+    """The part of a request that is left open, so that whoever serves it has to ask."""
 
     answer: str = Field(min_length=1)
+    """The user's reply."""
     fits: tuple[tuple[str, ...], ...] = ()
+    """The things that the request can mean, each by the marks that distinguish it (an identifier, a name, a town).
+
+    The first is the intended one. Empty: a value is missing.
+    """
 
 
 class Asked(Model):
-    """A request. ``alone``: it changes something, or could, or meets a failure that counts calls; it runs by itself after a reset.
-
-    ``effects``: the operations that change something on the way, one entry for each change. ``entities``: the names and other
-    values in it that no trajectory may mention. ``before``: what is asked before it in the same conversation.
-    ``group``: the name of its file, unless the line has one.
-
-    ``program``: one way to the answer, as a program over the operations, that ``expect`` and ``changes`` are computed with. ``changes``: every
-    change that must be made, once each, and no other. ``partly``: only some of it can be served; what is expected is that part.
-    ``service``: what it is asked of.
-
-    ``dialogue`` and ``turn``: the name of the dialogue that it is a turn of, and its number there, from 1; 0: it is none. ``fresh``: it begins another subject, and nothing that was found before
-    may be used. ``ask``: what has to be asked back before it can be served; None: nothing.
-    """
+    """A request with the values of a right answer."""
 
     id: str = Field(min_length=1)
     request: str = Field(min_length=1)
@@ -91,19 +83,32 @@ class Asked(Model):
     expect: Expected = Expected()
     answerable: bool = True
     alone: bool = False
+    """It changes something, or could, or meets a failure that counts calls; it runs by itself after a reset."""
     effects: tuple[str, ...] = ()
+    """Operations that change something on the way, one entry for each change."""
     entities: tuple[str, ...] = ()
+    """Names and other values in it that no trajectory may mention."""
     why: str = ""
     before: tuple[str, ...] = ()
+    """Requests made before it in the same conversation."""
     group: str = ""
+    """The name of its file, unless the line has one."""
     program: str = ""
+    """One way to the answer, as a program over the operations; ``expect`` and ``changes`` are computed with it."""
     changes: tuple[Change, ...] = ()
+    """Every change that must be made, once each, and no other."""
     partly: bool = False
+    """Only a part of it can be served; that part is expected."""
     service: Literal["playground", "workshop"] = "playground"
+    """The service that it is addressed to."""
     dialogue: str = ""
+    """Name of the dialogue that it is a turn of."""
     turn: int = 0
+    """Number of the turn in the dialogue, from 1; 0: it is in none."""
     fresh: bool = False
+    """It begins another subject, and nothing that was found before may be used."""
     ask: Asking | None = None
+    """The question that must be asked before it can be served; None: none."""
 
     @model_validator(mode="after")
     def _whole(self) -> Self:
@@ -124,7 +129,7 @@ class Dialogue(Model):
     turns: tuple[JsonObject, ...] = Field(min_length=2)
 
     def asked(self) -> list[Asked]:
-        """Its turns, named after it: ``name.1``, ``name.2``."""
+        """Return its turns as requests, named after it: ``name.1``, ``name.2``."""
         return [
             Asked.model_validate(
                 {**turn, "id": f"{self.id}.{number}", "dialogue": self.id, "turn": number, "service": self.service}
@@ -143,7 +148,7 @@ _LINE: TypeAdapter[Asked | Dialogue] = TypeAdapter(
 
 
 def conversations(asked: Iterable[Asked]) -> list[list[Asked]]:
-    """The requests by dialogue, in order; one that stands alone is a conversation of one."""
+    """Group the requests by dialogue, in order; a request outside a dialogue is a conversation of its own."""
     found: list[list[Asked]] = []
     for one in asked:
         if one.turn > 1 and found and found[-1][-1].dialogue == one.dialogue:
@@ -154,10 +159,11 @@ def conversations(asked: Iterable[Asked]) -> list[list[Asked]]:
 
 
 def read_asked(paths: Iterable[Path]) -> list[Asked]:
-    """All requests of the files, in order; the turns of a dialogue one after another.
+    """Return all requests of the files, in order; the turns of a dialogue one after another.
 
     Raises:
-        UsageError: there is no such file, no request in them, or an id twice. BrokenInputError: a line that cannot be used.
+        UsageError: there is no such file, no request in them, or an id twice.
+        BrokenInputError: a line cannot be used.
     """
     found: dict[str, Asked] = {}
     for path in paths:

@@ -1,4 +1,4 @@
-"""Graphs that a real one is compared with: without edges, with their ends dealt out anew, or without what calls tell of its tools."""
+"""Variants of a graph to compare it with: without edges, with shuffled ends, or without evidence of calls."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
@@ -11,11 +11,11 @@ from graph.links import Feed, LinkedGraph, Neighbourhood, Substitute
 from graph.store import GraphReads
 
 Edges = Literal["real", "none", "shuffled", "coupling"]
-"""A graph's edges: all of them; none; transitions and links with their ends dealt out anew; links alone."""
+"""Edges of a variant: the real ones; none; transitions and links with shuffled ends; links alone."""
 
 
 class Links:
-    """Links of tools other than those of their store. ``kept``: by kind, the share of them that join what the store's join as well."""
+    """Links of tools other than those of their store; ``kept`` is the share, by kind, that the store has too."""
 
     def __init__(
         self,
@@ -32,11 +32,11 @@ class Links:
             self._substitutes.setdefault(pair.one, []).append(pair)
 
     def feeds_into(self, tool: ToolId) -> list[Feed]:
-        """What fills a tool's parameters, best first."""
+        """Return the feeds that fill a tool's parameters, best first."""
         return self._feeds.get(tool, [])
 
     def substitutes(self, tool: ToolId) -> list[Substitute]:
-        """What does a tool's job, best first."""
+        """Return the tools that do a tool's job, best first."""
         return self._substitutes.get(tool, [])
 
 
@@ -45,8 +45,10 @@ _PORTION = 500
 
 
 class RewiredGraph:
-    """A graph store's documents and facts, with other edges. Reads only. ``links`` None: those of the store. ``kept``: of edges that chance
-    has dealt out, the share that the store has, too, by kind: among few tools that are joined to many, much of it.
+    """A graph store's documents and facts with other edges; read only.
+
+    With ``links`` None, the links are those of the store. ``kept`` is the share of shuffled edges, by kind, that the store has too: large
+    where few tools have many edges.
     """
 
     def __init__(
@@ -68,7 +70,7 @@ class RewiredGraph:
             self._into.setdefault(edge.target, []).append(edge)
 
     async def around(self, tools: Iterable[ToolId]) -> dict[ToolId, Neighbourhood]:
-        """As the store has them, with the other edges and links."""
+        """Return the neighbourhoods of the store, with the other edges and links."""
         known = await self._store.around(tools)
         targets = {edge.target for tool in known for edge in self._out.get(tool, [])}
         documents = await self._store.get_tools(targets) if targets else {}
@@ -87,13 +89,13 @@ class RewiredGraph:
         }
 
     async def edges_beside(self, tools: Iterable[ToolId]) -> list[Edge]:
-        """All other edges out of one of these tools or into one, each once, by its ends."""
+        """Return all other edges out of or into one of these tools, each once, ordered by its ends."""
         found = {_ends(edge): edge for tool in tools for edge in (*self._out.get(tool, ()), *self._into.get(tool, ()))}
         return [found[ends] for ends in sorted(found)]
 
 
 async def variant(store: LinkedGraph, edges: Edges) -> LinkedGraph | RewiredGraph:
-    """The graph with those edges."""
+    """Build the graph with those edges."""
     match edges:
         case "real":
             return store
@@ -106,12 +108,15 @@ async def variant(store: LinkedGraph, edges: Edges) -> LinkedGraph | RewiredGrap
 
 
 async def without_edges(store: LinkedGraph) -> RewiredGraph:
-    """No tool leads anywhere."""
+    """Return the graph without any edge."""
     return RewiredGraph(store)
 
 
 async def shuffled(store: LinkedGraph, seed: int = 7, links: Links = NO_LINKS) -> RewiredGraph:
-    """Every tool keeps how many edges go out of it and into it, and their counts' order; which tools they join is chance."""
+    """Return the graph with random edges.
+
+    Every tool keeps how many edges go out of it and into it, and the order of their counts.
+    """
     edges = [edge async for edge in store.edges()]
     facts = {tool: found async for tool, found in store.nodes()}
     made = rewired(edges, seed)
@@ -119,7 +124,7 @@ async def shuffled(store: LinkedGraph, seed: int = 7, links: Links = NO_LINKS) -
 
 
 async def shuffled_links(store: LinkedGraph, seed: int = 7) -> Links:
-    """Every tool keeps how many others it feeds, is fed by and has as substitutes; which ones is chance."""
+    """Return random links: every tool keeps how many tools it feeds, is fed by and has as substitutes."""
     tools = [document.id async for document in store.documents()]
     feeds: list[Feed] = []
     substitutes: list[Substitute] = []
@@ -136,13 +141,16 @@ async def shuffled_links(store: LinkedGraph, seed: int = 7) -> Links:
 
 
 class WithoutCallEvidence:
-    """A graph's documents and edges; every tool is untested. That a tool was ever called would tell that it is asked for."""
+    """A graph in which every tool is untested.
+
+    That a tool was ever called would reveal that it is asked for.
+    """
 
     def __init__(self, graph: GraphReads) -> None:
         self._graph = graph
 
     async def around(self, tools: Iterable[ToolId]) -> dict[ToolId, Neighbourhood]:
-        """As the graph has them, without any facts."""
+        """Return the neighbourhoods of the graph without any facts."""
         return {
             tool: replace(known, facts=ToolFacts(), out=[replace(way, facts=ToolFacts()) for way in known.out])
             for tool, known in (await self._graph.around(tools)).items()
@@ -154,6 +162,6 @@ def _ends(edge: Edge) -> Ends:
 
 
 def _kept(kind: str, real: Iterable[Ends], made: Iterable[Ends]) -> dict[str, float]:
-    """The share of the pairs that chance made which are real, if it made any. Those with the end of a path are no pairs of tools."""
+    """Return the share of random pairs that are real, if there are any; pairs with the end of a path do not count."""
     pairs = {pair for pair in made if pair[1] != FINISH}
     return {kind: len(pairs & set(real)) / len(pairs)} if pairs else {}

@@ -10,21 +10,27 @@ from evaluation.queries import Query
 
 @dataclass(frozen=True, slots=True)
 class HeldOut:
-    """``asked``: the requests held out, with their relevant APIs. ``learnt``: those whose trajectories are learnt from.
-    What is in neither is held out, or near a request that is, or near one that is measured on.
-    """
+    """A split of requests; those in neither part are near a request that is held out or measured on."""
 
     asked: tuple[Query, ...]
+    """The requests held out, with their relevant APIs."""
     learnt: frozenset[str]
+    """The requests whose trajectories are learnt from."""
 
 
 def hold_out(
     labelled: Sequence[Query], requests: Iterable[str], sample: int, least: int = 2, measured: Sequence[Query] = ()
 ) -> HeldOut:
-    """``labelled``: requests with the APIs of their paths. ``requests``: those of all trajectories. ``measured``: other requests to be apart from.
+    """Hold out at most ``sample`` requests of each split that have at least ``least`` APIs.
 
-    Held out are at most ``sample`` requests of each split with at least ``least`` APIs, drawn by a hash of their words: the
-    order does not move one.
+    They are drawn by a hash of their words, so that the order of the input moves none.
+
+    Args:
+        labelled: requests with the APIs of their paths.
+        requests: the requests of all trajectories.
+        sample: requests to hold out of each split.
+        least: APIs that a request must have to be held out.
+        measured: other requests that what is learnt must be apart from.
     """
     drawn = sorted((query for query in labelled if len(query.relevant) >= least), key=lambda query: _draw(query.query))
     asked = [

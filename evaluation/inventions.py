@@ -1,4 +1,4 @@
-"""Values in an answer that come from nowhere."""
+"""Numbers in an answer that have no source."""
 
 import json
 from collections.abc import Iterator, Sequence
@@ -9,7 +9,7 @@ from evaluation.values import numbers_in, response_has_number, states_number
 
 
 def invented(answer: str, request: str, responses: Sequence[str]) -> list[str]:
-    """The numbers of an answer that stand neither in the request nor in a response, and count nothing that came back."""
+    """Return the numbers of an answer that are neither in the request nor in a response, and count no returned list."""
     counted = {0, len(responses), *(n for response in responses for n in _lengths(response))}
     return [
         f"{number:.10g}"
@@ -21,7 +21,7 @@ def invented(answer: str, request: str, responses: Sequence[str]) -> list[str]:
 
 
 def _lengths(response: str) -> Iterator[int]:
-    """Of every list in it."""
+    """Yield the length of every list in a JSON response."""
     try:
         todo: list[JsonValue] = [json.loads(response)]
     except ValueError:

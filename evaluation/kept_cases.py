@@ -1,4 +1,7 @@
-"""Verdicts of SoAyEval in a file, a line each as soon as it is there, with what they were measured under: several planners share one."""
+"""Verdicts of SoAyEval in a file, appended line by line with the conditions they were measured under.
+
+Several planners share one file, and an interrupted evaluation is resumed from it.
+"""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -14,20 +17,20 @@ from graph.importers.records import Skipped
 
 
 class KeptCase(Model):
-    """A line."""
+    """One line of the file: a verdict and the conditions it was measured under."""
 
     conditions: dict[str, JsonValue]
     verdict: SoayVerdict
 
 
 class CaseFile:
-    """A file of verdicts. None: nothing is kept."""
+    """A file of verdicts; with the path None nothing is stored."""
 
     def __init__(self, path: Path | None) -> None:
         self._path = path
 
     def read(self, conditions: Mapping[str, JsonValue]) -> dict[str, SoayVerdict]:
-        """What was measured under these conditions, by question.
+        """Return the verdicts measured under these conditions, by the id of the question.
 
         Raises:
             BrokenInputError: a line cannot be used.
@@ -38,7 +41,7 @@ class CaseFile:
         return {one.verdict.id: one.verdict for one in kept if one.conditions == dict(conditions)}
 
     def add(self, conditions: Mapping[str, JsonValue], verdict: SoayVerdict) -> None:
-        """Write a verdict down."""
+        """Append a verdict."""
         if self._path is not None:
             self._path.parent.mkdir(parents=True, exist_ok=True)
             with self._path.open("a", encoding="utf-8") as file:

@@ -1,4 +1,4 @@
-"""What was measured, in a file, a line each as soon as it is there: a long evaluation is interrupted and gone on with."""
+"""Results in a file, appended line by line, so that a long evaluation can be interrupted and resumed."""
 
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -14,38 +14,42 @@ from graph.importers.lines import Line, read_lines
 
 
 class KeptLine(Model):
-    """``id``: of the request. ``conditions``: what it was measured under."""
+    """One line of a results file."""
 
     id: str
+    """Id of the request."""
     conditions: dict[str, JsonValue]
+    """The conditions that it was measured under."""
 
 
 K = TypeVar("K", bound=KeptLine)
 
 
 class KeptLines(Generic[K]):
-    """A file of lines of one kind under the same conditions. None: nothing is kept."""
+    """A file of results of one kind under the same conditions; with the path None nothing is stored."""
 
     def __init__(self, path: Path | None, conditions: Mapping[str, JsonValue], kind: type[K]) -> None:
         self.conditions = dict(conditions)
         self._path, self._kind = path, kind
 
     def read(self, asked: Iterable[Asked]) -> dict[str, K]:
-        """What is there already of these requests, by their ids.
+        """Return the stored results of these requests, by id.
 
         Raises:
-            UsageError: it was measured under other conditions. BrokenInputError: a line cannot be used.
+            UsageError: it was measured under other conditions.
+            BrokenInputError: a line cannot be used.
         """
         ids = {one.id for one in asked}
         if self._path is None or not self._path.is_file():
             return {}
         kept = [self._read(line, self._path) for line in read_lines(self._path)]
+        # Results of different conditions must not be averaged in one report.
         if strange := next((one.conditions for one in kept if one.conditions != self.conditions), None):
             raise UsageError(f"{self._path} was measured under other conditions ({strange}); name another")
         return {one.id: one for one in kept if one.id in ids}
 
     def add(self, line: K) -> None:
-        """Write one down."""
+        """Append a result."""
         if self._path is not None:
             self._path.parent.mkdir(parents=True, exist_ok=True)
             with self._path.open("a", encoding="utf-8") as file:

@@ -1,4 +1,4 @@
-"""Verdicts in a file, a line each as soon as it is there: a long evaluation is interrupted and gone on with."""
+"""Verdicts in a file, appended line by line, so that a long evaluation can be interrupted and resumed."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -15,7 +15,7 @@ from evaluation.kept_lines import KeptLine, KeptLines
 
 
 class KeptVerdict(KeptLine):
-    """``programs``: what was written and what became of it, in order."""
+    """One line of the file: a verdict with the programs of its run."""
 
     request: str
     group: str
@@ -31,21 +31,22 @@ class KeptVerdict(KeptLine):
     looks: int = 0
     questions: tuple[AskedBack, ...] = ()
     programs: tuple[dict[str, JsonValue], ...] = Field(default=())
+    """The programs that were written and what became of each, in order."""
 
 
 class VerdictFile:
-    """A file of verdicts under the same conditions. Only verdicts of requests that are asked are taken from it."""
+    """A file of verdicts under the same conditions; verdicts of requests that are not asked for are ignored."""
 
     def __init__(self, path: Path | None, conditions: Mapping[str, JsonValue]) -> None:
         self._lines = KeptLines(path, conditions, KeptVerdict)
 
     def read(self, asked: Iterable[Asked]) -> dict[str, Verdict]:
-        """What is there already, by request. Raises as ``KeptLines.read`` does."""
+        """Return the stored verdicts of these requests, by id. Raises as ``KeptLines.read`` does."""
         by_id = {one.id: one for one in asked}
         return {name: _verdict(kept, by_id[name]) for name, kept in self._lines.read(by_id.values()).items()}
 
     def add(self, verdict: Verdict, events: Sequence[Event]) -> None:
-        """Write a verdict down."""
+        """Append a verdict."""
         self._lines.add(self._line(verdict, events))
 
     def _line(self, verdict: Verdict, events: Sequence[Event]) -> KeptVerdict:
@@ -58,7 +59,7 @@ class VerdictFile:
 
 
 def programs_of(events: Iterable[Event]) -> list[dict[str, JsonValue]]:
-    """The programs of a run, and what became of each."""
+    """Return the programs of a run and what became of each."""
     told: list[dict[str, JsonValue]] = []
     for event in events:
         match event:

@@ -1,5 +1,6 @@
-"""Learning as curves: which of two equivalent tools is taken, run by run, while one is broken and after it is mended; and what
-memory saves.
+"""Learning curves: which of two equivalent tools is called while one is broken, and after its repair.
+
+Also what memory saves.
 """
 
 from collections.abc import Awaitable, Callable, Sequence
@@ -14,31 +15,34 @@ from evaluation.correctness import Verdict
 BEFORE, BROKEN, MENDED = 3, 10, 20
 PREFERS, RETURNS = 5, 15
 _MOSTLY = 0.6
-"""Within so many runs the walk is to prefer the other tool, and to use the mended one again."""
+"""Share of the remaining runs that must call the other tool first for it to count as preferred."""
 
 Phase = Literal["before", "broken", "mended"]
 
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """One run of a curve. ``first``: which of the two was called first (empty: neither). ``ok``: those of them that answered."""
+    """One run of a curve."""
 
     phase: Phase
     first: str
+    """The tool of the pair that was called first; empty: neither."""
     ok: tuple[str, ...]
+    """Tools of the pair that answered."""
 
 
 @dataclass(frozen=True, slots=True)
 class Curve:
-    """The runs of one pair. ``broken`` is the tool that was preferred and then broken."""
+    """The runs of one pair of equivalent tools."""
 
     broken: str
+    """The tool that was preferred and then broken."""
     other: str
     runs: tuple[Run, ...]
 
     @property
     def preferred_after(self) -> int | None:
-        """The broken runs after which the other one is taken first, and stays so but for tries; None if that does not come."""
+        """Broken runs after which the other tool is called first and, but for retries, stays so; None if never."""
         firsts = [run.first for run in self.runs if run.phase == "broken"]
         others = [first == self.other for first in firsts]
         settled = (n for n, other in enumerate(others) if other and sum(others[n:]) >= _MOSTLY * len(others[n:]))
@@ -46,12 +50,15 @@ class Curve:
 
     @property
     def back_after(self) -> int | None:
-        """In which run after it was mended the broken one answers again, from 1; None if in none."""
+        """Number of the run after the repair, from 1, in which the broken tool answers again; None if in none."""
         mended = [run for run in self.runs if run.phase == "mended"]
         return next((n for n, run in enumerate(mended, start=1) if self.broken in run.ok), None)
 
     def to_json(self) -> dict[str, Any]:
-        """The figures, and the curve as one letter a run: ``b`` the broken one was taken first, ``o`` the other, ``-`` neither."""
+        """Return the figures, and the curve as one letter a run.
+
+        ``b``: the broken tool was called first, ``o``: the other, ``-``: neither.
+        """
         letter = {self.broken: "b", self.other: "o"}
         drawn = {
             phase: "".join(letter.get(run.first, "-") for run in self.runs if run.phase == phase)
@@ -71,9 +78,9 @@ async def swap(
     ask: Callable[[int], Awaitable[Sequence[Event]]],
     switch: Callable[[str, bool], Awaitable[None]],
 ) -> Curve | None:
-    """Break whichever of the two is taken, mend it, and watch. ``ask`` runs the n-th request; ``switch`` breaks (True) or mends.
+    """Break whichever of the two tools is used, repair it, and record the runs; None if neither is used.
 
-    None where the walk takes neither.
+    ``ask`` runs the n-th request; ``switch`` breaks (True) or repairs a tool.
     """
     runs = [_run("before", pair, await ask(n)) for n in range(BEFORE)]
     taken = [run.first for run in runs if run.first]
@@ -97,7 +104,7 @@ def _run(phase: Phase, pair: tuple[str, str], events: Sequence[Event]) -> Run:
 
 
 def effort(verdicts: Sequence[Verdict]) -> dict[str, float | int]:
-    """What some requests took: decisions and candidates a request, and how many were answered rightly."""
+    """Return the effort of some requests: decisions, candidates and model calls a request, and how many are right."""
     count = len(verdicts) or 1
     return {
         "n": len(verdicts),
@@ -111,12 +118,12 @@ def effort(verdicts: Sequence[Verdict]) -> dict[str, float | int]:
 
 
 def lost(before: Sequence[Verdict], after: Sequence[Verdict]) -> list[str]:
-    """The requests that were right before and are wrong after."""
+    """Return the requests that were right before and are wrong after."""
     right = {verdict.asked.id for verdict in before if verdict.right}
     return [verdict.asked.id for verdict in after if verdict.asked.id in right and not verdict.right]
 
 
 def taken(runs: Sequence[Sequence[Event]]) -> dict[str, int]:
-    """In how many of some runs a solution was taken, by how that came about; ``none``: in which none was."""
+    """Count the runs in which a stored solution was taken, by how that came about; ``none``: runs without one."""
     told = [next((event.how for event in events if isinstance(event, SolutionTaken)), "none") for events in runs]
     return {how: told.count(how) for how in ("plain", "asked", "none")}

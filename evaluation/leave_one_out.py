@@ -1,4 +1,4 @@
-"""What trajectories walked, without what one of them walked: a ranking that learns from a request must not be shown its own path."""
+"""Walked transitions without those of one request: a ranking must not see the path that it learns from."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -22,9 +22,10 @@ Transitions = Counter[tuple[ToolId, ToolId]]
 
 
 class LeaveOneOutWalks:
-    """The transitions and requests of all accepted paths but those of requests near the one that is asked (:meth:`ask`). An ``Experience``.
+    """Transitions and requests of all accepted paths, except those of requests near the current one (:meth:`ask`).
 
-    What is measured is kept apart from what is learnt from in the same way, so that a ranking learns to trust likeness as far as it may.
+    An ``Experience``. Training data is separated here in the same way as test data in a measurement, so that a ranking learns to trust
+    similarity only as far as it may.
     """
 
     def __init__(self, trajectories: Iterable[Trajectory], names: NameIndex) -> None:
@@ -47,17 +48,21 @@ class LeaveOneOutWalks:
         self._scale = LinearMap()
 
     async def embed(self, embedder: Embedder) -> None:
-        """Make requests comparable: without it there are no precedents. ``UnavailableError`` where the encoder is."""
+        """Embed the requests so that they can be compared; without it there are no precedents.
+
+        Raises:
+            UnavailableError: the encoder is unavailable.
+        """
         self._vectors = await embedder.embed([pattern(request) for request, _ in self._served], "query")
         self._scale = (await embedder.scale()).requests
 
     def ask(self, request: str) -> None:
-        """From now on nothing is known of this request, nor of those that are nearly it."""
+        """Exclude this request, and those that nearly equal it, from now on."""
         asked = Requests([request])
         self._own = {other for other in self._of if asked.near(other)}
 
     async def beside(self, tools: Iterable[ToolId]) -> Sequence[Walked]:
-        """Every transition out of one of these tools or into one."""
+        """Return every transition out of or into one of these tools."""
         own: Transitions = Counter()
         for request in self._own:
             own.update(self._of[request])
@@ -68,7 +73,7 @@ class LeaveOneOutWalks:
         return [Walked(*ends, left) for ends, count in sorted(found.items()) if (left := count - own[ends]) > 0]
 
     async def precedents(self, request: NDArray[np.float32], limit: int) -> Sequence[Precedent]:
-        """The requests most like the one with this vector, best first."""
+        """Return the requests most similar to the one with this vector, best first."""
         if not len(self._vectors):
             return ()
         similar = self._scale.map(self._vectors @ request)

@@ -1,4 +1,4 @@
-"""Which requests a graph could help with: those whose relevant APIs past paths called one after the other."""
+"""Groups of requests by how far the graph could help: whether past paths join their relevant APIs."""
 
 from collections.abc import Collection, Sequence
 
@@ -12,7 +12,7 @@ Pairs = frozenset[tuple[Key, Key]]
 
 
 async def pairs(store: GraphStore) -> Pairs:
-    """The two ends of every edge between tools, as keys; ``(key, key)`` of itself for a tool that was walked at all."""
+    """Return the ends of every edge between tools as keys, and ``(key, key)`` for every tool that was walked."""
     found: set[tuple[Key, Key]] = set()
     async for edge in store.edges():
         source = key_of(edge.source)
@@ -24,7 +24,7 @@ async def pairs(store: GraphStore) -> Pairs:
 
 
 def by_evidence(done: Sequence[PlannedQuery], known: Pairs) -> dict[str, list[PlannedQuery]]:
-    """Requests by the most that the graph knows of their relevant APIs: an edge joins two of them, a path has one, none."""
+    """Group requests by what the graph knows of their relevant APIs: an edge joins two, a path has one, none."""
     groups: dict[str, list[PlannedQuery]] = {LINKED: [], WALKED: [], UNKNOWN: []}
     for one in done:
         groups[evidence_for(one.query.relevant, known)].append(one)
@@ -32,7 +32,7 @@ def by_evidence(done: Sequence[PlannedQuery], known: Pairs) -> dict[str, list[Pl
 
 
 def evidence_for(relevant: Collection[Key], known: Pairs) -> str:
-    """The most that the graph knows of relevant APIs."""
+    """Return the most that the graph knows of these relevant APIs."""
     if any((a, b) in known for a in relevant for b in relevant if a != b):
         return LINKED
     return WALKED if any((a, a) in known for a in relevant) else UNKNOWN

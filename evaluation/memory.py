@@ -1,4 +1,4 @@
-"""How far a similar request is to be trusted: each trajectory left out in turn, and compared with the most similar of the others."""
+"""Trust in similar requests: each trajectory is left out and compared with the most similar of the others."""
 
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterable, Sequence
@@ -18,7 +18,7 @@ from graph.store import GraphStore
 
 BOUNDS = (0.5, 0.55, 0.6, 0.65, 0.7, 0.75, 0.8, 0.85, 0.9, 0.95, 0.98)
 SHOWN = 8
-"""Memories of which a run is told."""
+"""Memories that a run is given."""
 _RECALLED = 24
 
 
@@ -27,7 +27,7 @@ Paths = frozenset[tuple[ToolId, ...]]
 
 @dataclass(frozen=True, slots=True)
 class Recall:
-    """What was recalled of a request, and the paths that would be right for it."""
+    """Memories recalled for a request, and the paths that would be right for it."""
 
     recalled: tuple[Recalled, ...]
     right: Paths
@@ -35,21 +35,21 @@ class Recall:
 
 @dataclass(frozen=True, slots=True)
 class LeftOut:
-    """One trajectory. ``alone``: only it was left out. ``worded_otherwise``: so was all that is worded as it is but for the values,
-    and each path recorded for that wording is right.
-    """
+    """Results for one trajectory, left out in two ways."""
 
     alone: Recall
+    """Only the trajectory itself was left out."""
     worded_otherwise: Recall
+    """All trajectories worded alike but for values were left out; each path recorded for that wording is right."""
 
 
 async def solved_requests(
     graph: GraphStore, tools: Sequence[Path], trajectories: Sequence[Path], progress: Progress
 ) -> list[Solved]:
-    """What trajectories solved, after cleaning; the graph, which has to be new, is built on the way.
+    """Return the solved requests of trajectories after cleaning; the graph, which must be new, is built on the way.
 
     Raises:
-        UsageError: a path is not there.
+        UsageError: a path does not exist.
     """
     found: list[Solved] = []
 
@@ -65,7 +65,7 @@ async def solved_requests(
 
 
 async def leave_one_out(solved: Sequence[Solved], memory: LongTermMemory, done: Callable[[], None]) -> list[LeftOut]:
-    """For each of what an empty ``memory`` comes to remember here, what a run would recall had it not been solved."""
+    """Fill an empty memory, and return for each request what a run would recall if it had not been solved."""
     await memory.keep_shared(solved)
     await memory.embed()
     times = Counter(_id(one) for one in solved)
@@ -76,6 +76,7 @@ async def leave_one_out(solved: Sequence[Solved], memory: LongTermMemory, done: 
     for one in solved:
         asked, own = pattern(one.request), _id(one)
         recalled = await memory.recall(one.request, _RECALLED, _all_present)
+        # A memory that was learnt twice would still be there without this trajectory.
         others = [other for other in recalled if other.memory.id != own or times[own] > 1]
         apart = [other for other in others if other.memory.pattern != asked]
         found.append(LeftOut(_recall(others, {one.path}), _recall(apart, paths[asked])))
@@ -99,8 +100,10 @@ def _recall(others: Sequence[Recalled], right: set[tuple[ToolId, ...]]) -> Recal
 
 
 def by_bound(found: Sequence[LeftOut], bounds: Sequence[float] = BOUNDS) -> list[dict[str, Any]]:
-    """For each bound, of both ways to leave out, once by the most similar memory (``nearest``) and once by what the memories agree on
-    (``agreed``, as a run proposes it): the number and share of those that have one at least so similar, and how many of these paths are right.
+    """Return how often a memory is similar enough and its path right, for each bound and both ways to leave out.
+
+    ``nearest`` goes by the most similar memory, ``agreed`` by what the memories agree on, as a run proposes it. Each has the number and
+    share of requests with a proposal at least so similar, and the share of right paths among these.
     """
     rows: list[dict[str, Any]] = []
     for bound in bounds:
@@ -113,7 +116,7 @@ def by_bound(found: Sequence[LeftOut], bounds: Sequence[float] = BOUNDS) -> list
 
 
 def _share(asked: Sequence[Recall], bound: float, share: float) -> dict[str, float | int | None]:
-    """``share`` 0: the most similar memory by itself."""
+    """Return the figures for one bound; ``share`` 0: by the most similar memory alone."""
     right = 0
     proposed = 0
     for one in asked:

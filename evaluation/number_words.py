@@ -1,4 +1,4 @@
-"""Small numbers as words, in the languages that requests are measured in: only words that mean nothing else in any of them.
+"""Small numbers as words, in the languages of the requests: only words with no other meaning in any of them.
 
 An answer is read without its language, so *due*, *once*, *sei*, *null*, *none* and *one* count for no number.
 """
@@ -19,4 +19,4 @@ _WRITTEN = {
     12: "twelve zwölf douze doce dwanaście",
 }
 NUMBER_WORDS = {number: frozenset(words.split()) for number, words in _WRITTEN.items()}
-"""By the number, in lower case."""
+"""Words of each number, in lower case."""

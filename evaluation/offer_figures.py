@@ -1,4 +1,4 @@
-"""What is told of offers: means by group with their intervals, by exact ids as well, and paired differences to another way."""
+"""Figures of offers: means by group with intervals, also by exact ids, and paired differences to another way."""
 
 from collections.abc import Callable, Mapping, Sequence
 from statistics import median
@@ -14,13 +14,13 @@ TOKENS = f"tokens@{TOLD}"
 COLUMNS = (*(f"all@{size}" for size in SIZES), *(f"recall@{size}" for size in SIZES), TOKENS)
 Row = dict[str, float]
 Values = dict[str, Row]
-"""What each request came to, by its id."""
+"""Columns of each request, by its id."""
 Part = dict[str, Any]
-"""``groups`` by name, and ``overall``."""
+"""Figures of ``groups`` by name, and ``overall``."""
 
 
 def values(measured: Sequence[Measured], *, exact: bool = False) -> Values:
-    """The columns of each request: 1 or 0 whether all needed tools are found, and the share of them that is."""
+    """Return the columns of each request: 1 or 0 whether all needed tools are found, and the share of them that is."""
     return {one.request.id: _values(one, exact=exact) for one in measured}
 
 
@@ -30,7 +30,7 @@ def _values(one: Measured, *, exact: bool) -> Row:
 
 
 def groups_of(measured: Sequence[Measured]) -> dict[str, list[str]]:
-    """The ids of the requests of each group, in the order of the names."""
+    """Return the ids of the requests of each group, in the order of the names."""
     found: dict[str, list[str]] = {}
     for one in measured:
         found.setdefault(one.request.group, []).append(one.request.id)
@@ -38,7 +38,7 @@ def groups_of(measured: Sequence[Measured]) -> dict[str, list[str]]:
 
 
 def means(found: Values, groups: Mapping[str, Sequence[str]]) -> Part:
-    """``n`` and the mean of each column."""
+    """Return ``n`` and the mean of each column, by group and overall."""
 
     def row(part: NDArray[np.float64]) -> Row:
         return {"n": len(part), **_named(part.mean(axis=0) if len(part) else np.zeros(len(COLUMNS)))}
@@ -47,12 +47,12 @@ def means(found: Values, groups: Mapping[str, Sequence[str]]) -> Part:
 
 
 def bounds(found: Values, groups: Mapping[str, Sequence[str]]) -> Part:
-    """The 95 % bootstrap interval of each mean, over requests."""
+    """Return the 95 % bootstrap interval over requests of each mean."""
     return _parts(found, groups, lambda part: _pairs(intervals(part)))
 
 
 def differences(ours: Values, theirs: Values, groups: Mapping[str, Sequence[str]]) -> Part:
-    """Ours less theirs over the requests of both, with the bootstrap interval over the pairs."""
+    """Return ours less theirs over the requests of both, with the bootstrap interval over the pairs."""
     both = {name: [one for one in ids if one in ours and one in theirs] for name, ids in groups.items()}
     paired = {
         one: {column: ours[one][column] - theirs[one][column] for column in COLUMNS}
@@ -68,7 +68,7 @@ def differences(ours: Values, theirs: Values, groups: Mapping[str, Sequence[str]
 
 
 def told(measured: Sequence[Measured]) -> dict[str, Any]:
-    """All figures of one way to offer."""
+    """Return all figures of one way to offer."""
     groups, found, exact = groups_of(measured), values(measured), values(measured, exact=True)
     return {
         **means(found, groups),
@@ -81,7 +81,7 @@ def told(measured: Sequence[Measured]) -> dict[str, Any]:
 
 
 def _places(one: Measured) -> dict[str, int | None]:
-    """Of each needed tool the place in the offer, from 1; None where it is missed."""
+    """Return the position of each needed tool in the offer, from 1; None if it is missed."""
     names = [needed.name for needed in one.request.needed]
     return {name: None if place is None else place + 1 for name, place in zip(names, one.places, strict=True)}
 

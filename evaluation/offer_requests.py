@@ -1,4 +1,4 @@
-"""Requests with the tools that they need, as the lines hold them that offers are measured on: ``id, query, relevant, group``."""
+"""Requests with the tools that they need, from lines of ``id, query, relevant, group``."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
@@ -16,29 +16,33 @@ from graph.importers.records import Record, RecordError, Skipped, as_list, load
 
 
 class OfferRequest(Model):
-    """``relevant``: the ids of all tools that serve the request together; at least one."""
+    """A line of the file: a request and the tools that serve it."""
 
     model_config = ConfigDict(frozen=True, extra="ignore", coerce_numbers_to_str=True)
 
     id: str = Field(min_length=1)
     query: str = Field(min_length=1)
     relevant: tuple[ToolId, ...] = Field(min_length=1)
+    """Ids of all tools that serve the request together; at least one."""
     group: str = Field(min_length=1)
 
 
 @dataclass(frozen=True, slots=True)
 class Labelled:
-    """A request with what it needs: tools by id, or APIs by key, as the lines of ``queries_dev`` name them. ``line`` counts from 1."""
+    """A request with what it needs: tools by id, or APIs by key in the form of ``queries_dev``."""
 
     id: str
     query: str
     group: str
     line: int
+    """Line number in the file, from 1."""
     relevant: tuple[ToolId | Key, ...]
 
 
 def read_offer_requests(path: Path) -> tuple[list[Labelled], list[Skipped]]:
-    """The requests, each under an id of its own, and the lines that cannot be scored. Lines of ``queries_dev`` may stand among them.
+    """Return the requests, each with a unique id, and the lines that cannot be scored.
+
+    Lines in the form of ``queries_dev`` may be among them.
 
     Raises:
         UsageError: there is no such file.
@@ -61,7 +65,7 @@ def read_offer_requests(path: Path) -> tuple[list[Labelled], list[Skipped]]:
 
 
 def write_offer_requests(requests: Iterable[OfferRequest], path: Path) -> None:
-    """Lines that :func:`read_offer_requests` reads."""
+    """Write lines that :func:`read_offer_requests` reads."""
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(b"".join(one.model_dump_json().encode() + b"\n" for one in requests))
 
@@ -79,5 +83,5 @@ def _labelled(line: Line) -> Labelled:
 
 
 def _of_queries_dev(record: Record) -> bool:
-    """Whether what is relevant is named by tool set and API, an object each, rather than by ids."""
+    """Return whether 'relevant' names APIs by tool set and API, an object each, rather than tools by id."""
     return all(isinstance(item, dict) for item in as_list(record.get("relevant"), "'relevant'"))

@@ -1,7 +1,7 @@
-"""Which tools a request is offered, against those that it needs: whether all of them are among the first 8, 16 and 24, and how many are.
+"""Recall of offers: whether all needed tools are among the first 8, 16 and 24 offered, and what share is.
 
 A needed tool counts as found where a copy of it is offered: the same API of the same tool set in another spelling or category, or
-one that the offer holds for alike. ``exact`` counts the ids alone.
+one that the offer holds to be alike. ``exact`` counts the ids alone.
 """
 
 import time
@@ -16,41 +16,43 @@ from retriever.words import standard_names
 
 SIZES = (8, 16, 24)
 TOLD = 16
-"""Of the first so many tools the signatures are counted."""
+"""Tools at the head of an offer whose signatures are counted in tokens."""
 
 
 class Offered(Protocol):
-    """A tool of an offer. ``alike``: its copies, which it stands for."""
+    """A tool of an offer."""
 
     @property
     def id(self) -> ToolId: ...
 
     @property
-    def alike(self) -> tuple[ToolId, ...]: ...
+    def alike(self) -> tuple[ToolId, ...]:
+        """The tool's copies, which it stands for."""
+        ...
 
 
 Offers = Callable[[str, int], Awaitable[Sequence[Offered]]]
-"""A request, and how many tools at most, to the tools that it is offered, best first."""
+"""Maps a request and a maximum number of tools to the tools offered, best first."""
 
 Tokens = Callable[[Sequence[ToolId]], Awaitable[int]]
-"""How long tools are that are offered together, written as signatures."""
+"""Returns the length in tokens of the signatures of tools that are offered together."""
 
 
 @dataclass(frozen=True, slots=True)
 class Needed:
-    """A tool that serves a request, with the ``name`` of its label. ``ids``: the documents that are it, none where the store has none: it
-    can only be missed.
-    """
+    """A tool that serves a request."""
 
     name: str
+    """The name that its label gives it."""
     ids: frozenset[ToolId]
+    """Documents of the tool; empty if the store has none, in which case it can only be missed."""
 
     def by_id(self, offered: Offered) -> bool:
-        """Whether that is the tool itself."""
+        """Return whether an offered tool is this very tool."""
         return offered.id in self.ids
 
     def by_copy(self, offered: Offered) -> bool:
-        """Whether that is the tool, or stands for it."""
+        """Return whether an offered tool is this tool or a copy that stands for it."""
         if not self.ids.isdisjoint((offered.id, *offered.alike)):
             return True
         return any(standard_names(one) == standard_names(offered.id) for one in self.ids)
@@ -68,14 +70,15 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class Resolved:
-    """Requests with what the store has of their tools. ``unknown``: labels without a document, with how many requests name them."""
+    """Requests with the documents of their tools."""
 
     requests: tuple[Request, ...]
     unknown: dict[str, int]
+    """Labels without a document, with the number of requests that name them."""
 
 
 def resolved(labelled: Iterable[Labelled], documents: Collection[ToolId]) -> Resolved:
-    """The requests with the documents that their labels mean: those ids, or every copy of an API that is labelled by its key."""
+    """Resolve the labels of requests to documents: ids as they are, an API's key to every copy of the API."""
     copies: dict[Key, set[ToolId]] = {}
     asked = list(labelled)
     if any(isinstance(label, tuple) for one in asked for label in one.relevant):
@@ -96,19 +99,20 @@ def resolved(labelled: Iterable[Labelled], documents: Collection[ToolId]) -> Res
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """An offer for a request. ``places``: of each needed tool the place, from 0, of the first that counts as it; ``exact``: of the tool
-    itself; None where it is not offered. ``tokens``: of the first :data:`TOLD`. ``seconds``: wall time of making the offer; None
-    where the request was read before, as for another way to offer.
-    """
+    """One offer for a request, compared with the tools that it needs."""
 
     request: Request
     places: tuple[int | None, ...]
+    """For each needed tool the position, from 0, of the first offered tool that counts as it; None: not offered."""
     exact: tuple[int | None, ...]
+    """For each needed tool the position of the tool itself; None: not offered."""
     tokens: int
+    """Tokens of the signatures of the first :data:`TOLD` tools."""
     seconds: float | None = None
+    """Wall time of making the offer; None if the request had already been embedded for another way."""
 
     def found(self, size: int, *, exact: bool = False) -> float:
-        """Share of the needed tools among the first ``size``."""
+        """Return the share of the needed tools among the first ``size``."""
         places = self.exact if exact else self.places
         return sum(place is not None and place < size for place in places) / len(places)
 
@@ -119,13 +123,14 @@ async def measure_all(
     tokens: Tokens,
     ask: Callable[[str], None],
 ) -> None:
-    """Each request in each way, into the list beside it, so that what is there compares fairly whenever it is stopped.
+    """Measure the offers of each way for each request, and append the results to the list paired with that way.
 
-    The ways take turns at being the first, whose time counts: what a request comes to as a vector is remembered. ``ask`` is told of
-    each request before.
+    Requests are completed one by one, so that the results compare fairly whenever the run is stopped. The ways take turns at being the
+    first, which alone is timed: a request's vector is cached after it. ``ask`` is called with each request before.
     """
     for number, request in enumerate(requests):
         ask(request.query)
+        # Only the first way is timed: it embeds the request, and the others find the vector in the cache.
         first = number % len(ways)
         found = {at: await _measured(request, ways[at][0], tokens, timed=at == first) for at in _turn(first, len(ways))}
         for at, (_, into) in enumerate(ways):
@@ -137,7 +142,7 @@ def _turn(first: int, count: int) -> list[int]:
 
 
 async def _measured(request: Request, offers: Offers, tokens: Tokens, *, timed: bool) -> Measured:
-    """One offer, of the largest size: smaller ones are its beginning."""
+    """Measure one offer of the largest size; smaller offers are its beginning."""
     began = time.perf_counter()
     offered = await offers(request.query, max(SIZES))
     seconds = time.perf_counter() - began

@@ -1,4 +1,4 @@
-"""Memories without those of the request that is measured, or nearly so: it would be told what it is asked."""
+"""Memories without those of the evaluated request or near duplicates: they would give the answer away."""
 
 from collections.abc import Sequence
 
@@ -7,9 +7,9 @@ from evaluation.overlap import Requests
 
 
 class OtherRequests:
-    """Memories of other requests than the one that is asked and those that are nearly it (:meth:`ask`).
+    """Memories of other requests than the excluded one and those nearly equal to it (:meth:`ask`).
 
-    ``met``: the requests that were remembered. The graph was learnt from them as well, so that there should be none.
+    ``met`` holds the requests that were remembered. The graph was learnt from them as well, so there should be none.
     """
 
     def __init__(self, memories: NearMemories) -> None:
@@ -18,11 +18,12 @@ class OtherRequests:
         self._asked = ""
 
     def ask(self, request: str) -> None:
-        """From now on nothing is known of this request."""
+        """Exclude this request from now on."""
         self._asked = request
 
     async def near(self, vector: Sequence[float], identity: str, owner: str, limit: int) -> list[Recalled]:
-        """The most similar memories of other requests, best first."""
+        """Return the most similar memories of other requests, best first."""
+        # Twice as many as needed, since those of near duplicates are dropped.
         found = await self._memories.near(vector, identity, owner, 2 * limit)
         near = Requests([self._asked])
         others = [one for one in found if not near.near(one.memory.request)]
@@ -32,9 +33,9 @@ class OtherRequests:
 
 
 class NoMemories:
-    """Nothing is remembered."""
+    """A memory that remembers nothing."""
 
     async def near(self, vector: Sequence[float], identity: str, owner: str, limit: int) -> list[Recalled]:
-        """None."""
+        """Return no memories."""
         del vector, identity, owner, limit
         return []

@@ -1,4 +1,4 @@
-"""Whether requests are apart: what is measured on must not be what was learnt from, nor that with a word changed."""
+"""Overlap of requests: evaluated requests must not be among the training requests, not even with a word changed."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -17,22 +17,22 @@ class Requests:
         self._known: Sequence[Words] = tuple(dict.fromkeys(words(request) for request in requests))
 
     def near(self, request: str) -> bool:
-        """Whether one of them is the request, or nearly so."""
+        """Return whether one of them is the request, or nearly so."""
         asked = words(request)
         return any(_comparable(asked, known) and overlap(asked, known) > NEAR for known in self._known)
 
 
 def words(request: str) -> Words:
-    """What two requests are compared by: order, case and punctuation tell nothing."""
+    """Return the words that two requests are compared by; order, case and punctuation are ignored."""
     return frozenset(_WORD.findall(request.lower()))
 
 
 def overlap(one: Words, other: Words) -> float:
-    """The share of the words of either that both have, in [0, 1] (Jaccard)."""
+    """Return the share of all words that both requests have, in [0, 1] (Jaccard)."""
     return len(one & other) / max(1, len(one | other))
 
 
 def _comparable(one: Words, other: Words) -> bool:
-    """Whether the numbers of words alone allow two requests to be near: most do not, and cost no comparison."""
+    """Return whether the numbers of words alone allow an overlap above the bound: most pairs are ruled out cheaply."""
     few, many = sorted((len(one), len(other)))
     return few > NEAR * many

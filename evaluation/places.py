@@ -1,4 +1,4 @@
-"""Running services that a run has to itself, so that no change of one run is seen by another."""
+"""Running services that one run has to itself, so that no run sees another's changes."""
 
 from collections.abc import Sequence
 from typing import Protocol
@@ -12,23 +12,26 @@ from evaluation.expected import Change
 
 
 class Place(Protocol):
-    """One running service, lent to one run at a time."""
+    """One running service, used by one run at a time."""
 
     async def reset(self) -> None:
-        """Undo every change, and count all calls anew."""
+        """Undo every change, and reset the counts of calls."""
         ...
 
     async def made(self) -> Sequence[Change]:
-        """What was changed since the reset, the oldest first."""
+        """Return the changes since the reset, oldest first."""
         ...
 
     async def deps(self) -> RunDeps:
-        """What a run here works with."""
+        """Return the dependencies of a run against this service."""
         ...
 
 
 class Elsewhere:
-    """Makes the calls to one address at another: of several services that are alike, a store's documents name one."""
+    """Redirects the calls for one address to another.
+
+    A store's documents name one address, while the evaluation runs several equal services.
+    """
 
     def __init__(self, executor: Executor, named: str, address: str) -> None:
         self.name = executor.name
@@ -38,7 +41,7 @@ class Elsewhere:
         return await self._executor.call(self._there(tool), arguments, identity)
 
     async def close(self) -> None:
-        """The executor is another's to close."""
+        """Do nothing: the executor is closed by its owner."""
 
     def _there(self, tool: ToolDoc) -> ToolDoc:
         parts = urlsplit(tool.url)

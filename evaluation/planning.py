@@ -1,4 +1,4 @@
-"""How well planned paths match the APIs known to be relevant: precision, recall and F1 of the tools of all paths."""
+"""Match of planned paths with the relevant APIs: precision, recall and F1 of the tools of all paths."""
 
 import time
 from collections.abc import Awaitable, Callable, Iterable, Sequence
@@ -12,20 +12,21 @@ from evaluation.queries import Query
 
 Row = dict[str, float | list[float]]
 Planned = Callable[[str, frozenset[Key]], Awaitable[Sequence[ToolId]]]
-"""A request, and the APIs relevant to it (for an oracle only), to the tools of its paths, in order."""
+"""Maps a request, and the APIs relevant to it (for an oracle only), to the tools of its paths, in order."""
 
 
 @dataclass(frozen=True, slots=True)
 class PlannedQuery:
-    """A query with the distinct APIs of its paths. ``seconds``: wall time of the planning."""
+    """A query with the distinct APIs of its planned paths."""
 
     query: Query
     predicted: tuple[Key, ...]
     seconds: float
+    """Wall time of the planning."""
 
     @property
     def right(self) -> int:
-        """How many of the planned APIs are relevant."""
+        """Number of planned APIs that are relevant."""
         return len(self.query.relevant & set(self.predicted))
 
     @property
@@ -40,7 +41,7 @@ class PlannedQuery:
 
     @property
     def f1(self) -> float:
-        """Harmonic mean of the two; 0 for no path."""
+        """Harmonic mean of precision and recall; 0 for no path."""
         return 2 * self.right / (len(self.predicted) + len(self.query.relevant))
 
 
@@ -60,7 +61,7 @@ async def plan_all(
 
 
 def table(done: Iterable[PlannedQuery]) -> dict[str, Row]:
-    """The figures of each group, in the order of the names."""
+    """Return the figures of each group, in the order of the names."""
     parts: dict[str, list[PlannedQuery]] = {}
     for one in done:
         parts.setdefault(one.query.group, []).append(one)
@@ -68,7 +69,7 @@ def table(done: Iterable[PlannedQuery]) -> dict[str, Row]:
 
 
 def means(part: Sequence[PlannedQuery]) -> Row:
-    """Macro averages over requests, 0 to 1, with the 95 % bootstrap interval of F1; ``path_length`` in tools."""
+    """Return macro averages over requests, 0 to 1, with the 95 % bootstrap interval of F1; ``path_length`` in tools."""
     rows = max(1, len(part))
     return {
         "n": len(part),
@@ -81,5 +82,5 @@ def means(part: Sequence[PlannedQuery]) -> Row:
 
 
 def seconds_p50(done: Sequence[PlannedQuery]) -> float:
-    """The median wall time of planning one request, in seconds."""
+    """Return the median wall time of planning one request, in seconds."""
     return median(one.seconds for one in done) if done else 0.0

@@ -1,4 +1,4 @@
-"""Slips as authors of programs make them, planted into programs that are right, to measure how many are mended."""
+"""Slips planted into correct programs, of the kinds that authors make, to measure how many are repaired."""
 
 import random
 import re
@@ -23,15 +23,16 @@ _NOTHING = TokenUsage(0, 0)
 
 @dataclass(frozen=True, slots=True)
 class Slip:
-    """``reply``: all that its author says."""
+    """A program with a slip planted into it."""
 
     kind: SlipKind
     reply: str
+    """The complete reply of its author."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Edit:
-    """Bytes of a program's text, and what stands there instead."""
+    """A replacement of some bytes of a program's text."""
 
     start: int
     end: int
@@ -43,7 +44,7 @@ class _Edit:
 
 
 def slip(text: str, luck: random.Random, kinds: Iterable[SlipKind] = KINDS) -> Slip | None:
-    """One slip of these kinds, each as likely as the others, in a program that is right; None where it has a place for none."""
+    """Plant one slip of these kinds, each equally likely, into a correct program; None if it has a place for none."""
     places: dict[SlipKind, list[_Edit]] = {kind: found for kind, ways in _WAYS.items() if (found := list(ways(text)))}
     able: list[SlipKind] = [kind for kind in kinds if kind in places or kind == "prose around"]
     if not able:
@@ -68,7 +69,7 @@ def _fields(text: str) -> Iterator[_Edit]:
 
 def _functions(text: str) -> Iterator[_Edit]:
     for call in _awaited(text):
-        name = call.node.func  # as it is written: Python reads some letters as others
+        name = call.node.func  # by position: Python normalizes some letters, so that the text may be longer
         end = call.start + (name.end_col_offset or 0) - name.col_offset
         yield _Edit(end, end, "s")
 
@@ -110,16 +111,19 @@ _WAYS: dict[SlipKind, Callable[[str], Iterator[_Edit]]] = {
 
 
 def _awaited(text: str) -> list[Call]:
-    """Calls of functions that are waited for, the last one first; places within texts are not told exactly."""
+    """Return awaited calls of functions, the last one first.
+
+    Calls within strings have no exact position and are left out.
+    """
     calls = sorted(parse_source(text).calls, key=lambda call: -call.end)
     return [call for call in calls if call.name and call.awaited_from is not None and not call.quoted]
 
 
 class Slipping(Delegating):
-    """Made for one run. Plants a slip into the first program of so many requests, and leaves what is written after it alone.
+    """Plants a slip into the first program of some requests, and leaves all later programs alone. Made for one run.
 
-    ``rate``: of the requests, chosen by ``seed`` and the request's text alone, so that they are the same ones whatever the order.
-    ``planted``: what was, in order.
+    ``rate`` is the share of requests. They are chosen by ``seed`` and the request's text alone, so that they are the same in any order.
+    ``planted`` holds the planted kinds, in order.
     """
 
     def __init__(self, policy: Policy, rate: float, seed: int = 0, kinds: Iterable[SlipKind] = KINDS) -> None:
@@ -128,7 +132,7 @@ class Slipping(Delegating):
         self._rate, self._seed, self._kinds = rate, seed, tuple(kinds)
 
     async def write(self, question: ProgramQuestion) -> WrittenProgram:
-        """What the other policy writes, with a slip in it where it is this request's turn."""
+        """Return the program of the other policy, with a slip if this request is chosen."""
         written = await self.pass_on(question)
         luck = random.Random(f"{self._seed} {question.request}")
         if question.attempts or self.planted or luck.random() >= self._rate or not _has_statements(written.text):

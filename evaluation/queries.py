@@ -1,4 +1,4 @@
-"""Requests with their relevant APIs, as the lines of ``queries_dev.jsonl.gz`` hold them."""
+"""Requests with their relevant APIs, as stored in the lines of ``queries_dev.jsonl.gz``."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -16,19 +16,21 @@ GROUPS = {"G1": "I1", "G2": "I2", "G3": "I3"}
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """``group`` is I1, I2 or I3 (the split's own name for any other split). ``relevant`` is never empty."""
+    """A request with the APIs that are relevant to it."""
 
     split: str
     query: str
     relevant: frozenset[Key]
+    """Never empty."""
 
     @property
     def group(self) -> str:
+        """I1, I2 or I3 for ToolBench's splits; the split's own name for any other."""
         return GROUPS.get(self.split.split("_")[0], self.split)
 
 
 def read_queries(path: Path) -> tuple[list[Query], list[Skipped]]:
-    """The queries, and the lines that cannot be scored (a query without a relevant API has no score).
+    """Return the queries and the lines that cannot be scored (a query without a relevant API has no score).
 
     Raises:
         UsageError: there is no such file.
@@ -49,10 +51,13 @@ def read_queries(path: Path) -> tuple[list[Query], list[Skipped]]:
 
 
 def whole_queries(path: Path) -> list[Query]:
-    """The queries of a file that must not miss any: what is learnt is kept apart from them, or learnt from them.
+    """Return the queries of a file in which every line must be readable.
+
+    Training data is taken from these queries or kept apart from them, so none may be missed.
 
     Raises:
-        UsageError: there is no such file. BrokenInputError: a line cannot be read.
+        UsageError: there is no such file.
+        BrokenInputError: a line cannot be read.
     """
     queries, skipped = read_queries(path)
     if skipped:
@@ -62,7 +67,7 @@ def whole_queries(path: Path) -> list[Query]:
 
 
 def write_queries(queries: Iterable[Query], path: Path) -> None:
-    """Lines that :func:`read_queries` reads."""
+    """Write lines that :func:`read_queries` reads."""
     with path.open("wb") as file:
         for one in queries:
             relevant = [{"tool": tool, "api": api} for tool, api in sorted(one.relevant)]
@@ -71,7 +76,11 @@ def write_queries(queries: Iterable[Query], path: Path) -> None:
 
 
 def query_of(record: Record) -> Query:
-    """A line's query. Raises ``RecordError``."""
+    """Return the query of a line.
+
+    Raises:
+        RecordError: the line is no query with a relevant API.
+    """
     items = [as_object(item, "an item of 'relevant'") for item in as_list(record.get("relevant"), "'relevant'")]
     if not items:
         raise RecordError("'relevant' names no API")

@@ -1,7 +1,7 @@
-"""Going around: of the runs that met an operation that is dead, how many were answered rightly all the same.
+"""Recovery from dead operations: of the runs that met one, how many were answered correctly all the same.
 
-Dead is what no other argument would mend: no connection, a key that is refused, an error of the server or too many calls after all
-repetitions. That a call names something that does not exist (400, 404, 409, 422) speaks against the call and does not count.
+An operation is dead if no other argument would help: no connection, a refused key, a server error or too many calls after all
+retries. A call that names something that does not exist (400, 404, 409, 422) is a fault of the call and does not count.
 """
 
 from collections.abc import Awaitable, Callable, Iterable, Sequence
@@ -18,36 +18,41 @@ Figures = dict[str, Any]
 
 
 class Judged(Protocol):
-    """What is known of a finished run. ``dead``: the operations that failed it for good; ``called``: all whose answer came."""
+    """A finished run with its verdict."""
 
     @property
     def asked(self) -> Asked: ...
     @property
     def right(self) -> bool: ...
     @property
-    def dead(self) -> tuple[str, ...]: ...
+    def dead(self) -> tuple[str, ...]:
+        """Operations that failed for good in the run."""
+        ...
+
     @property
-    def called(self) -> tuple[str, ...]: ...
+    def called(self) -> tuple[str, ...]:
+        """Operations that answered."""
+        ...
 
 
 class Breakable(Protocol):
     """Services of which single operations can be broken."""
 
     async def reset(self) -> None:
-        """Undo every change, mend everything."""
+        """Undo every change and repair every operation."""
         ...
 
     async def effects(self) -> list[str]:
-        """The operations that have changed something since the reset."""
+        """Return the operations that have changed something since the reset."""
         ...
 
     async def switch(self, operation: str, broken: bool) -> None:
-        """Break an operation, or mend it."""
+        """Break an operation, or repair it."""
         ...
 
 
 def dead_operations(events: Sequence[Event]) -> tuple[str, ...]:
-    """The operations of a run whose calls failed for good, each once."""
+    """Return the operations of a run whose calls failed for good, each once."""
     results = (event.result for event in events if isinstance(event, CallFinished))
     return tuple(
         dict.fromkeys(
@@ -59,7 +64,7 @@ def dead_operations(events: Sequence[Event]) -> tuple[str, ...]:
 
 
 def recovered(runs: Iterable[Judged]) -> Figures:
-    """Of the answerable requests whose run met a dead operation: how many, and how many of them are right; by group and overall."""
+    """Return how many answerable requests met a dead operation and how many of them are right, by group and overall."""
     met = [run for run in runs if run.asked.answerable and run.dead]
     groups = {name: _share([run for run in met if run.asked.group == name]) for name in _groups(met)}
     return {"groups": groups, "overall": _share(met)}
@@ -67,7 +72,7 @@ def recovered(runs: Iterable[Judged]) -> Figures:
 
 @dataclass(frozen=True, slots=True)
 class Without:
-    """Services with one operation broken: every reset breaks it anew."""
+    """Services with one operation broken: every reset breaks it again."""
 
     services: Breakable
     operation: str
@@ -82,15 +87,16 @@ class Without:
 
 @dataclass(frozen=True, slots=True)
 class Breakage:
-    """The runs of the requests that used an operation while all worked, with that operation broken. ``other`` does the same job."""
+    """Runs, with one operation broken, of the requests that used it while everything worked."""
 
     operation: str
     other: str
+    """The operation that does the same job."""
     runs: tuple[Judged, ...]
 
     @property
     def met(self) -> tuple[Judged, ...]:
-        """Those that called it, and so had to go around it."""
+        """The runs that called the broken operation, and so had to work around it."""
         return tuple(run for run in self.runs if self.operation in run.dead)
 
 
@@ -100,8 +106,15 @@ async def break_each(
     services: Breakable,
     ask: Callable[[Sequence[Asked], Without], Awaitable[Sequence[Judged]]],
 ) -> list[Breakage]:
-    """Each operation of ``pairs`` broken in turn, for the requests that were answered rightly with its help (``whole``: their runs
-    while all worked). What is wrong anyway says nothing of going around.
+    """Break each operation of ``pairs`` in turn, and run the requests that were answered correctly with its help.
+
+    Requests that are answered wrongly anyway say nothing about recovery.
+
+    Args:
+        whole: the runs while everything worked.
+        pairs: operations that do the same job.
+        services: the services to break.
+        ask: runs requests against the broken services.
     """
     found: list[Breakage] = []
     for pair in pairs:
@@ -114,7 +127,7 @@ async def break_each(
 
 
 def breakages(found: Sequence[Breakage]) -> Figures:
-    """The figures by operation, by group and overall; of the runs that failed, the request's name alone where it may be shown."""
+    """Return the figures by operation, by group and overall."""
     met = [run for one in found for run in one.met]
     return {
         "operations": {one.operation: {"other": one.other, **_share(one.met)} for one in found},

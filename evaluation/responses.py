@@ -1,4 +1,4 @@
-"""Responses with their tools, one at a time: of recorded calls, and the examples of documents."""
+"""Responses with their tools, one at a time: from recorded calls, and the examples of documents."""
 
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
@@ -14,7 +14,7 @@ Skip = Callable[[Skipped], None]
 
 
 class Documents:
-    """Documents by the names that recorded calls use. A call without one gets a document that says its name only."""
+    """Documents by the names that recorded calls use; a call without a document gets one with its name only."""
 
     def __init__(self, tools: Iterable[ToolDoc | Skipped] = ()) -> None:
         self.skipped: list[Skipped] = []
@@ -28,7 +28,7 @@ class Documents:
                 self._docs.setdefault(found.id, found)
 
     def of_call(self, category: str, toolset: str, api: str) -> ToolDoc:
-        """The document that a recorded call means."""
+        """Return the document that a recorded call refers to."""
         found = self._docs.get(self._names.resolve_recorded(category, toolset, api).id)
         if found is not None:
             return found
@@ -37,20 +37,29 @@ class Documents:
         return ToolDoc(id=made, category=category, toolset=toolset, api=name, function=name)
 
     def examples(self) -> Iterator[tuple[ToolDoc, str]]:
-        """The example responses of the documents that have one."""
+        """Return an iterator over the documents that have an example response, with that response."""
         return ((doc, doc.example_response) for doc in self._docs.values() if doc.example_response)
 
 
 def documents(tools: Path | None) -> Documents:
-    """The documents of a file or folder. ``UsageError`` where it is not there."""
+    """Load the documents of a file or folder; none for None.
+
+    Raises:
+        UsageError: the path does not exist.
+    """
     return Documents(read_tools(tools) if tools else ())
 
 
 def recorded_responses(
     calls: Path, docs: Documents, skip: Skip, read: Callable[[float], None]
 ) -> Iterator[tuple[ToolDoc, str]]:
-    """The responses of a file of recorded calls in order. ``skip`` gets what cannot be read, ``read`` the share
-    of the file that is read.
+    """Yield the responses of a file of recorded calls in order, each with its tool.
+
+    Args:
+        calls: the file.
+        docs: the tools by the names that calls use.
+        skip: gets each line that cannot be read.
+        read: gets the share of the file that has been read.
     """
     known: dict[tuple[str, str, str], ToolDoc] = {}
     size = max(1, calls.stat().st_size)

@@ -1,4 +1,4 @@
-"""Whether compression keeps what requests ask for: expected values that the responses hold, before and after."""
+"""Retention under compression: expected values that responses hold before and after it."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -23,19 +23,21 @@ _PLACE = re.compile(r"\[(\d+)\]|([^.\[\]]+)")
 
 @dataclass(slots=True)
 class Retention:
-    """``values``: expected values that a compressed response held in full; ``lost``: those no longer in it, by request;
-    ``unseen``: those that no response of the request shows any more, in either form.
-    """
+    """Counts over the responses of an evaluation."""
 
     responses: int = 0
     compressed: int = 0
     values: int = 0
+    """Expected values that a compressed response held in full."""
     lost: dict[str, list[str]] = field(default_factory=dict[str, list[str]])
+    """Values no longer in the compressed response, by request."""
     unseen: dict[str, list[str]] = field(default_factory=dict[str, list[str]])
+    """Values that no response of the request shows any more, compressed or not, by request."""
     failed: dict[str, str] = field(default_factory=dict[str, str])
+    """Reason of the failed call that ended a request."""
 
     def figures(self) -> Figures:
-        """``share``: of the values in responses that were compressed, how many still are; None where there was none."""
+        """Return the figures; ``share`` is that of the values still in compressed responses, None if there was none."""
         lost = sum(map(len, self.lost.values()))
         return {
             "responses": self.responses,
@@ -57,9 +59,9 @@ async def evaluate_retention(
     choices: FieldChoices,
     limit: int = LIMIT,
 ) -> Retention:
-    """Make the calls that lead to each answer and compare the responses with their compressed form.
+    """Make the calls that lead to each answer, and compare the responses with their compressed form.
 
-    ``tools`` by operation. A call that fails ends its request, which is listed with the reason.
+    ``tools`` by operation. A failed call ends its request, which is listed with the reason.
     """
     found = Retention()
     for one in asked:
@@ -96,13 +98,13 @@ def _compare(found: Retention, one: Asked, before: str, after: str) -> None:
 
 
 def _values(expect: Expected) -> list[Expected]:
-    """Each expected value by itself."""
+    """Return each expected value by itself."""
     numbers = [Expected(numbers=(number,), tolerance=expect.tolerance) for number in expect.numbers]
     return numbers + [Expected(texts=(texts,)) for texts in expect.texts]
 
 
 def _filled(value: JsonValue, responses: Sequence[str]) -> JsonValue:
-    """A literal, or the field that ``{"from": "1.items[0].id"}`` names."""
+    """Return a literal as it is, or the field that ``{"from": "1.items[0].id"}`` names."""
     reference = value.get("from") if isinstance(value, dict) and len(value) == 1 else None
     if not isinstance(reference, str):
         return value

@@ -1,6 +1,6 @@
-"""Rankings of tools for requests whose relevant APIs are known, and how well they match.
+"""Rankings of tools for requests with known relevant APIs, and measures of how well they match.
 
-Every relevant API counts, one without a document too: it can only be missed.
+Every relevant API counts, even one without a document: it can only be missed.
 """
 
 import time
@@ -17,10 +17,10 @@ from retriever.metrics import complete, lenient_ndcg, ndcg, recall, reciprocal_r
 from retriever.search import ToolHit
 
 DEPTH = 50
-"""Tools asked for: the reciprocal rank of a first relevant tool below counts 0."""
+"""Tools searched for: a first relevant tool below this rank has the reciprocal rank 0."""
 
 LENIENT = "ndcg@5 lenient (ToolGen)"
-"""Not NDCG: what the ToolGen line prints under that name. Beside its figures only."""
+"""Not NDCG: the value that ToolGen's code reports under that name. For comparison with its figures only."""
 
 Measure = Callable[[Sequence[Key], frozenset[Key]], float]
 MEASURES: Mapping[str, Measure] = {
@@ -38,18 +38,20 @@ Table = dict[str, Figures]
 
 
 class Search(Protocol):
-    """What is measured."""
+    """The search that is evaluated."""
 
     async def start_tools(self, request: str, limit: int) -> list[ToolHit]: ...
 
 
 @dataclass(frozen=True, slots=True)
 class Scored:
-    """A query with the keys of the tools found for it, best first, each once. ``seconds``: wall time of finding them."""
+    """A query with its ranking."""
 
     query: Query
     ranking: tuple[Key, ...]
+    """Keys of the tools found, best first, each once."""
     seconds: float = 0.0
+    """Wall time of the search."""
 
 
 Scores = dict[str, list[Scored]]
@@ -59,7 +61,7 @@ Scores = dict[str, list[Scored]]
 async def rank(
     queries: Sequence[Query], search: Search, depth: int, progress: Callable[[int], None] | None = None
 ) -> list[Scored]:
-    """The first ``depth`` tools of every query."""
+    """Return the first ``depth`` tools of every query."""
     scored: Scores = {}
     await rank_all(queries, {"": search}, scored, depth, progress)
     return scored.get("", [])
@@ -72,9 +74,9 @@ async def rank_all(
     depth: int = DEPTH,
     progress: Callable[[int], None] | None = None,
 ) -> None:
-    """Every query with every search, query by query: what is in ``into`` compares fairly whenever it is stopped.
+    """Run every query with every search, query by query, so that the results compare fairly whenever it is stopped.
 
-    ``progress`` gets the number of queries done.
+    ``into`` receives the rankings. ``progress`` gets the number of queries done.
     """
     for done, query in enumerate(queries, 1):
         found = {
@@ -93,18 +95,21 @@ async def _ranked(query: Query, finding: Awaitable[list[ToolHit]]) -> Scored:
 
 
 def measures(ranking: Sequence[Key], relevant: frozenset[Key]) -> Figures:
-    """All measures of one ranking."""
+    """Return all measures of one ranking."""
     return {name: measure(ranking, relevant) for name, measure in MEASURES.items()}
 
 
 def measured(scored: Sequence[Scored]) -> NDArray[np.float64]:
-    """The measures of each ranking, in [0, 1]: shape (n, number of measures), columns in the order of ``MEASURES``."""
+    """Return the measures of each ranking, in [0, 1], as an array of shape (n, number of measures).
+
+    Columns are in the order of ``MEASURES``.
+    """
     rows = [[*measures(one.ranking, one.query.relevant).values()] for one in scored]
     return np.asarray(rows, dtype=float).reshape(len(rows), len(MEASURES))
 
 
 def by_name(scored: Iterable[Scored], name: Callable[[Query], str]) -> dict[str, list[Scored]]:
-    """The rankings of the queries of each name, in the order of the names."""
+    """Return the rankings by the name that ``name`` gives their query, in the order of the names."""
     parts: dict[str, list[Scored]] = {}
     for one in scored:
         parts.setdefault(name(one.query), []).append(one)
@@ -112,7 +117,7 @@ def by_name(scored: Iterable[Scored], name: Callable[[Query], str]) -> dict[str,
 
 
 def table(scored: Iterable[Scored], name: Callable[[Query], str]) -> Table:
-    """Means of the measures over the queries of each name, in the order of the names."""
+    """Return means of the measures over the queries of each name, in the order of the names."""
     return {
         part: {"n": len(rows), **dict(zip(MEASURES, measured(rows).mean(axis=0).tolist(), strict=True))}
         for part, rows in by_name(scored, name).items()

@@ -1,4 +1,4 @@
-"""Requests whose first tool is wrong, with what was found and what should have been, for a person to sort by cause."""
+"""Requests whose first tool is wrong, with what was found and what was relevant, for a person to sort by cause."""
 
 import random
 import re
@@ -14,7 +14,7 @@ from graph.store import GraphStore
 from retriever.search import ToolHit
 
 SHOWN = 5
-"""Found tools told of each request."""
+"""Found tools listed for each request."""
 
 _WORDS = 25
 _MARKS = re.compile(r"([\\`*_\[\]<>#|])")
@@ -22,27 +22,30 @@ _MARKS = re.compile(r"([\\`*_\[\]<>#|])")
 
 @dataclass(frozen=True, slots=True)
 class FoundTool:
-    """A found tool with the first words of its description; ``scores`` by the names that the search gives them."""
+    """A found tool with the first words of its description."""
 
     id: ToolId
     description: str
     relevant: bool
     scores: dict[str, float]
+    """Scores by the names that the search gives them."""
 
 
 @dataclass(frozen=True, slots=True)
 class RelevantApi:
-    """``rank`` from 1 among the first ``DEPTH`` found. ``document`` is one of the API's; None, where there is none to find."""
+    """A relevant API and the rank that the search gave it."""
 
     toolset: str
     api: str
     rank: int | None
+    """Rank from 1 among the first ``DEPTH`` found; None: not among them."""
     document: ToolId | None
+    """Id of one of the API's documents; None: the store has none, so it cannot be found."""
     description: str
 
     @property
     def place(self) -> str:
-        """The rank, or why there is none."""
+        """The rank in words, or why there is none."""
         if self.document is None:
             return "no document"
         return f"place {self.rank}" if self.rank else f"not among the first {DEPTH}"
@@ -50,28 +53,29 @@ class RelevantApi:
 
 @dataclass(frozen=True, slots=True)
 class RetrievalError:
-    """``cause`` is left for who reads it."""
+    """A request whose first tool is wrong."""
 
     request: str
     split: str
     found: tuple[FoundTool, ...]
     relevant: tuple[RelevantApi, ...]
     cause: str = ""
+    """Empty: filled in by the person who reads the list."""
 
     def record(self) -> dict[str, object]:
-        """As a JSON object; every relevant API with its ``place`` in words."""
+        """Return the error as a JSON object, every relevant API with its ``place`` in words."""
         return {**asdict(self), "relevant": [{**asdict(one), "place": one.place} for one in self.relevant]}
 
 
 def wrong_first(scored: Sequence[Scored], sample: int, seed: int = 7) -> list[Query]:
-    """A seeded sample of the queries whose first tool is not relevant, or for which nothing was found; in their order."""
+    """Return a seeded sample of the queries whose first tool is not relevant or missing, in their order."""
     wrong = [one.query for one in scored if not one.query.relevant.intersection(one.ranking[:1])]
     chosen = random.Random(seed).sample(range(len(wrong)), min(sample, len(wrong)))
     return [wrong[place] for place in sorted(chosen)]
 
 
 async def errors_of(queries: Sequence[Query], search: Search, graph: GraphStore) -> list[RetrievalError]:
-    """Each query asked again, and told in full."""
+    """Search each query again and describe its error in full."""
     documents = await documents_of(graph, frozenset[Key]().union(*(query.relevant for query in queries)))
     return [await _error(query, search, graph, documents) for query in queries]
 
@@ -94,7 +98,7 @@ async def _error(query: Query, search: Search, graph: GraphStore, documents: dic
 
 
 def markdown(errors: Sequence[RetrievalError], title: str) -> str:
-    """The errors as a page: one section each, with a line for the cause."""
+    """Render the errors as a page, one section each, with a line for the cause."""
     return "\n\n".join([f"# {title}", *(_section(place, one) for place, one in enumerate(errors, 1))]) + "\n"
 
 
@@ -113,7 +117,7 @@ def _section(place: int, error: RetrievalError) -> str:
 
 
 def _scores(hit: ToolHit) -> dict[str, float]:
-    """Every number that the search tells of a tool."""
+    """Return every numeric field of a hit by name."""
     told = {one.name: getattr(hit, one.name) for one in fields(hit)}
     return {name: float(value) for name, value in told.items() if isinstance(value, float | int)}
 
@@ -128,5 +132,5 @@ def _named(tool: ToolId) -> str:
 
 
 def _plain(text: str) -> str:
-    """On one line, with nothing in it that Markdown reads as a mark: documents are others' writing."""
+    """Put a text on one line and escape Markdown marks: documents are written by others."""
     return _MARKS.sub(r"\\\1", " ".join(text.split()))

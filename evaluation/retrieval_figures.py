@@ -1,8 +1,8 @@
-"""What is told of rankings: means with intervals by group, by split, for seen and unseen APIs, and paired differences.
+"""Figures of rankings: means with intervals by group, split, seen and unseen APIs, and paired differences.
 
 ``seen`` and ``unseen`` repeat the measures with one half of the relevant APIs each: those on an accepted path of the store's
 trajectories or otherwise trained on, and the others; the other half then leaves the ranking, so that finding it is neither
-a hit nor a miss. ``zero_shot`` takes nothing out: it is the requests none of whose relevant APIs was seen.
+a hit nor a miss. ``zero_shot`` takes nothing out: it holds the requests none of whose relevant APIs was seen.
 """
 
 from collections.abc import Iterable, Sequence
@@ -22,22 +22,27 @@ from graph.store import GraphStore
 
 ALL = "all"
 Part = dict[str, Any]
-"""``n``, the mean of each measure, and ``intervals`` with both ends for each."""
+"""Figures of some requests: ``n``, the mean of each measure, and ``intervals`` with both ends for each."""
 Row = dict[str, dict[str, Part]]
 """Parts by section (groups, splits, seen, unseen, zero_shot) and name."""
 
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """Of the relevant APIs: which have a document in the store, and which lie on a path that it learnt or were trained on."""
+    """The relevant APIs that a store knows, and in which way."""
 
     relevant: frozenset[Key]
     documented: frozenset[Key]
+    """Relevant APIs with a document in the store."""
     seen: frozenset[Key]
+    """Relevant APIs on a path that the store learnt, or that the encoder was trained on."""
 
 
 async def known(queries: Iterable[Query], graph: GraphStore, trained: frozenset[Key] = frozenset()) -> Known:
-    """What the store knows of the queries' relevant APIs. ``trained``: those that the encoder was trained on besides."""
+    """Return what the store knows of the queries' relevant APIs.
+
+    ``trained`` are APIs that the encoder was trained on besides.
+    """
     relevant = frozenset[Key]().union(*(query.relevant for query in queries))
     documents = await documents_of(graph, relevant)
     walked = frozenset([api for api, tools in documents.items() if await _walked(graph, tools)])
@@ -45,7 +50,7 @@ async def known(queries: Iterable[Query], graph: GraphStore, trained: frozenset[
 
 
 async def documents_of(graph: GraphStore, apis: frozenset[Key]) -> dict[Key, list[ToolId]]:
-    """The documents of each API, copies in other categories included; APIs without one are left out."""
+    """Return the documents of each API, including copies in other categories; APIs without one are left out."""
     found: dict[Key, list[ToolId]] = {}
     async for document in graph.documents():
         if (api := key_of(document.id)) in apis:
@@ -54,7 +59,7 @@ async def documents_of(graph: GraphStore, apis: frozenset[Key]) -> dict[Key, lis
 
 
 def row(scored: Sequence[Scored], known: Known) -> Row:
-    """The means of every part, 0 to 1, with their 95 % bootstrap intervals over requests."""
+    """Return the means of every part, 0 to 1, with their 95 % bootstrap intervals over requests."""
     return {
         section: {name: _told(measured(part)) for name, part in parts.items()}
         for section, parts in _sections(scored, known).items()
@@ -62,7 +67,10 @@ def row(scored: Sequence[Scored], known: Known) -> Row:
 
 
 def differences(scored: Sequence[Scored], others: Sequence[Scored], known: Known) -> Row:
-    """The mean of ``scored`` less ``others`` for the requests of both, which come in one order, with paired intervals."""
+    """Return the mean of ``scored`` less ``others``, with paired intervals, for the requests of both.
+
+    Both must have the requests in the same order.
+    """
     both = min(len(scored), len(others))
     ours, theirs = _sections(scored[:both], known), _sections(others[:both], known)
     return {
@@ -72,7 +80,7 @@ def differences(scored: Sequence[Scored], others: Sequence[Scored], known: Known
 
 
 def seconds_p50(scored: Sequence[Scored]) -> float:
-    """The median wall time of one ranking, in seconds."""
+    """Return the median wall time of one ranking, in seconds."""
     return median(one.seconds for one in scored) if scored else 0.0
 
 
@@ -88,7 +96,7 @@ def _sections(scored: Sequence[Scored], known: Known) -> dict[str, dict[str, lis
 
 
 def _grouped(scored: Sequence[Scored]) -> dict[str, list[Scored]]:
-    """By group, and all of them."""
+    """Return the rankings by group, and all of them."""
     return {**by_name(scored, lambda query: query.group), **({ALL: list(scored)} if scored else {})}
 
 
@@ -102,7 +110,7 @@ def _told(values: NDArray[np.float64]) -> Part:
 
 
 def _restricted(scored: Iterable[Scored], apis: frozenset[Key]) -> list[Scored]:
-    """Only ``apis`` count as relevant, the other relevant ones leave the ranking; queries without any are left out."""
+    """Count only ``apis`` as relevant and take the other relevant ones out of the ranking; drop queries without any."""
     found: list[Scored] = []
     for one in scored:
         kept = one.query.relevant & apis
@@ -114,7 +122,10 @@ def _restricted(scored: Iterable[Scored], apis: frozenset[Key]) -> list[Scored]:
 
 
 async def _walked(graph: GraphStore, tools: Sequence[ToolId]) -> bool:
-    """Whether one of them lies on an imported path: every node of a path has an edge out of it, the last one to Finish."""
+    """Return whether one of the tools lies on an imported path.
+
+    Every node of a path has an edge out of it, the last one to Finish.
+    """
     for tool in tools:
         if any(neighbour.edge.imported for neighbour in await graph.out_edges(tool)):
             return True

@@ -1,4 +1,4 @@
-"""Edges and links with their ends dealt out anew: every tool keeps how many it has, which tools they join is chance."""
+"""Edges and links with shuffled ends: every tool keeps how many it has, which tools they join is random."""
 
 import random
 from collections.abc import Iterable, Sequence
@@ -16,14 +16,19 @@ SWAPS = 10
 
 
 def rewired(edges: Sequence[Edge], seed: int) -> list[Edge]:
-    """A count stays with its source, so that the weights out of a tool are the same numbers on other targets."""
+    """Return the edges with shuffled targets.
+
+    A count stays with its source, so that the weights out of a tool are the same numbers on other targets.
+    """
     targets = rewired_targets([(edge.source, edge.target) for edge in edges], seed)
     return [replace(e, target=target, mark=None) for e, target in zip(edges, targets, strict=True)]
 
 
 def rewired_feeds(feeds: Iterable[Feed], seed: int) -> list[Feed]:
-    """Parameters and scores stay with the tool that is fed, as do fields with the one that feeds: a tool that fed another by two fields
-    feeds the new one by these, in turn.
+    """Return the feeds with shuffled targets.
+
+    Parameters and scores stay with the tool that is fed, fields with the tool that feeds: a tool that fed another by two fields feeds the
+    new one by these, in turn.
     """
     joined: dict[Ends, list[Feed]] = {}
     for feed in feeds:
@@ -42,20 +47,27 @@ def rewired_feeds(feeds: Iterable[Feed], seed: int) -> list[Feed]:
 
 
 def rewired_substitutes(substitutes: Iterable[Substitute], seed: int) -> list[Substitute]:
-    """Scores stay with the tool whose job is done. Whose parameters take whose values is not known of pairs that chance made."""
+    """Return the substitutes with shuffled pairs; scores stay with the tool that is replaced.
+
+    Which parameters take which values is unknown for random pairs, so it is left out.
+    """
     pairs = sorted(substitutes, key=lambda one: (one.one, one.other))
     others = rewired_targets([(one.one, one.other) for one in pairs], seed)
     return [Substitute(one.one, other, one.score) for one, other in zip(pairs, others, strict=True)]
 
 
 def rewired_targets(ends: Sequence[Ends], seed: int) -> list[ToolId]:
-    """A target for each source, in order: degree-preserving swaps of targets between pairs of edges; never a loop, never an edge twice."""
+    """Return a new target for each source, in order, by degree-preserving swaps between pairs of edges.
+
+    The result has no loop and no edge twice, unless ``ends`` has.
+    """
     chance = random.Random(seed)
     targets = [target for _, target in ends]
     taken = set(ends)
     for _ in range(SWAPS * len(ends)):
         one, other = chance.randrange(len(ends)), chance.randrange(len(ends))
         here, there = (ends[one][0], targets[other]), (ends[other][0], targets[one])
+        # A swap must make neither an edge that exists nor a loop.
         if here in taken or there in taken or here[0] == here[1] or there[0] == there[1]:
             continue
         taken -= {(ends[one][0], targets[one]), (ends[other][0], targets[other])}

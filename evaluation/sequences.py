@@ -1,4 +1,4 @@
-"""How well planned paths match gold chains: node F1, link F1 (TaskBench, 2023), exact match."""
+"""Match of planned paths with gold chains: node F1, link F1 (TaskBench, 2023), exact match."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -24,28 +24,31 @@ class Planned:
 
     @property
     def links(self) -> float:
-        """F1 of the ordered neighbours; 1 where both are a single tool, or none."""
+        """F1 of the pairs of successive tools; 1 where both are a single tool, or none."""
         return f1(set(pairwise(self.gold)), set(pairwise(self.path)))
 
     @property
     def exact(self) -> float:
-        """1 where the path is the chain."""
+        """1 if the path is the chain, else 0."""
         return float(self.gold == self.path)
 
 
 def f1(gold: set[ToolId] | set[tuple[ToolId, ToolId]], found: set[ToolId] | set[tuple[ToolId, ToolId]]) -> float:
-    """Harmonic mean of precision and recall of two sets; 1 where both are empty."""
+    """Return the harmonic mean of precision and recall of two sets; 1 where both are empty."""
     return 2 * len(gold & found) / (len(gold) + len(found)) if gold or found else 1.0
 
 
 def best_k(found: Sequence[Planned], most: int) -> int:
-    """How many of the tools found serve best by node F1: the fewest of equals. ``found``: the best ``most`` tools of each request."""
+    """Return the number of top tools with the best node F1, the fewest of equals.
+
+    ``found`` holds the best ``most`` tools of each request.
+    """
     worth = [sum(Planned(one.gold, one.path[:k]).nodes for one in found) for k in range(1, most + 1)]
     return 1 + max(range(most), key=lambda at: (worth[at], -at))
 
 
 def means(part: Sequence[Planned]) -> Row:
-    """Macro averages, 0 to 1, with the 95 % bootstrap interval of node F1; ``gold_length`` and ``path_length`` in tools."""
+    """Return macro averages, 0 to 1, with the 95 % interval of node F1; lengths of gold and path in tools."""
     rows = max(1, len(part))
     return {
         "n": len(part),

@@ -1,4 +1,4 @@
-"""How near a program is to the gold one: the four metrics of GraphQLRestBench (2024), over calls in one form."""
+"""Similarity of a program to the gold program: the four metrics of GraphQLRestBench (2024), over calls."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,22 +9,26 @@ from evaluation.code_calls import CodeCall
 Chain = tuple[str, ...]
 METRICS = ("arg_full", "arg_functions", "seq_full", "seq_conn")
 PAPER = {"arg_full": 0.7812, "arg_functions": 0.8701, "seq_full": 0.9687, "seq_conn": 1.0}
-"""The best of the paper's models on its test part, each metric by itself."""
+"""Best results of the paper's models on its test part, each metric by itself."""
 
 
 @dataclass(frozen=True, slots=True)
 class Nearness:
-    """``matched``: for each gold call, whether all of its arguments stand in a call of that function. ``sequence``: the same functions in
-    the same order. ``chains``: the same chains of calls that need one another's responses, whatever their order.
-    """
+    """Comparison of a program with the gold program."""
 
     matched: tuple[bool, ...]
+    """For each gold call, whether a call of that function has all of its arguments."""
     sequence: bool
+    """True if both call the same functions in the same order."""
     chains: bool
+    """True if both have the same chains of calls that need one another's responses, in any order."""
 
 
 def nearness(gold: Sequence[CodeCall], written: Sequence[CodeCall]) -> Nearness:
-    """Of a written program to the gold one. Further arguments, and further calls for the arguments' sake, do not count against it."""
+    """Compare a written program with the gold one.
+
+    Further arguments do not count against it, nor do further calls in the metrics of arguments.
+    """
     left = list(written)
     matched: list[bool] = []
     for wanted in gold:
@@ -37,12 +41,15 @@ def nearness(gold: Sequence[CodeCall], written: Sequence[CodeCall]) -> Nearness:
 
 
 def nothing_written(gold: Sequence[CodeCall]) -> Nearness:
-    """Of a text that is no program."""
+    """Return the comparison for a text that is no program: nothing matches."""
     return Nearness(tuple(False for _ in gold), sequence=False, chains=False)
 
 
 def chains(calls: Sequence[CodeCall]) -> list[Chain]:
-    """Every way from a call that needs no other to one that none needs, as functions; one that stands alone is a chain."""
+    """Return every path from a call that needs no other to one that none needs, as function names.
+
+    A call that stands alone is a chain of one.
+    """
     users: dict[int, list[int]] = {place: [] for place in range(len(calls))}
     for place, call in enumerate(calls):
         for used in call.uses:
@@ -56,7 +63,7 @@ def chains(calls: Sequence[CodeCall]) -> list[Chain]:
 
 
 def metrics(found: Sequence[Nearness]) -> dict[str, float | int]:
-    """The four figures. All but ``arg_functions``, which is over gold calls, are means over programs."""
+    """Return the four metrics: means over programs, except ``arg_functions``, which is a mean over gold calls."""
     calls = [one for each in found for one in each.matched]
     return {
         "n": len(found),

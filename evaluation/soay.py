@@ -1,4 +1,4 @@
-"""SoAyEval (Wang et al. 2024, section 7.1): each run is one of five cases, by its answer and by the solution that it came by.
+"""SoAyEval (Wang et al. 2024, section 7.1): each run is one of five cases, by its answer and its solution.
 
 docs/evaluation.md says what counts as the same solution, and what as a right answer.
 """
@@ -35,27 +35,28 @@ CASES: tuple[Case, ...] = get_args(Case)
 MAX_ANSWER = 4_000
 """Characters. An answer that repeats everything a service knows would hold any value."""
 MORE_NUMBERS = 3
-"""Numbers that an answer may state beside the right one and those of the request."""
+"""Numbers that an answer may state besides the right one and those of the request."""
 
 
 class SoayQuestion(Model):
-    """A question with its gold program. ``place``: of its entity among those of its template. ``values``: of the program's inputs.
-    ``others``: what a right answer does not hold: of a list that is asked for, what does not belong to it.
-    """
+    """A question with its gold program."""
 
     id: str
     template: int
     place: int
+    """Position of its entity among those of its template."""
     hops: int
     request: str
     program: Program
     values: JsonObject
+    """Values of the program's inputs."""
     expect: Expected
     others: tuple[str, ...] = ()
+    """Values that a right answer does not hold: for a list, those that do not belong to it."""
 
 
 class SoayVerdict(Model):
-    """What a run came to. ``detail``: why the answer is not right. ``path``: the tools of its solution; ``programs``: the texts, in order."""
+    """The verdict on a run."""
 
     id: str
     template: int
@@ -64,9 +65,12 @@ class SoayVerdict(Model):
     request: str
     case: Case
     detail: str = ""
+    """Why the answer is not right."""
     answer: str = ""
     path: tuple[str, ...] = ()
+    """Tools of the solution."""
     programs: tuple[str, ...] = ()
+    """Texts of the programs, in order."""
     usage: Usage = Field(default_factory=Usage)
 
     @property
@@ -75,7 +79,7 @@ class SoayVerdict(Model):
 
 
 def judge(question: SoayQuestion, records: Sequence[EventRecord], docs: Mapping[ToolId, ToolDoc]) -> SoayVerdict:
-    """The verdict on a finished run."""
+    """Return the verdict on a finished run."""
     end = next((one.event for one in records if isinstance(one.event, RunFinished)), None)
     own, gold = run_meaning(records, docs), meaning_of([question.program], question.values)
     outcome, answer = (end.outcome, end.answer) if end else ("failed", "")
@@ -88,7 +92,10 @@ def judge(question: SoayQuestion, records: Sequence[EventRecord], docs: Mapping[
 
 
 def case_of(own: Meaning, gold: Meaning, *, answered: bool, right: bool) -> Case:
-    """``own``: what the run did. The path of a solution is which tools are called and which feed which."""
+    """Return the case of a run from its meaning (``own``) and that of the gold program.
+
+    The path of a solution is which tools are called and which feed which.
+    """
     if not answered:
         return "EE"
     if right:
@@ -97,7 +104,7 @@ def case_of(own: Meaning, gold: Meaning, *, answered: bool, right: bool) -> Case
 
 
 def wrong_with(question: SoayQuestion, answer: str) -> str:
-    """Why an answer is not right; empty: it is."""
+    """Return why an answer is not right; empty if it is."""
     if len(answer) > MAX_ANSWER:
         return f"{len(answer)} characters"
     if unsaid := absent_from_answer(question.expect, answer):
@@ -110,7 +117,10 @@ def wrong_with(question: SoayQuestion, answer: str) -> str:
 
 
 def run_meaning(records: Sequence[EventRecord], docs: Mapping[ToolId, ToolDoc]) -> Meaning:
-    """The solution of a run: its last program; where it wrote none, the calls that it made one by one, with what they took from one another."""
+    """Return the solution of a run.
+
+    It is its last program or, if it wrote none, the calls that it made one by one with what they took from one another.
+    """
     traces = [one.programs.last for one in Transcript.of(records).walked if one.programs.last is not None]
     values: JsonObject = {}
     for one in records:
@@ -122,7 +132,7 @@ def run_meaning(records: Sequence[EventRecord], docs: Mapping[ToolId, ToolDoc]) 
             return Meaning(calls, frozenset(said for one in found for said in one.said))
         document, _ = drawn(records)
         return meaning_of([compiled(document, docs).program])
-    except FootpathError:  # what it did cannot be told as steps, or is beyond comparing
+    except FootpathError:  # the run cannot be expressed as steps, or is too large to compare
         return Meaning()
 
 
@@ -136,7 +146,7 @@ async def evaluate_soay(
     budget: Budget,
     done: Done,
 ) -> None:
-    """Run every question, on each place one at a time; ``done`` gets each verdict as it comes."""
+    """Run every question, one at a time at each place; ``done`` gets each verdict as it comes."""
     free: asyncio.Queue[Place] = asyncio.Queue()
     for place in places:
         free.put_nowait(place)
@@ -156,7 +166,7 @@ async def evaluate_soay(
 
 
 def _texts(records: Sequence[EventRecord]) -> tuple[str, ...]:
-    """What was written, run or refused."""
+    """Return the texts of all programs, run or refused."""
     found: list[str] = []
     for one in records:
         match one.event:

@@ -1,4 +1,4 @@
-"""SoAyEval's figures: the cases by hops, accuracy and score, beside those of the paper's table 3."""
+"""Figures of SoAyEval: cases by hops, accuracy and score, to compare with the paper's table 3."""
 
 from collections.abc import Callable, Sequence
 from statistics import mean, median, pstdev
@@ -9,11 +9,14 @@ from evaluation.soay import CASES, SoayVerdict
 Figures = dict[str, Any]
 HOPS = (1, 2, 3)
 PAPER = {"SoAyGPT-4": 86.57, "SoAyLLaMA-Code-13B": 92.74, "GPT-DFSDT-4": 58.16, "ToolLLaMA-7B": 16.72}
-"""Scores. The text says 91.24 of SoAyLLaMA-Code-13B; its table, and the table's accuracies, say 92.74."""
+"""Scores of the paper. Its text gives 91.24 for SoAyLLaMA-Code-13B; its table and accuracies give 92.74."""
 
 
 def soay_figures(verdicts: Sequence[SoayVerdict]) -> Figures:
-    """By hops and of all: shares in percent with their deviation over entities; ``score``: None where a number of hops was not asked."""
+    """Return the figures by hops and overall: shares in percent with their deviation over entities.
+
+    ``score`` is None if some number of hops has no question.
+    """
     by_hops = {hops: [one for one in verdicts if one.hops == hops] for hops in HOPS}
     return {
         "hops": {str(hops): _shares(some) for hops, some in by_hops.items() if some},
@@ -29,7 +32,7 @@ def soay_figures(verdicts: Sequence[SoayVerdict]) -> Figures:
 
 
 def score(accuracies: Sequence[float | None]) -> float | None:
-    """The accuracies of one, two and three hops, weighted by their hops."""
+    """Return the accuracies of one, two and three hops, weighted by their hops."""
     known = [one for one in accuracies if one is not None]
     if len(known) < len(HOPS):
         return None
@@ -41,7 +44,10 @@ def _accuracy(verdicts: Sequence[SoayVerdict]) -> float | None:
 
 
 def _shares(verdicts: Sequence[SoayVerdict]) -> Figures:
-    """The deviation is that of the shares among the questions with the first entity of each template, the second, and so on."""
+    """Return the share of each case and the accuracy.
+
+    The deviation is that of the shares among the questions with the first entity of each template, the second, and so on.
+    """
     places = sorted({one.place for one in verdicts})
     groups = [[one for one in verdicts if one.place == place] for place in places]
 

@@ -1,4 +1,4 @@
-"""Requests to choose the retriever's parameters on: those of the trajectories, never the ones it is measured on."""
+"""Requests for tuning the retriever: those of the trajectories, never the evaluated ones."""
 
 import random
 from collections.abc import Iterable, Sequence
@@ -22,8 +22,9 @@ def labelled_requests(
     sample: int | None = None,
     seed: int = 7,
 ) -> list[Query]:
-    """Each request once, with the APIs on the cleaned paths of its trajectories; a seeded ``sample`` of each split.
+    """Return each request once, with the APIs on the cleaned paths of its trajectories.
 
+    Of each split only a seeded ``sample`` is returned, if one is given.
     The split is the number of tool sets among the APIs: one, or several. Labels are calls made, not gold.
     """
     relevant: dict[str, set[Key]] = {}
@@ -47,10 +48,10 @@ def labelled_requests(
 
 
 def split_of(apis: AbstractSet[Key]) -> str:
-    """Whether they are of one tool set or of several."""
+    """Return the split of some APIs: of one tool set, or of several."""
     return SEVERAL if len({toolset for toolset, _ in apis}) > 1 else ONE
 
 
 def objective(figures: Table) -> float:
-    """What is maximised: NDCG@5, its mean over the splits, as the groups of the test count the same."""
+    """Return the value to maximise: NDCG@5 averaged over the splits, as the groups of the test count the same."""
     return sum(row["ndcg@5"] for row in figures.values()) / len(figures)

@@ -1,4 +1,4 @@
-"""Requests run as the turns of a conversation: each is given what those before it found, and what it asks back is answered by its user."""
+"""Requests run as turns of a conversation: each gets what earlier turns found, and its questions are answered."""
 
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
@@ -15,21 +15,26 @@ from evaluation.correctness import Verdict, judge
 from evaluation.expected import Asked, Change
 
 Deps = Callable[[], Awaitable[RunDeps]]
-"""Makes what one run works with."""
+"""Builds the dependencies of one run."""
 
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """A request that was run. ``heard``: the calls of the turns before it; ``questions``: what it asked back."""
+    """A request that was run as a turn of a conversation."""
 
     asked: Asked
     events: tuple[Event, ...]
     heard: tuple[StepResult, ...] = ()
+    """Calls of the turns before it."""
     questions: tuple[AskedBack, ...] = ()
+    """Questions that the run asked its user."""
 
 
 async def turns_of(conversation: Sequence[Asked], deps: Deps, budget: Budget) -> AsyncGenerator[Turn]:
-    """The turns of a conversation, each as it ends. What a request has ``before`` it is asked first, and is no turn of its own."""
+    """Yield the turns of a conversation, each as it ends.
+
+    What a request has ``before`` it is run first, and is not yielded as a turn.
+    """
     said: list[str] = []
     runs: list[EarlierRun] = []
     heard: list[StepResult] = []
@@ -51,7 +56,7 @@ async def turns_of(conversation: Sequence[Asked], deps: Deps, budget: Budget) ->
 
 
 def judged(turn: Turn, effects: Sequence[str] | None = None, made: Sequence[Change] | None = None) -> Verdict:
-    """The verdict on a turn; ``effects`` and ``made``: what was changed in it."""
+    """Return the verdict on a turn; ``effects`` and ``made`` are what was changed in it."""
     return judge(turn.asked, turn.events, effects, made, turn.heard, turn.questions)
 
 

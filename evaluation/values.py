@@ -1,4 +1,4 @@
-"""Values in texts: which numbers an answer states, and which values a recorded response holds."""
+"""Values in texts: numbers and words that an answer states, and values that a recorded response holds."""
 
 import re
 import unicodedata
@@ -12,31 +12,37 @@ _NUMBER = re.compile(
     r"(?<![\w.])-?\d[\d.,'\u2019]*(?:[\u00a0\u202f]\d{3})*(?:[.,]\d+)?(?=[a-z°µ%]{0,4}(?!\w))", re.IGNORECASE
 )
 _BLANKS = re.compile(r"(?<![\w.,])-?\d{1,3}(?: \d{3})+(?:[.,]\d+)?(?!\d)")
-"""Thousands apart by plain blanks: only looked for where a number is, as two numbers in a row look the same."""
+"""Thousands separated by plain blanks.
+
+Only looked for where a number is expected, as two numbers in a row look the same.
+"""
 _NO_NUMBER = re.compile(
-    r"\[\d+\]"  # the mark of a source
-    r"|\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d)?(?:Z|[+-]\d\d:?\d\d)?)?"  # dates and moments
+    r"\[\d+\]"  # mark of a source
+    r"|\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d)?(?:Z|[+-]\d\d:?\d\d)?)?"  # dates and times
     r"|\b\d{1,2}:\d\d(?::\d\d)?\b"
-    r"|^\s*\d+[.)]\s",  # the number of an item in a list
+    r"|^\s*\d+[.)]\s",  # number of a list item
     re.MULTILINE,
 )
 _GROUPS = re.compile(r"-?\d{1,3}(?:(?P<mark>[.,'\u2019\u00a0\u202f])\d{3})(?:(?P=mark)\d{3})*(?:(?!(?P=mark))[.,]\d+)?")
 _WORD = re.compile(r"\w+")
 _ROUNDING = 1e-9
 _ENOUGH_DIGITS = 3
-"""A whole number of fewer digits is no rounded form of one with decimals."""
+"""A whole number of fewer digits does not count as a rounded form of a number with decimals."""
 
 
 def numbers_in(text: str) -> list[float]:
-    """The numbers that stand alone or before a unit, as any language separates thousands and decimals. Where a number can be read in two
-    ways (``1.234``), both are there. Marks of sources (``[2]``), dates, times of day, list numbers and digits inside identifiers are none.
+    """Return the numbers that stand alone or before a unit; thousands and decimals as in any language.
+
+    A number that can be read in two ways (``1.234``) is returned twice. Source marks (``[2]``), dates, times of day, list numbers and
+    digits inside identifiers do not count.
     """
     return [number for shown in _shown(text) for number, _ in _readings(shown)]
 
 
 def states_number(text: str, wanted: float, tolerance: float, *, rounded: bool = False) -> bool:
-    """Whether the text states a number at most ``tolerance`` away; a small one may be a word. ``rounded``: or one that ``wanted`` is when it
-    is rounded to the decimals that are shown: one at least, or three digits.
+    """Return whether the text states a number at most ``tolerance`` away; a small one may be a word.
+
+    With ``rounded``, a number also counts that ``wanted`` becomes when rounded to the decimals shown: at least one decimal, or three digits.
     """
     for shown in (*_shown(text), *_blank_separated(text)):
         for number, decimals in _readings(shown):
@@ -47,20 +53,20 @@ def states_number(text: str, wanted: float, tolerance: float, *, rounded: bool =
 
 
 def states_text(text: str, wanted: str) -> bool:
-    """Whether the text holds these words, whole, whatever their case and the blanks between them."""
+    """Return whether the text holds these words as whole words, in any case and with any blanks between them."""
     pattern = r"\s+".join(re.escape(word) for word in wanted.casefold().split())
-    if _unspaced(wanted):  # such scripts have no words to be whole
+    if _unspaced(wanted):  # such scripts have no blanks between words
         return re.search(pattern, text.casefold()) is not None
     return re.search(rf"(?<!\w){pattern}(?!\w)", _without_unspaced(text.casefold())) is not None
 
 
 def near(number: float, wanted: float, tolerance: float) -> bool:
-    """At most ``tolerance`` apart; floats that print alike are alike."""
+    """Return whether the numbers are at most ``tolerance`` apart, up to the rounding error of floats."""
     return abs(number - wanted) <= tolerance + _ROUNDING * max(1.0, abs(wanted))
 
 
 def response_has_number(response: str, wanted: float, tolerance: float) -> bool:
-    """Whether a field of the response holds the number, as a number or in a text."""
+    """Return whether a field of the response holds the number, as a number or in a text."""
     return any(
         states_number(leaf, wanted, tolerance) if isinstance(leaf, str) else near(leaf, wanted, tolerance)
         for leaf in _leaves(response)
@@ -68,18 +74,18 @@ def response_has_number(response: str, wanted: float, tolerance: float) -> bool:
 
 
 def response_has_text(response: str, wanted: str) -> bool:
-    """Whether a field of the response, or a field's name, holds the text."""
+    """Return whether a field of the response, or a field's name, holds the text."""
     return any(states_text(leaf, wanted) for leaf in _leaves(response) if isinstance(leaf, str))
 
 
 def response_has_day(response: str, wanted: str) -> bool:
-    """Whether a field of the response holds a day, as year, month and day, alone or with a time."""
+    """Return whether a field of the response holds a day as year, month and day, alone or with a time."""
     day = re.compile(rf"(?<!\d){re.escape(wanted)}(?!\d)")
     return any(day.search(leaf) for leaf in _leaves(response) if isinstance(leaf, str))
 
 
 def plain_digits(text: str) -> str:
-    """The digits and signs of any script as ASCII has them."""
+    """Replace digits and signs of other scripts by those of ASCII."""
     return "".join(str(unicodedata.digit(c)) if c.isdigit() and not c.isascii() else _SIGNS.get(c, c) for c in text)
 
 
@@ -87,7 +93,10 @@ _SIGNS = {"\u2212": "-", "\u066b": ".", "\u066c": ","}
 
 
 def _shown(text: str) -> list[str]:
-    """Numbers as they are written. Letters of scripts that set no blanks beside them end a number."""
+    """Return the numbers of a text as they are written.
+
+    Letters of scripts that set no blanks between words end a number.
+    """
     spaced = _without_unspaced(plain_digits(text))
     return [found.rstrip(".,'\u2019") for found in _NUMBER.findall(_NO_NUMBER.sub(" ", spaced))]
 
@@ -97,7 +106,7 @@ def _blank_separated(text: str) -> list[str]:
 
 
 def _readings(shown: str) -> Iterator[tuple[float, int]]:
-    """What a written number may be, with its decimals."""
+    """Yield the values that a written number may have, with its decimals."""
     grouped = _GROUPS.fullmatch(shown)
     if grouped:
         whole = shown.replace(grouped["mark"], "")
@@ -125,12 +134,12 @@ def _unspaced(text: str) -> bool:
 
 
 def _without_unspaced(text: str) -> str:
-    """Blanks for letters of scripts that know no case, many of which set no blanks either."""
+    """Replace letters of scripts without case by blanks; many of these scripts set no blanks between words."""
     return "".join(" " if unicodedata.category(c) == "Lo" else c for c in text)
 
 
 def _leaves(response: str) -> Iterator[float | str]:
-    """Scalars and keys of a JSON response; any other response is one text."""
+    """Yield scalars and keys of a JSON response; any other response is one text."""
     try:
         value: object = orjson.loads(response)
     except orjson.JSONDecodeError:
@@ -144,7 +153,7 @@ def _leaves(response: str) -> Iterator[float | str]:
                 todo.extend(fields.values())  # pyright: ignore[reportUnknownArgumentType]
             case list() as items:  # pyright: ignore[reportUnknownVariableType]
                 todo.extend(items)  # pyright: ignore[reportUnknownArgumentType]
-            case bool() | None:
+            case bool() | None:  # before int: bool is a subclass of it
                 pass
             case int() | float() as number:
                 yield float(number)

@@ -1,4 +1,4 @@
-"""Programs that an author writes for a benchmark's requests, checked and never run, held against the gold ones."""
+"""Programs written for a benchmark's requests, checked but never run, compared with the gold programs."""
 
 import random
 from collections.abc import Callable, Mapping, Sequence
@@ -17,24 +17,27 @@ from evaluation.sequencing import Nearness, nearness, nothing_written
 
 Order = Literal["listed", "shuffled"]
 REWRITES = 2
-"""How often a text that the checks refuse is written anew."""
+"""Rewrites allowed for a text that the checks refuse."""
 
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """``text``: the last one; empty where nothing was written. ``refused``: how many texts the checks refused, ``complaints`` those of the last."""
+    """The program written for one sample, and its comparison with the gold program."""
 
     sample: Sample
     text: str
+    """The last text; empty if nothing was written."""
     nearness: Nearness
     refused: int
+    """Texts that the checks refused."""
     complaints: tuple[str, ...]
+    """Complaints about the last text."""
     model_calls: int
     tokens: int
 
 
 def in_order(tools: Sequence[ToolDoc], order: Order, seed: str) -> list[ToolDoc]:
-    """The tools as they are listed, or dealt anew, the same way for the same seed."""
+    """Return the tools as listed, or shuffled in the same way for the same seed."""
     found = list(tools)
     if order == "shuffled":
         random.Random(seed).shuffle(found)
@@ -50,7 +53,17 @@ async def write(
     today: str,
     budget: int,
 ) -> Written:
-    """Have a program written over these tools. ``names``: what the gold program calls them, by id. ``budget``: tokens of the functions."""
+    """Have a program written over these tools and compare it with the gold one.
+
+    Args:
+        sample: the benchmark's request.
+        tools: the tools to offer.
+        names: the gold program's function names, by tool id.
+        policy: the author.
+        sandbox: runs the checks.
+        today: the date that the author is given.
+        budget: tokens of the offered functions.
+    """
     offered = functions(tools, budget)
     attempts: list[Attempt] = []
     text, complaints = "", tuple[str, ...]()

@@ -1,4 +1,4 @@
-"""Requests with their gold chains of tools: a part to learn the graph from, a part to plan, a catalogue for both."""
+"""Requests with gold chains of tools: a part to learn the graph from, a part to plan, and a catalogue for both."""
 
 import hashlib
 from collections.abc import Callable, Iterator, Sequence
@@ -18,7 +18,7 @@ from graph.importers.records import Record, RecordError, Skipped, load
 
 T = TypeVar("T")
 HELD_OUT = 5
-"""One request in so many is planned, and one chain in so many is kept out of the learning part altogether."""
+"""One request in this many is planned, and one chain in this many is kept out of the learning part altogether."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,24 +32,29 @@ class Case:
 
 @dataclass(frozen=True, slots=True)
 class Corpus:
-    """``tools``: documents as lines of ``tools.jsonl`` hold them. Cases repeat neither ids nor requests."""
+    """A benchmark's tools and requests."""
 
     name: str
     tools: tuple[JsonObject, ...]
+    """Documents in the form of lines of ``tools.jsonl``."""
     cases: tuple[Case, ...]
+    """Without repeated ids or requests."""
 
 
 @dataclass(frozen=True, slots=True)
 class Split:
-    """``learnt`` makes the graph. ``seen``: other requests whose chains occur there; ``unseen``: whose chains do not."""
+    """The parts of a corpus."""
 
     learnt: tuple[Case, ...]
+    """Requests that the graph is made from."""
     seen: tuple[Case, ...]
+    """Other requests, whose chains occur in the learnt part."""
     unseen: tuple[Case, ...]
+    """Other requests, whose chains do not."""
 
 
 def split(cases: Sequence[Case], seed: str = "7") -> Split:
-    """By request, drawn from a hash of chain and id, so that neither order nor additions move a case."""
+    """Split the requests by a hash of chain and id, so that neither order nor additions move a case."""
     learnt = [case for case in cases if not _drawn(seed, "|".join(case.chain)) and not _drawn(seed, case.id)]
     known = {case.chain for case in learnt}
     rest = [case for case in cases if case not in set(learnt)]
@@ -66,7 +71,7 @@ def _drawn(seed: str, text: str) -> bool:
 
 
 def write_sources(corpus: Corpus, learnt: Sequence[Case], folder: Path) -> tuple[Path, Path]:
-    """Catalogue and trajectories as ``build_graph`` reads them; the two paths."""
+    """Write catalogue and trajectories in the form that ``build_graph`` reads, and return the two paths."""
     tools, trajectories = folder / "tools.jsonl", folder / "trajectories.jsonl"
     tools.write_bytes(b"\n".join(map(orjson.dumps, corpus.tools)))
     trajectories.write_bytes(b"\n".join(orjson.dumps(_trajectory(corpus, case)) for case in learnt))
@@ -91,7 +96,7 @@ def _call(tool: ToolId) -> JsonObject:
 def document(
     category: str, toolset: str, api: str, description: str, required: JsonValue = None, optional: JsonValue = None
 ) -> JsonObject:
-    """A line of ``tools.jsonl``. The parameters are in RapidAPI's form, which ToolBench and its kin share."""
+    """Return a line of ``tools.jsonl``, with parameters in RapidAPI's form, as in ToolBench and related benchmarks."""
     return {
         "category": category,
         "tool_name": toolset,
@@ -104,15 +109,16 @@ def document(
 
 
 def load_lines(path: Path) -> Iterator[Record]:
-    """The JSON objects of a file, a line each, plain or gzip. Raises as :func:`read_as`."""
+    """Yield the JSON objects of a file, one a line, plain or gzip. Raises as :func:`read_as`."""
     return read_as(path, lambda record: record)
 
 
 def read_as(path: Path, form: Callable[[Record], T]) -> Iterator[T]:
-    """What ``form`` makes of each line of a file.
+    """Yield the result of ``form`` for each line of a file.
 
     Raises:
-        UsageError: there is no such file. BrokenInputError: a line cannot be read, or ``form`` raises ``RecordError`` for it.
+        UsageError: there is no such file.
+        BrokenInputError: a line cannot be read, or ``form`` raises ``RecordError`` for it.
     """
     if not path.is_file():
         raise UsageError(f"{path} is no file; name one of JSON lines")

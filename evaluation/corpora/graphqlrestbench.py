@@ -1,4 +1,4 @@
-"""GraphQLRestBench: requests with the functions that serve them, the structure of what these answer, and a gold program."""
+"""GraphQLRestBench: requests with the functions that serve them, their response schemas, and a gold program."""
 
 import json
 import re
@@ -26,21 +26,23 @@ _DEEPEST = 6
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """``tools``: the functions of the gold ``program``, as the benchmark lists them; ``gold``: its calls."""
+    """A request of the benchmark."""
 
     id: str
     domain: str
     request: str
     tools: tuple[ToolDoc, ...]
+    """Functions of the gold program, as the benchmark lists them."""
     program: str
     gold: tuple[CodeCall, ...]
+    """Calls of the gold program."""
 
 
 def read_samples(folder: Path) -> tuple[list[Sample], list[Skipped]]:
-    """The rows of both files, and those that cannot be used.
+    """Return the rows of both files, and those that cannot be used.
 
     Raises:
-        UsageError: one of the files is not there.
+        UsageError: one of the files does not exist.
     """
     samples: list[Sample] = []
     skipped: list[Skipped] = []
@@ -56,10 +58,10 @@ def read_samples(folder: Path) -> tuple[list[Sample], list[Skipped]]:
 
 
 def rows(folder: Path) -> Iterator[tuple[Path, Line | Skipped]]:
-    """The lines of both files in order, each with its file.
+    """Yield the lines of both files in order, each with its file.
 
     Raises:
-        UsageError: one of the files is not there.
+        UsageError: one of the files does not exist.
     """
     for path in (folder / name for name in FILES):
         if not path.is_file():
@@ -74,9 +76,8 @@ def _sample(record: dict[str, Any], name: str) -> Sample:
     tools = tuple(_tool(spec, schemas.get(str(spec["name"]))) for spec in specs)
     program = text(record, "output")
     listed = {tool.api: {one.name: one.name for one in tool.parameters} for tool in tools}
-    called = set(
-        _CALLED.findall(program)
-    )  # some call functions that are not listed: they count, and nobody can find them
+    # Some programs call functions that are not listed: they count, but can only be missed.
+    called = set(_CALLED.findall(program))
     gold = code_calls(program, {each: Function(each, listed.get(each, {})) for each in (called | listed.keys())})
     if not gold:
         raise RecordError("its gold program calls no function")
@@ -104,7 +105,7 @@ def _tool(spec: dict[str, Any], response: JsonObject | None) -> ToolDoc:
 
 
 def response_schemas(graphql: str) -> Iterator[tuple[str, JsonObject]]:
-    """What each query of a GraphQL schema answers, as JSON Schema."""
+    """Yield the response of each query of a GraphQL schema as JSON Schema."""
     types: dict[str, list[tuple[str, str, str]]] = {}
     for name, body in _TYPE.findall(graphql):
         types.setdefault(name, []).extend(_FIELD.findall(_DIRECTIVE.sub("", body)))

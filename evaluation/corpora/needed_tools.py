@@ -1,4 +1,4 @@
-"""Benchmarks that label a request with the calls which serve it, and whose tools a store holds: which tools each request needs."""
+"""Benchmarks that label a request with the calls that serve it, and which tools of a store these labels mean."""
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -18,7 +18,7 @@ from graph.importers.records import Record, as_list, as_object, text
 Form = Literal["restbench", "graphqlrestbench", "nestful", "playground", "queries_dev"]
 
 _RESULT = "var_result"
-"""NESTFUL: not a call, but what the calls before it come to."""
+"""NESTFUL: not a call, but the result of the calls before it."""
 _GROUPS = {1: "one tool", 2: "two tools", 3: "three tools"}
 _FUNCTION = re.compile(r"\b((?:GET|PUT|POST|DELETE|PATCH)_\w*)\s*\(")
 _OTHER = re.compile(r"[^a-z0-9]+")
@@ -27,35 +27,35 @@ _PLACEHOLDER = re.compile(r"\{[^{}]*\}")
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """A request with the names that its label calls, in order. ``group`` empty: by how many tools they are. ``left_out``: why it has none.
-
-    ``certain``: the names are ids, and one without a document counts as a tool that can only be missed.
-    """
+    """A request with the names that its label calls, in order."""
 
     id: str
     query: str
     names: tuple[str, ...]
     group: str = ""
+    """Empty: grouped by the number of tools."""
     left_out: str = ""
+    """Why the request has no usable label; empty if it has one."""
     certain: bool = False
+    """The names are ids; an id without a document counts as a tool that can only be missed."""
 
 
 @dataclass(slots=True)
 class Labels:
-    """The requests whose tools are known. ``unmatched``: names that mean no tool or several, with how many requests name them.
-    ``left_out``: how many requests, by reason.
-    """
+    """The requests whose tools are known."""
 
     requests: list[OfferRequest] = field(default_factory=list[OfferRequest])
     unmatched: dict[str, int] = field(default_factory=dict[str, int])
+    """Names that mean no tool or several, with the number of requests that use them."""
     left_out: dict[str, int] = field(default_factory=dict[str, int])
+    """Number of requests left out, by reason."""
 
 
 class CalledNames:
-    """Tools by what a label may call them: id, name of the API or of the function, or method and route as one writes or joins them.
+    """Tools by the names that a label may use: id, API, function, or method and route, as written or joined.
 
-    ``GET /tracks/{id}`` and ``GET_tracks__id_`` are one name; a route may leave out what all routes of an address begin with (``/v1``), and call
-    its placeholders what it likes where that leaves no doubt.
+    ``GET /tracks/{id}`` and ``GET_tracks__id_`` are one name. A route may leave out what all routes of an address begin with (``/v1``), and
+    rename its placeholders where that is unambiguous.
     """
 
     def __init__(self, documents: Iterable[ToolDoc]) -> None:
@@ -75,7 +75,10 @@ class CalledNames:
                     self._routes.setdefault(name, set()).add(document.id)
 
     def find(self, name: str) -> set[ToolId]:
-        """The tools that a name may mean. Of an id without a document the first copy in another category or spelling."""
+        """Return the tools that a name may mean.
+
+        For an id without a document it is the first copy in another category or spelling.
+        """
         if name in self._named:
             return self._named[name]
         if name.count("/") == 2 and (copies := self._copies.get(key_of(ToolId(name)))):
@@ -84,7 +87,7 @@ class CalledNames:
 
 
 def _shared_beginnings(documents: Iterable[ToolDoc]) -> dict[str, int]:
-    """Of each address, how many steps all its routes begin with."""
+    """Return for each address how many path segments all its routes begin with."""
     routes: dict[str, list[list[str]]] = {}
     for document in documents:
         routes.setdefault(document.address, []).append(_steps(document))
@@ -103,12 +106,12 @@ def _joined(name: str) -> str:
 
 
 def _nameless(route: str) -> str:
-    """A route without its placeholders' names."""
+    """Return a route without its placeholders' names."""
     return "/".join(_joined(part) for part in _PLACEHOLDER.sub("", route).replace(" /", " ").split("/"))
 
 
 def labels(cases: Iterable[Case], names: CalledNames) -> Labels:
-    """The requests with the ids of their tools, each once, in the order of the calls."""
+    """Resolve the names of each request to the ids of its tools, each once, in the order of the calls."""
     found = Labels()
     for case in cases:
         tools = {name: names.find(name) for name in case.names}
@@ -125,17 +128,20 @@ def labels(cases: Iterable[Case], names: CalledNames) -> Labels:
 
 
 def _left_out(case: Case, unclear: Sequence[str]) -> str:
-    """Why a request is left out; empty where it is not."""
+    """Return why a request is left out; empty if it is not."""
     if case.left_out or not case.names:
         return case.left_out or "no recorded call"
     return "a name without one tool" if unclear and not case.certain else ""
 
 
 def read_cases(form: Form, paths: Sequence[Path], part: str = "") -> Iterator[Case]:
-    """The requests of a benchmark's files. ``part``: of a file that holds several, the ``domain`` to take.
+    """Yield the requests of a benchmark's files.
+
+    ``part`` selects one ``domain`` of files that hold several.
 
     Raises:
-        UsageError: there is no such file. BrokenInputError: a line is no such record.
+        UsageError: there is no such file.
+        BrokenInputError: a line is no such record.
     """
     for path in paths:
         name = path.name.split(".")[0]
@@ -151,7 +157,7 @@ def _restbench(record: Record, file: str, name: str) -> Case:
 
 
 def _graphqlrestbench(record: Record, file: str, name: str) -> Case:
-    """The gold code is Python, but not all of it parses: its calls are read by the form of their names."""
+    """Parse a row of GraphQLRestBench; some gold programs are not valid Python, so calls are found by their names."""
     called = tuple(dict.fromkeys(_FUNCTION.findall(text(record, "output"))))
     return Case(name, text(record, "utterance"), called, file)
 
@@ -164,7 +170,10 @@ def _nestful(record: Record, file: str, name: str) -> Case:
 
 
 def _playground(record: Record, file: str, name: str) -> Case:
-    """The operations of the recorded solution. What is asked within a conversation says too little by itself."""
+    """Parse a request of the playground with the operations of its recorded solution.
+
+    Requests within a conversation are left out: they say too little by themselves.
+    """
     calls = [as_object(call, "a call") for call in as_list(record.get("calls"), "'calls'")]
     reason = "asked within a conversation" if record.get("before") or record.get("turns") else ""
     reason = reason or ("cannot be answered" if record.get("answerable") is False else "")

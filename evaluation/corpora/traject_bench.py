@@ -9,10 +9,10 @@ from evaluation.corpora.corpus import Case, Corpus, document, load_lines
 
 
 def read(folder: Path) -> Corpus:
-    """The corpus in ``folder`` (``tools.jsonl``, ``sequential_dev.jsonl.gz``). A tool that several domains list counts once.
+    """Read the corpus in ``folder`` (``tools.jsonl``, ``sequential_dev.jsonl.gz``).
 
-    Tools of a chain that the catalogue lacks stay in it: they can only be missed. Of repeated tools in a chain the last stays,
-    as in cleaning.
+    A tool that several domains list counts once. Tools of a chain that the catalogue lacks stay in it: they can only be missed. Of
+    repeated tools in a chain the last stays, as in cleaning.
     """
     tools: dict[tuple[str, str], JsonObject] = {}
     for line in load_lines(folder / "tools.jsonl"):
@@ -41,7 +41,7 @@ def read(folder: Path) -> Corpus:
 
 
 def _names(tool: str) -> tuple[str, str]:
-    """``Tool set: API``."""
+    """Split ``Tool set: API`` into its two names."""
     toolset, _, api = tool.partition(": ")
     return toolset, api or toolset
 

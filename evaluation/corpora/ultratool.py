@@ -13,7 +13,7 @@ TOOLSET = "ultratool"
 
 
 def read(folder: Path) -> Corpus:
-    """The corpus in ``folder`` (``tool_desc.json``, ``train.jsonl``). The category of a tool is its first domain."""
+    """Read the corpus in ``folder`` (``tool_desc.json``, ``train.jsonl``); a tool's category is its first domain."""
     catalogue = folder / "tool_desc.json"
     if not catalogue.is_file():
         raise UsageError(f"{catalogue} is no file; name the folder of the benchmark")

@@ -1,1 +1,1 @@
-"""What a program does, whatever its author named and however it is laid out: the one form that programs are compared in."""
+"""Meaning of programs in one canonical form, independent of names and layout, in which they are compared."""

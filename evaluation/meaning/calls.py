@@ -1,4 +1,4 @@
-"""Calls of a program as terms: of tools, of its own functions, of what it finds built in."""
+"""Calls of a program as terms: of tools, of the program's functions, and of built-in functions."""
 
 import ast
 from collections.abc import Mapping, Sequence
@@ -9,17 +9,17 @@ from evaluation.meaning.expressions import Called, Expressions, Function
 from evaluation.meaning.terms import EMPTY, NOTHING, Term, constant, group, listed, opened, term
 
 _SAME = frozenset({"str", "int", "float", "bool", "list", "tuple", "iter", "round"})
-"""Conversions: they say nothing."""
+"""Conversions, which do not change a term."""
 _TRIMMED = frozenset({"casefold", "lower", "upper", "title", "strip", "lstrip", "rstrip", "copy"})
 _DEEPEST = 8
-"""Functions of a program within one another."""
+"""Maximum depth of nested calls of the program's functions."""
 
 
 class Calls(Expressions):
-    """Expressions with calls."""
+    """Reads expressions with calls."""
 
     def run(self, function: ast.FunctionDef | ast.AsyncFunctionDef) -> Term:
-        """What a function of the program gives back, its parameters being held already."""
+        """Return what a function of the program returns; its parameters are bound already."""
         raise NotImplementedError
 
     def call(self, node: ast.Call) -> Term:
@@ -55,7 +55,7 @@ class Calls(Expressions):
         return made
 
     def apply(self, function: Function, given: Sequence[Term], named: Mapping[str, Term] | None = None) -> Term:
-        """What a function of the program comes to."""
+        """Return the result of a function of the program."""
         if self.depth >= _DEEPEST:
             return Term("again", tuple(given))
         before, self.depth = dict(self.held), self.depth + 1
@@ -92,7 +92,7 @@ class Calls(Expressions):
                 return self._collected(name, found, node)
 
     def _collected(self, name: str, found: Sequence[Term], node: ast.Call) -> Term:
-        """Of what makes a collection, or asks something of one."""
+        """Read a built-in function that makes a collection or tests one."""
         first = found[0] if found else EMPTY
         match name:
             case "set" | "frozenset":
@@ -153,7 +153,7 @@ class Calls(Expressions):
         return terms.picked(how, values, by)
 
     def ordered(self, values: Term, node: ast.Call) -> Term:
-        """A list in an order."""
+        """Return a list in the order that the call gives it."""
         key = self._key(node)
         item, _, _ = opened(values)
         by = self._applied(key, item) if key is not None else item
@@ -168,7 +168,7 @@ class Calls(Expressions):
         return term("order", values, by, "down" if down else "up")
 
     def _pick(self, values: Term, found: Sequence[Term], node: ast.Call) -> Term:
-        """The item that is called so: the first whose field is that."""
+        """Return the first item whose field equals the given name."""
         item, through, where = opened(values)
         told = next(
             (one.value for one in node.keywords if one.arg == "field"), node.args[2] if len(node.args) > 2 else None

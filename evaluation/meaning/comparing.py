@@ -1,8 +1,8 @@
-"""When two programs are the same solution: what they call, with what, and what they say, read off their texts without running them.
+"""Comparison of programs as solutions, without running them: their calls with arguments, and their answers.
 
-This is wider than being the same program, by which a library keeps one text for several (``agent/programs/analysis/forms.py``): a loop for a
-comprehension, another order of calls that do not need one another or a guard for nothing found are another program and the same solution.
-docs/evaluation.md says in words what makes no difference.
+This is wider than being the same program, by which a library stores one text for several (``agent/programs/analysis/forms.py``): a loop
+for a comprehension, another order of independent calls or a guard for an empty result make another program but the same solution.
+docs/evaluation.md lists what makes no difference.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -18,17 +18,17 @@ from evaluation.meaning.statements import Statements
 from evaluation.meaning.terms import Term, constant, group, listed, opened, replaced, rewritten, term
 
 Link = tuple[ToolId, frozenset[ToolId]]
-"""A tool that is called, and the tools whose answers go into its arguments."""
+"""A tool that is called, and the tools whose responses go into its arguments."""
 
 
 @dataclass(frozen=True, slots=True)
 class Meaning:
-    """``calls``: of tools, each once, with what goes into it and the conditions it is made under. ``said``: what was found that the answer
-    holds; empty: the program says nothing at its end.
-    """
+    """The calls of a program and the content of its answer."""
 
     calls: frozenset[Called] = frozenset()
+    """Calls of tools, each once, with their arguments and the conditions they are made under."""
     said: frozenset[Term] = frozenset()
+    """Found data that the answer holds; empty: the program ends without an answer."""
 
     @property
     def links(self) -> frozenset[Link]:
@@ -36,16 +36,25 @@ class Meaning:
         return frozenset((_tool(one.call), frozenset(_feeding(one.call))) for one in self.calls)
 
     def says(self, other: "Meaning") -> bool:
-        """Whether it makes the other's calls and no further ones, and says all that the other says. One that says nothing is told by its calls."""
+        """Return whether it makes exactly the other's calls and its answer holds all of the other's.
+
+        A program without an answer is compared by its calls alone.
+        """
         return self.calls == other.calls and (not self.said or other.said <= self.said)
 
 
 def meaning_of(
     cells: Sequence[Program], values: Mapping[str, object] | None = None, inputs: Iterable[str] = ()
 ) -> Meaning:
-    """What the cells of a program come to, in order. ``values``: of names that are given before it runs; ``inputs``: names without a value.
+    """Return the meaning of a program's cells, in order; an unreadable text has an empty meaning.
 
-    A text that cannot be read means nothing. Raises ``UsageError`` where a text grows beyond all bounds.
+    Args:
+        cells: the cells of the program.
+        values: values of names that are set before it runs.
+        inputs: names without a value.
+
+    Raises:
+        UsageError: a term of the program grows too large.
     """
     whole = cells[-1].over(cells) if cells else Program(text="", tools={})
     held = {name: constant(value) for name, value in (values or {}).items()}
@@ -63,18 +72,18 @@ def meaning_of(
 
 
 def same_solution(one: ProgramPlan, other: ProgramPlan) -> bool:
-    """Whether two plans do the same with their inputs, whatever these are called."""
+    """Return whether two plans do the same with their inputs, whatever these are called."""
     first, second = (meaning_of([plan.program], inputs=plan.inputs) for plan in (one, other))
     return bool(first.calls) and first == second
 
 
 def solution_of(plan: ProgramPlan, values: JsonObject | None = None) -> Meaning:
-    """What a plan means with these values of its inputs."""
+    """Return the meaning of a plan with these values of its inputs."""
     return meaning_of([plan.program], {**plan.values, **(values or {})}, plan.inputs)
 
 
 def _answer(value: Term) -> Term:
-    """Of what a program says, the part that is the answer."""
+    """Return the part of a program's last value that is its answer."""
     if value.kind == "dict" and any(entry.parts[0] == constant("answer") for entry in value.inner()):
         return terms.field(value, "answer")
     if value.kind == "if":
@@ -84,7 +93,7 @@ def _answer(value: Term) -> Term:
 
 
 def _said(value: Term) -> set[Term]:
-    """What was found that a value holds, one by one: a phrase by what stands in it, a list of phrases by lists."""
+    """Return the found data in a value as single terms: a phrase by its parts, a list of phrases by lists."""
     match value.kind:
         case "const" | "input" | "name":
             return set()
@@ -102,7 +111,7 @@ def _said(value: Term) -> set[Term]:
             return {listed(one, through, where) for one in _said(item)}
         case "if":
             test, one, other = value.inner()
-            if test.kind == "instance":  # of what kind a value is says nothing
+            if test.kind == "instance":  # a test of a value's type is no content
                 return _said(one) | _said(other)
             return {value} if _said(one) or _said(other) else {term("if", test)}
         case _:
@@ -110,7 +119,7 @@ def _said(value: Term) -> set[Term]:
 
 
 def _plain(value: Term) -> Term:
-    """Without conditions that repeat what the list was asked for: a search by a name whose results must have that name."""
+    """Drop conditions that repeat an argument of the call: a search by name whose results must have that name."""
     return rewritten(value, _without_repeated)
 
 
@@ -133,7 +142,7 @@ def _repeats(test: Term) -> bool:
 
 
 def _numbered(meaning: Meaning, inputs: Iterable[str]) -> Meaning:
-    """With inputs by where they are used instead of what they are called."""
+    """Replace the names of inputs by numbers in the order of their uses."""
     uses = {
         name: sorted({use for one in meaning.calls for use in _uses(one.call, term("input", name))}) for name in inputs
     }
@@ -155,7 +164,7 @@ def _renamed(meaning: Meaning, old: Term, new: Term) -> Meaning:
 
 
 def _uses(value: Term, given: Term) -> set[str]:
-    """The parameters of tools that a value is given to, and the conditions it stands in."""
+    """Return the parameters of tools, as ``tool.parameter``, whose arguments contain the value."""
     found: set[str] = set()
     for one in value.walk():
         if one.kind == "call":
@@ -168,7 +177,7 @@ def _tool(call: Term) -> ToolId:
 
 
 def _feeding(call: Term) -> set[ToolId]:
-    """The tools whose answers go into a call, not those that went into these."""
+    """Return the tools whose responses go directly into a call."""
     found: set[ToolId] = set()
     todo = list(call.inner())
     while todo:

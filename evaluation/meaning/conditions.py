@@ -1,16 +1,19 @@
-"""Conditions as terms: comparisons in one direction, without what is asked of every list anyway."""
+"""Conditions as terms in one direction of comparison, without tests that only ask whether something was found."""
 
 from collections.abc import Iterable, Iterator
 
 from evaluation.meaning.terms import EMPTY, NOTHING, Term, constant, group, listed, opened, term
 
 WHOLE = frozenset({"call", "each", "picked", "carried", "asked"})
-"""Kinds of what was found as a whole."""
+"""Kinds of terms for data that was found as a whole."""
 _LACKING = frozenset({NOTHING, EMPTY, constant(""), constant(0), term("dict")})
 
 
 def compared(operator: str, left: Term, right: Term) -> Term:
-    """A comparison by what Python's syntax calls its operator (``Lt``, ``In``): ``a > b`` as ``b < a``, ``a <= b`` as not ``b < a``; of ``==`` either side may come first."""
+    """Return a comparison by the name of its operator in ``ast`` (``Lt``, ``In``).
+
+    ``a > b`` becomes ``b < a``, ``a <= b`` becomes not ``b < a``; the sides of ``==`` are unordered.
+    """
     match operator:
         case "Eq" | "Is":
             return group("equal", (left, right))
@@ -31,7 +34,7 @@ def compared(operator: str, left: Term, right: Term) -> Term:
 
 
 def negated(test: Term) -> Term:
-    """What holds where a condition does not."""
+    """Return the negation of a condition."""
     match test.kind:
         case "not":
             return next(test.inner())
@@ -44,13 +47,13 @@ def negated(test: Term) -> Term:
 
 
 def joined(kind: str, tests: Iterable[Term]) -> Term:
-    """``both`` or ``either`` of several; of one, itself."""
+    """Return ``both`` or ``either`` of several conditions; a single one as it is."""
     flat = dict.fromkeys(one for test in tests for one in (test.inner() if test.kind == kind else (test,)))
     return next(iter(flat)) if len(flat) == 1 else group(kind, flat)
 
 
 def exists(values: Term) -> Term:
-    """``any`` of a list of conditions. That an item is equal to something is what ``in`` asks."""
+    """Return ``any`` of a list of conditions; a test whether an item equals something becomes ``in``."""
     test, through, where = opened(values)
     if not where and len(through) == 1 and test.kind == "equal" and through[0] in test.parts:
         other = next((one for one in test.inner() if one != through[0]), through[0])
@@ -59,19 +62,19 @@ def exists(values: Term) -> Term:
 
 
 def conditions(test: Term) -> Iterator[Term]:
-    """What has to hold, one by one. That there is something at all is not told, of what was found as a whole."""
+    """Yield the parts of a condition that must hold, without tests that something found as a whole exists."""
     for one in test.inner() if test.kind == "both" else (test,):
         if not (presence(one) and subject(one).kind in WHOLE):
             yield one
 
 
 def presence(test: Term) -> bool:
-    """Whether a test asks only whether there is something."""
+    """Return whether a test asks only whether something was found."""
     return (subject(test).data or subject(test).kind == "carried") and _asks_presence(test)
 
 
 def subject(test: Term) -> Term:
-    """What a test of presence is about."""
+    """Return the term that a test of presence is about."""
     inner = test
     while inner.kind in ("not", "both", "either", "equal", "less", "count") and (
         told := [one for one in inner.inner() if one.data or one.kind == "carried"]
@@ -83,7 +86,7 @@ def subject(test: Term) -> Term:
 
 
 def _counted(count: Term) -> Term:
-    """What was counted as it was found; else the number itself."""
+    """Return the list that was counted, if it was counted as found; else the number itself."""
     through, where = count.parts if len(count.parts) == 2 else (count, count)
     if isinstance(through, Term) and isinstance(where, Term) and len(through.parts) == 1 and not where.parts:
         return next(next(through.inner()).inner(), count)
@@ -106,11 +109,15 @@ def _asks_presence(test: Term) -> bool:
 
 
 def _whole(value: Term, kind: str) -> bool:
-    """A number that is compared with zero says more than that there is something, except for how many there are."""
+    """Return whether a comparison with an empty value only tests presence.
+
+    A number that is less or greater than zero says more than that it exists, unless it is a count.
+    """
     return value.kind == "count" or kind == "equal"
 
 
 def _within(item: Term, values: Term) -> Term:
+    """Return a membership test; in a list, it is a test that some item is equal."""
     if values.kind == "list":
         made, through, where = opened(values)
         return exists(listed(group("equal", (made, item)), through, where))

@@ -22,7 +22,7 @@ class Called:
 
 @dataclass(slots=True)
 class Scope:
-    """What is being gone through where a statement stands, and under which conditions."""
+    """The loops and conditions around a statement."""
 
     through: tuple[Term, ...] = ()
     where: tuple[Term, ...] = ()
@@ -30,22 +30,27 @@ class Scope:
 
 @dataclass(slots=True)
 class Expressions:
-    """``tools`` and ``arguments``: as a program has them. ``held``: what names stand for."""
+    """Reads expressions as terms."""
 
     tools: Mapping[str, str]
+    """Tool ids by function name, as in a program."""
     arguments: Mapping[str, Mapping[str, str]]
+    """By function name, the tool's parameter for each argument name of the program."""
     held: dict[str, Term] = field(default_factory=dict[str, Term])
+    """The terms that names stand for."""
     functions: dict[str, Function] = field(default_factory=dict[str, Function])
     calls: dict[Called, None] = field(default_factory=dict[Called, None])
+    """Calls of tools so far, in order."""
     scope: Scope = field(default_factory=Scope)
     depth: int = 0
+    """Functions of the program being read within one another."""
 
     def call(self, node: ast.Call) -> Term:
-        """The term of a call."""
+        """Return the term of a call."""
         raise NotImplementedError
 
     def of(self, node: ast.expr) -> Term:
-        """The term of an expression; its calls of tools are noted."""
+        """Return the term of an expression, and record its calls of tools."""
         match node:
             case ast.Constant(value=value):
                 return constant(value)
@@ -67,7 +72,7 @@ class Expressions:
                 return self._made(node)
 
     def _tested(self, node: ast.BoolOp | ast.Compare | ast.UnaryOp) -> Term:
-        """Conditions, and signs of numbers."""
+        """Read conditions and signs of numbers."""
         match node:
             case ast.BoolOp(op=ast.Or(), values=[value, *rest]) if all(_empty(one) for one in rest):
                 return self.of(value)
@@ -83,7 +88,7 @@ class Expressions:
                 return self._compare(node)
 
     def _made(self, node: ast.expr) -> Term:
-        """What puts values together."""
+        """Read expressions that combine values."""
         match node:
             case ast.List(elts=values) | ast.Tuple(elts=values):
                 return self.several(values)
@@ -112,7 +117,7 @@ class Expressions:
                 return Term(type(node).__name__, tuple(map(self.of, inner)))
 
     def several(self, values: Sequence[ast.expr]) -> Term:
-        """A list as it is written; of a star alone, what it stands before."""
+        """Return a list as it is written; for a single starred value, that value."""
         if len(values) == 1 and isinstance(values[0], ast.Starred):
             return self.of(values[0])
         if any(isinstance(one, ast.Starred) for one in values):
@@ -120,7 +125,7 @@ class Expressions:
         return Term("items", tuple(map(self.of, values)))
 
     def worked_out(self, operator: ast.operator, left: Term, right: Term) -> Term:
-        """A sum of lists is one list after the other, of numbers a sum."""
+        """Return the result of an operator; an added empty list is dropped, two factors are unordered."""
         kind = type(operator).__name__
         if isinstance(operator, ast.Add) and EMPTY in (left, right):
             return right if left == EMPTY else left
@@ -129,7 +134,7 @@ class Expressions:
         )
 
     def chosen(self, test: Term, one: Term, other: Term) -> Term:
-        """One value or another. What is said where nothing was found says nothing."""
+        """Return one value or the other; a value for the case that nothing was found is dropped."""
         if one == other or (presence(test) and one.data != other.data):
             return one if one.data else other
         if test.kind == "not":
@@ -137,7 +142,7 @@ class Expressions:
         return term("if", test, one, other)
 
     def bind(self, target: ast.expr, value: Term) -> None:
-        """Give a name, or several, a value."""
+        """Bind a name, or several, to a value."""
         match target:
             case ast.Name(id=name):
                 self.held[name] = value
@@ -151,7 +156,7 @@ class Expressions:
                 self.of(target)
 
     def each(self, values: ast.expr) -> tuple[Term, tuple[Term, ...], tuple[Term, ...]]:
-        """What a loop goes through: item, what is gone through for it, conditions."""
+        """Return what a loop goes through: its item, the loops that produce it, and their conditions."""
         match values:
             case ast.Call(func=ast.Name(id="zip"), args=lists):
                 found = [opened(self.of(one), self.scope.through) for one in lists]
@@ -181,7 +186,7 @@ class Expressions:
         return made
 
     def enter(self, target: ast.expr, values: ast.expr) -> None:
-        """Begin to go through a list."""
+        """Enter a loop over a list."""
         item, through, where = self.each(values)
         self.scope = Scope((*self.scope.through, *through), (*self.scope.where, *where))
         self.bind(target, item)
@@ -220,7 +225,7 @@ class Expressions:
                 return self._looked_up(value, self.of(key))
 
     def _looked_up(self, value: Term, key: Term) -> Term:
-        """What lies under a key that is worked out: of a dict that was made of pairs, the value of its pair."""
+        """Return the value under a computed key; in a dict made of pairs, the value of the matching pair."""
         if key.kind == "const":
             return terms.field(value, str(key.parts[0]).strip("'"))
         if value.kind == "map":

@@ -1,4 +1,4 @@
-"""What a loop leaves behind in names that it gives a value anew each time: the first that fits, the last, the one with the most or the least."""
+"""Values that a loop leaves in names it rebinds: the first match, the last, or that with the most or the least."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -9,16 +9,20 @@ from evaluation.meaning.terms import Term, listed, picked, replaced, term
 
 @dataclass(frozen=True, slots=True)
 class Carried:
-    """``new``: by name, its value at the end of one time, in which ``carried`` is that of the time before. ``before``: ahead of the loop."""
+    """The names that a loop rebinds."""
 
     new: Mapping[str, Term]
+    """Value of each name after one iteration, in which ``carried`` stands for its value before."""
     before: Mapping[str, Term]
+    """Values before the loop."""
     through: tuple[Term, ...]
+    """Items that the loop goes through."""
     where: tuple[Term, ...]
+    """The conditions on its items."""
 
 
 def settled(loop: Carried) -> dict[str, Term]:
-    """What the names hold after the loop."""
+    """Return the values of the names after the loop."""
     return {name: _settled(name, value, loop) for name, value in loop.new.items()}
 
 
@@ -41,7 +45,7 @@ def _settled(name: str, value: Term, loop: Carried) -> Term:
 
 
 def _choice(name: str, value: Term) -> tuple[Term, Term | None]:
-    """When a name is given another value, and which; None: not in this form."""
+    """Return the condition under which a name is rebound, and its new value; None: not in this form."""
     if value.kind == "if" and value.parts[2] == term("carried", name):
         test, made = value.parts[0], value.parts[1]
         if isinstance(test, Term) and isinstance(made, Term):
@@ -50,7 +54,7 @@ def _choice(name: str, value: Term) -> tuple[Term, Term | None]:
 
 
 def _rank(test: Term, made: Term, name: str, loop: Carried) -> tuple[str, Term] | None:
-    """How a condition compares what is at hand with what is held: ``most`` or ``least`` of what."""
+    """Return how a condition compares the current item with the kept one: ``most`` or ``least``, and of what."""
     for one in test.inner() if test.kind == "either" else (test,):
         less, turned = (next(one.inner()), True) if one.kind == "not" else (one, False)
         if less.kind != "less":
@@ -64,7 +68,7 @@ def _rank(test: Term, made: Term, name: str, loop: Carried) -> tuple[str, Term] 
 
 
 def _same_rank(held: Term, key: Term, made: Term, name: str, loop: Carried) -> bool:
-    """Whether what is held is the same of the item that is held as the key is of the one at hand."""
+    """Return whether the kept value is the same function of the kept item as the key is of the current one."""
     if held.kind == "carried":
         value = loop.new.get(str(held.parts[0]))
         return value is not None and _choice(str(held.parts[0]), value)[1] == key

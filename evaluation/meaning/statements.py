@@ -1,4 +1,4 @@
-"""Statements of a program: what its names hold after them, what its loops make, and what it says at its end."""
+"""Statements of a program as terms: the values of names after them, the results of loops, and the final value."""
 
 import ast
 from collections.abc import Iterator, Sequence
@@ -17,14 +17,19 @@ _LISTS = frozenset({"items", "list", "joined", "unique", "order"})
 
 @dataclass(slots=True)
 class Statements(Calls):
-    """``last``: the value of the latest expression that stood alone. ``since``: what was being gone through where a name got its value."""
+    """Reads statements and keeps the terms that names stand for."""
 
     last: Term = NOTHING
+    """The value of the latest expression that stood alone."""
     since: dict[str, Scope] = field(default_factory=dict[str, Scope])
+    """The scope in which a name got its value."""
     grown: set[str] = field(default_factory=set[str])
+    """Names of collections that the current branch has extended."""
     start: Scope = field(default_factory=Scope)
+    """The scope in which the function being read was called."""
 
     def bind(self, target: ast.expr, value: Term) -> None:
+        # Explicit arguments: ``slots=True`` makes a new class, which breaks ``super()`` without them.
         super(Statements, self).bind(target, value)
         for one in ast.walk(target):
             if isinstance(one, ast.Name):
@@ -39,7 +44,7 @@ class Statements(Calls):
             self.start = before
 
     def block(self, statements: Sequence[ast.stmt]) -> Term | None:
-        """Statements one after another; what is returned, if anything is."""
+        """Read statements one after another; return the value that they return, if any."""
         for place, one in enumerate(statements):
             match one:
                 case ast.Return(value=value):
@@ -59,7 +64,7 @@ class Statements(Calls):
         return None
 
     def statement(self, node: ast.stmt) -> None:
-        """One that does not leave."""
+        """Read a statement that does not leave its block."""
         match node:
             case ast.Assign(targets=targets, value=value):
                 self._assigned(targets, value)
@@ -96,7 +101,7 @@ class Statements(Calls):
                     self.bind(target, found)
 
     def _put(self, name: str, key: Term, value: Term) -> None:
-        """A value under a key of a dict that grows."""
+        """Set a key of a dict that grows."""
         held, pair = self.held[name], term("items", key, value)
         through, where = self._inside(name)
         if through or where:
@@ -107,7 +112,7 @@ class Statements(Calls):
         self.grown.add(name)
 
     def _changed(self, name: str, method: str, call: ast.Call) -> bool:
-        """Whether a list or a set grew, or was put in order."""
+        """Apply a method that extends or sorts a collection; return False for any other method."""
         if method in ("append", "add") and len(call.args) == 1:
             self._append(name, self.of(call.args[0]))
         elif method in ("extend", "update") and len(call.args) == 1 and self.held[name].kind in _LISTS:
@@ -146,12 +151,12 @@ class Statements(Calls):
             self.held[name] = self.worked_out(operator, held, value)
 
     def _inside(self, name: str) -> tuple[tuple[Term, ...], tuple[Term, ...]]:
-        """What is gone through, and the conditions, since a name got its value."""
+        """Return the loops and conditions entered since a name got its value."""
         since = self.since.get(name, Scope())
         return self.scope.through[len(since.through) :], self.scope.where[len(since.where) :]
 
     def _returned(self, value: Term) -> Term:
-        """Out of a loop, the first that is come to."""
+        """Return the value of a ``return``; within a loop, it is the first match."""
         through = self.scope.through[len(self.start.through) :]
         return (
             terms.picked("first", listed(value, through, self.scope.where[len(self.start.where) :]))
@@ -160,7 +165,7 @@ class Statements(Calls):
         )
 
     def _or(self, found: Term, otherwise: Term | None) -> Term:
-        """What a loop returns, or what comes after it."""
+        """Combine the value that a loop returns with that of the statements after it."""
         return found if otherwise is None or not otherwise.data else term("if", term("found", found), found, otherwise)
 
     def _if(self, node: ast.If) -> None:
@@ -176,7 +181,7 @@ class Statements(Calls):
         self.last = self.chosen(test, one_said, other_said)
 
     def _branch(self, test: Term, body: Sequence[ast.stmt]) -> dict[str, Term]:
-        """The names that a branch gives a value; lists that it lets grow have grown afterwards."""
+        """Return the names that a branch binds; collections that it extends stay extended afterwards."""
         before, scope, grown = dict(self.held), self.scope, self.grown
         self.scope, self.grown = Scope(scope.through, (*scope.where, *conditions(test))), set()
         self.block(body)
@@ -190,7 +195,7 @@ class Statements(Calls):
         return changed
 
     def _leaving(self, node: ast.If, rest: Sequence[ast.stmt]) -> Term | None:
-        """A branch that goes no further, and what comes to be done otherwise."""
+        """Read an ``if`` with a branch that leaves, and the statements that are reached otherwise."""
         test, body, after = self.of(node.test), node.body, [*node.orelse, *rest]
         if not _leaves(body):
             test, body, after = negated(test), node.orelse, [*node.body, *rest]
@@ -198,6 +203,7 @@ class Statements(Calls):
         self.scope = Scope(scope.through, (*scope.where, *conditions(test)))
         found = self.block(body)
         changed = {name: value for name, value in self.held.items() if held.get(name) != value}
+        # A guard that only leaves where nothing was found adds no condition to the statements after it.
         idle = (
             presence(test)
             and self.calls == calls
@@ -239,7 +245,7 @@ class Statements(Calls):
 
 
 def _after(held: Term, made: Term) -> Term:
-    """A list that goes on with another."""
+    """Return a list with another one appended."""
     if held.kind == "unique":
         return term("unique", _after(next(held.inner()), made))
     parts = held.parts if held.kind == "joined" else (held,)
@@ -251,7 +257,7 @@ def _leaves(body: Sequence[ast.stmt]) -> bool:
 
 
 def _given(body: Sequence[ast.stmt]) -> Iterator[str]:
-    """Names that statements give a value, other than by letting it grow."""
+    """Yield the names that statements bind, other than by extending a collection."""
     for statement in body:
         for node in ast.walk(statement):
             match node:

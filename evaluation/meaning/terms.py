@@ -1,7 +1,7 @@
-"""Values of a program as terms, in one form: what is written in two ways that mean the same is the same term.
+"""Values of a program as terms in canonical form: two notations with the same meaning give the same term.
 
-An item of a list that is gone through is ``each`` of the list; so a list that is made of another is its item with what is gone through and under
-which conditions, whether a loop, a comprehension or a ``gather`` makes it, and a list that is made of that one is made of the first.
+An item of a list that a loop goes through is ``each`` of the list. So a list made from another is its item with the loops and
+conditions that produce it, whether a loop, a comprehension or a ``gather`` makes it, and a list made from that one is made from the first.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -11,19 +11,21 @@ from dataclasses import field as dataclass_field
 from domain.errors import UsageError
 
 LARGEST = 50_000
-"""Parts of a term, all told. A text can double one with each of its lines."""
+"""Maximum size of a term. A program can double a term with each of its lines."""
 UNORDERED = frozenset({"where", "both", "either", "equal"})
+"""Kinds whose parts have no order."""
 DATA = frozenset({"call", "each", "picked", "asked"})
-"""Kinds of terms that hold what was found."""
+"""Kinds of terms that hold found data."""
 
 
 @dataclass(frozen=True, slots=True)
 class Term:
-    """A kind with its parts: terms, and names."""
+    """A kind with its parts, which are terms and names."""
 
     kind: str
     parts: "tuple[Term | str, ...]" = ()
     size: int = dataclass_field(init=False, compare=False, repr=False)
+    """Number of terms in it, itself included."""
 
     def __post_init__(self) -> None:
         size = 1 + sum(part.size for part in self.inner())
@@ -32,28 +34,28 @@ class Term:
         object.__setattr__(self, "size", size)
 
     def inner(self) -> "Iterator[Term]":
-        """Its parts that are terms."""
+        """Return the parts that are terms."""
         return (part for part in self.parts if isinstance(part, Term))
 
     def walk(self) -> "Iterator[Term]":
-        """Itself and all that is in it."""
+        """Yield the term and all terms in it."""
         yield self
         for part in self.inner():
             yield from part.walk()
 
     @property
     def data(self) -> bool:
-        """Whether something that was found is in it."""
+        """True if it holds found data."""
         return any(one.kind in DATA for one in self.walk())
 
 
 def term(kind: str, *parts: Term | str) -> Term:
-    """A term of these parts."""
+    """Return a term of these parts."""
     return Term(kind, parts)
 
 
 def group(kind: str, parts: Iterable[Term]) -> Term:
-    """Parts in whose order nothing lies, each once."""
+    """Return a term whose parts have no order and occur once."""
     return Term(kind, tuple(sorted(dict.fromkeys(parts), key=repr)))
 
 
@@ -62,9 +64,9 @@ EMPTY = term("items")
 
 
 def constant(value: object) -> Term:
-    """Texts by their words whatever their case; a whole number is one however it is written."""
+    """Return the term of a value: texts by their words in any case, whole numbers alike as number or text."""
     match value:
-        case bool() | None:
+        case bool() | None:  # before int: bool is a subclass of it
             return term("const", repr(value))
         case int() | float():
             return term("const", f"{value:.15g}")
@@ -80,7 +82,7 @@ def constant(value: object) -> Term:
 
 
 def field(value: Term, key: str) -> Term:
-    """What lies under a name; of a dict that the program wrote, what it put there."""
+    """Return the field of a value; of a dict that the program wrote, the value that it put there."""
     if value.kind == "dict":
         for entry in value.inner():
             if entry.parts[0] == constant(key) and isinstance(entry.parts[1], Term):
@@ -89,7 +91,7 @@ def field(value: Term, key: str) -> Term:
 
 
 def listed(item: Term, through: Iterable[Term], where: Iterable[Term]) -> Term:
-    """A list of ``item``, for all that is gone ``through``, ``where`` the conditions hold."""
+    """Return a list of ``item`` for all that the loops go ``through``, ``where`` the conditions hold."""
     gone, conditions = tuple(through), group("where", where)
     if not conditions.parts and len(gone) == 1 and item == gone[0] and isinstance(item.parts[0], Term):
         return item.parts[0]
@@ -97,7 +99,7 @@ def listed(item: Term, through: Iterable[Term], where: Iterable[Term]) -> Term:
 
 
 def opened(values: Term, active: Iterable[Term] = ()) -> tuple[Term, tuple[Term, ...], tuple[Term, ...]]:
-    """A list as its item, what is gone through for it, and its conditions. ``active``: what is being gone through already."""
+    """Return a list's item, the loops that produce it, and its conditions; ``active`` are the loops entered already."""
     taken = list(active)
     if values.kind == "items" and len(values.parts) == 1:
         return next(values.inner()), (), ()
@@ -115,7 +117,10 @@ def opened(values: Term, active: Iterable[Term] = ()) -> tuple[Term, tuple[Term,
 
 
 def picked(how: str, values: Term, by: Term | None = None) -> Term:
-    """One item of a list: the ``first``, the ``last``, the one with the ``most`` or the ``least`` of ``by``, which is told of the list's item."""
+    """Return one item of a list: the ``first``, the ``last``, or that with the ``most`` or ``least`` of ``by``.
+
+    ``by`` is a term over the list's item.
+    """
     if how == "first" and values.kind == "order":
         inner, key, way = values.parts
         if isinstance(inner, Term) and isinstance(key, Term):
@@ -136,7 +141,7 @@ def picked(how: str, values: Term, by: Term | None = None) -> Term:
 
 
 def count(values: Term) -> Term:
-    """How many items a list has; which item it is made of says nothing, except where each counts once."""
+    """Return the number of items of a list; the item itself is left out, except where each counts once."""
     if values.kind == "unique":
         return term("count", values)
     if values.kind in ("order", "items") and values.parts and isinstance(values.parts[0], Term):
@@ -146,7 +151,7 @@ def count(values: Term) -> Term:
 
 
 def total(values: Term) -> Term:
-    """The sum of a list; of ones, how many there are."""
+    """Return the sum of a list; for a list of ones, the count."""
     item, through, where = opened(values)
     if item == constant(1):
         return count(values)
@@ -154,7 +159,7 @@ def total(values: Term) -> Term:
 
 
 def replaced(value: Term, old: Term, new: Term) -> Term:
-    """The term with another in place of one."""
+    """Return the term with ``new`` in place of ``old``."""
     if value == old:
         return new
     parts = tuple(replaced(part, old, new) if isinstance(part, Term) else part for part in value.parts)
@@ -162,7 +167,7 @@ def replaced(value: Term, old: Term, new: Term) -> Term:
 
 
 def rewritten(value: Term, change: Callable[[Term], Term]) -> Term:
-    """The term with ``change`` made of each part, the innermost first."""
+    """Apply ``change`` to every part of the term, innermost first."""
     parts = tuple(rewritten(part, change) if isinstance(part, Term) else part for part in value.parts)
     return change(value if parts == value.parts else _again(value.kind, parts))
 
@@ -173,7 +178,7 @@ def _again(kind: str, parts: "tuple[Term | str, ...]") -> Term:
 
 
 def _each(values: Term, taken: list[Term]) -> Term:
-    """An item of a list; of a list that is gone through within itself, another one."""
+    """Return an item of a list; a list that is looped over within itself gets another one."""
     number = 0
     while (found := term("each", values, str(number))) in taken:
         number += 1
