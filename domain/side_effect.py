@@ -27,18 +27,20 @@ _MAY_READ = READING_METHODS | {"POST"}
 _FIRST_WORD = re.compile(r"[^a-zA-Z]*([A-Z]?[a-z]+|[A-Z]+)(?![a-z])")
 
 
-_OVERRIDES = frozenset(
-    {"xhttpmethodoverride", "xhttpmethod", "xmethodoverride", "httpmethodoverride", "methodoverride"}
-)
-_OVERRIDING_FIELDS = frozenset({"_method", "_httpmethod", "__method", "$method"})
+_OVERRIDE = re.compile(r"(?=.*(?:method|verb|http))(?=.*(?:overrid|tunnell?ed)).*|x(?:http|rest)?(?:method|verb)")
+"""Names, without what separates their words, by which servers and proxies take another method: X-HTTP-Method-Override, X-REST-Method …"""
+_OVERRIDING_FIELD = re.compile(r"[^a-z]+(?:http_?)?(?:method|verb)[^a-z]*")
+"""Names of fields by which frameworks take another method: _method, $method, __method__ …"""
 _SEPARATOR = re.compile(r"[\W_]+")
 
 
 def override_in(names: Iterable[str]) -> str:
-    """The first parameter by which frameworks take another method than that of the request; empty where there is none."""
-    return next(
-        (one for one in names if one.lower() in _OVERRIDING_FIELDS or _SEPARATOR.sub("", one).lower() in _OVERRIDES), ""
-    )
+    """Return the first parameter by which a server may take another method than that of the request; empty where there is none."""
+    return next((name for name in names if _sets_method(name.lower())), "")
+
+
+def _sets_method(name: str) -> bool:
+    return bool(_OVERRIDING_FIELD.fullmatch(name) or _OVERRIDE.fullmatch(_SEPARATOR.sub("", name)))
 
 
 class SideEffect(NamedTuple):

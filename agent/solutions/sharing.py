@@ -40,6 +40,8 @@ _NAMED = re.compile(r"\{(\w+)\}")
 _WORDS = re.compile(r"[^\W_]+")
 _PARTS = re.compile(r"[^\W_]+|[\W_]+")
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
+_PRIVATE = frozenset({"cvc", "cvv", "otp", "passcode", "passphrase", "pin", "tan"})
+"""Words of a question that asks for what stays with its owner, beside those of keys and passwords."""
 
 
 def shareable(solution: Solution, docs: Mapping[ToolId, ToolDoc]) -> Solution:
@@ -87,7 +89,10 @@ def _wrongly_asked(solution: Solution, docs: Mapping[ToolId, ToolDoc]) -> Iterat
         parts = (
             text[at : at + 2 * _PART] for at in range(0, len(text), _PART)
         )  # only the beginning of a long name is examined
-        if any(need_of(Parameter(name="_".join(words(part)))).kind == "secret" for part in parts):
+        if any(
+            _PRIVATE & set(words(part)) or need_of(Parameter(name="_".join(words(part)))).kind == "secret"
+            for part in parts
+        ):
             yield f"it asks users for a secret: “{clean(text, 120)}”"
     first = next((docs[tool].host for tool in solution.path if tool in docs), "")
     for function, name in sorted(taking_answers(program)):

@@ -8,7 +8,10 @@ import pytest
 
 from graph.importers.openapi import read_openapi
 
-NAMES = ["X-HTTP-Method-Override", "x-http-method", "X_Method_Override", "_method", "methodOverride"]
+NAMES = [
+    "X-HTTP-Method-Override", "x-http-method", "X_Method_Override", "_method", "methodOverride", "X-HTTP-Verb-Override", "X-HTTP-Override",
+    "x-http-verb", "X-Tunneled-Method", "__method__", "X-REST-Method", "x-override-method", "$httpMethod",
+]  # fmt: skip
 
 
 def imported(folder: Path, name: str, place: str, **more: Any) -> Any:
@@ -38,6 +41,8 @@ def test_a_get_with_a_method_override_does_not_count_as_one_that_reads(tmp_path:
     assert doc.model_copy(update={"marked": "reads"}).safe
 
 
-@pytest.mark.parametrize("name", ["method", "payment_method", "X-Request-Id", "http_method"])
+@pytest.mark.parametrize(
+    "name", ["method", "payment_method", "X-Request-Id", "http_method", "price_override", "method_name"]
+)
 def test_an_ordinary_parameter_leaves_a_get_as_it_is(tmp_path: Path, name: str) -> None:
     assert imported(tmp_path, name, "query").safe

@@ -169,6 +169,8 @@ async def test_what_came_from_somebody_who_is_gone_is_shared_no_more(
     ("text", "said"),
     [
         (ASKS.replace("Which place?", "Type your password:"), "asks users for a secret"),
+        (ASKS.replace("Which place?", "Your one-time code (OTP)?"), "asks users for a secret"),
+        (ASKS.replace("Which place?", "Card number and CVV?"), "asks users for a secret"),
         (
             ASKS.replace("Which place?", f"{'Before anything else, so that it can go on at all, ' * 6}your API key?"),
             "asks users for a secret",
@@ -179,7 +181,7 @@ async def test_what_came_from_somebody_who_is_gone_is_shared_no_more(
         ),
         (f"{ASKS}".replace("\ntold", "\nawait tell_time(place='Oslo')\nawait note_place(place=place)\ntold"), "goes to 127.0.0.1"),
     ],
-    ids=["password", "behind many words", "parameter", "host"],
+    ids=["password", "one-time code", "card", "behind many words", "parameter", "host"],
 )  # fmt: skip
 async def test_a_program_that_asks_for_secrets_is_not_shared(
     home: Path, store: Path, tmp_path: Path, text: str, said: str
