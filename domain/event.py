@@ -163,7 +163,7 @@ class ReflectionMade(Model):
 
 
 class PlanReady(Model):
-    """A path was found, or none."""
+    """Planning ended with this plan."""
 
     kind: Literal["plan.ready"] = "plan.ready"
     plan: Plan
