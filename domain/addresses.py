@@ -31,7 +31,7 @@ class Proxies:
         Anyone may have written what precedes an untrusted or invalid address, so reading stops there.
         """
         hops = [hop for line in forwarded for hop in line.split(",")]
-        for hop in reversed(hops):
+        for hop in reversed(hops):  # only what a trusted peer appended is credible
             found = read_address(hop) if self.believes(peer) else None
             if found is None:
                 break

@@ -23,7 +23,10 @@ class UsageError(FootpathError):
     code = "usage"
 
     def __init__(self, message: str, faults: tuple[tuple[str, str], ...] = ()) -> None:
-        """``faults`` lists the single mistakes, each as its place and what is wrong there."""
+        """Create the error.
+
+        ``faults`` lists single mistakes, each as a pair of its place and what is wrong there.
+        """
         super().__init__(message)
         self.faults = faults
 
@@ -67,7 +70,10 @@ class UnavailableError(FootpathError):
 
     code = "unavailable"
     part: str = ""
-    """The affected part of the server, for messages to anyone; set where the error's own message may name hosts or accounts."""
+    """The affected part of the server, in words for anyone.
+
+    Set where the error's own message may name hosts, ports or accounts.
+    """
     state: ClassVar[str] = "cannot be used just now"
     """What is wrong with that part, in words that anyone may read."""
 
@@ -98,7 +104,10 @@ _PARTS = {
 
 
 class PassingError(UnavailableError):
-    """A failure that ends by itself or affects only this process: a run that meets it is resumed later instead of failed."""
+    """A failure that ends by itself or affects only this process.
+
+    A run that meets it is resumed later instead of failed.
+    """
 
     code = "passing"
 
@@ -147,7 +156,10 @@ class ModelUnavailableError(UnavailableError):
     def __init__(
         self, message: str, kind: ModelFailure, *, lasting: bool = False, retry_after: float | None = None
     ) -> None:
-        """``lasting``: asking again is useless until something is changed. ``retry_after``: seconds to wait, if the endpoint said so."""
+        """Create the error.
+
+        ``lasting``: asking again is useless until something is changed. ``retry_after``: seconds to wait, if the endpoint said so.
+        """
         super().__init__(message)
         self.kind: ModelFailure = kind
         self.lasting = lasting
@@ -176,7 +188,10 @@ class ForbiddenAddressError(FootpathError):
 
 
 class SecretError(FootpathError):
-    """A named secret is missing, cannot be sent as the document says, or may not be sent to this host. Never holds a value."""
+    """A named secret is missing, cannot be sent as the document says, or may not be sent to this host.
+
+    Never holds a secret's value.
+    """
 
     code = "secret"
 
@@ -227,7 +242,7 @@ class NotLinearError(ConflictError):
     code = "not_linear"
 
     def __init__(self, message: str, line: int | None = None) -> None:
-        """``line`` is the place in the program's text, from 1."""
+        """Create the error; ``line`` is the place in the program's text, from 1."""
         super().__init__(message)
         self.line = line
 

@@ -91,9 +91,12 @@ class SubtaskStarted(Model):
     depends_on: tuple[int, ...] = ()
     """Numbers of the subtasks whose results it builds on."""
     given: int = 0
-    """How many steps it takes over from these; they are its steps 1 to ``given``, and its own are numbered after them."""
+    """Number of steps that it takes over from these.
+
+    They are its steps 1 to ``given``; its own are numbered after them.
+    """
     earlier: tuple[int, ...] = ()
-    """Which of these were called earlier in the conversation, by their numbers in the run's first event; they come first."""
+    """The steps taken over from earlier in the conversation, by their numbers in the run's first event; they come first."""
     reread: bool = False
     """It is answered from these steps alone."""
     queries: tuple[str, ...] = ()
@@ -293,7 +296,7 @@ class QuestionAnswered(Model):
     unanswered: str = ""
     """Why there is no answer."""
     site: str = ""
-    """Which call of ``ask`` in a program it is, in the form of :attr:`CallStarted.site`; empty for a step's parameter."""
+    """The call of ``ask`` in a program, in the form of :attr:`CallStarted.site`; empty for a step's parameter."""
 
 
 class RunDelayed(Model):

@@ -7,7 +7,10 @@ from pydantic.types import JsonValue
 from domain.model import Model
 
 FileKind = Literal["table", "json", "text"]
-"""``table``: rows of the same columns, each a dict; ``json``: a value, or for JSON lines the list of values; ``text``: one text."""
+"""Kind of a file's value.
+
+``table``: rows of the same columns, each a dict; ``json``: a value, or for JSON lines the list of values; ``text``: one text.
+"""
 ColumnType = Literal["text", "integer", "number", "boolean"]
 
 

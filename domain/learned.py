@@ -1,4 +1,4 @@
-"""What a run taught: an event of its own, emitted just before the run ends."""
+"""The lessons of a run, as an event that is emitted just before the run ends."""
 
 from typing import Literal
 
@@ -15,7 +15,7 @@ class LearnedEdge(Model):
 
 
 class LearnedTool(Model):
-    """What a run showed about a tool."""
+    """Evidence from a run about a tool."""
 
     tool: ToolId
     scores: tuple[float, ...] = ()
@@ -39,7 +39,7 @@ class JudgedSolution(Model):
 
 
 class WeightsLearned(Model):
-    """What the run taught; the event before the last."""
+    """The lessons of a run; the event before the last."""
 
     kind: Literal["weights.learned"] = "weights.learned"
     transitions: tuple[LearnedEdge, ...] = ()

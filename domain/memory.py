@@ -91,7 +91,7 @@ class MemoryStore(Protocol):
         ...
 
     async def judge(self, memory: str, *, good: bool, key: str = "") -> None:
-        """Count a success or failure of a memory's path; unknown ids are ignored. Counted once per ``key``, if one is given."""
+        """Count a success or failure of a memory's path, once per ``key`` if one is given; unknown ids are ignored."""
         ...
 
     async def judge_anew(self, tools: Iterable[ToolId]) -> None:

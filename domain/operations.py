@@ -44,7 +44,7 @@ class OperationChoice(Model):
 
     @property
     def is_empty(self) -> bool:
-        """Whether nothing is chosen, so that every operation is taken."""
+        """True if nothing is chosen, so that every operation is taken."""
         return not (self.tags or self.paths or self.methods or self.names)
 
     def select(self, operations: Iterable[Operation]) -> list[Operation]:

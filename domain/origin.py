@@ -16,7 +16,10 @@ another user's template.
 """
 
 COVERABLE: tuple[ValueKind, ...] = ("said", "document", "field")
-"""Origins that a user may allow for later calls of a tool as well; values of other origins are asked about each time."""
+"""Origins that a user may allow for later calls of a tool as well.
+
+Values of other origins are asked about each time.
+"""
 
 
 class ValueOrigin(Model):

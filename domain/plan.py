@@ -17,7 +17,10 @@ with the request but not in its user's words, namely a field of an earlier respo
 a program or written by its author; the reference is the expression.
 """
 StepStatus = Literal["ok", "failed", "missing", "skipped", "unknown"]
-"""``missing``: a required argument could not be found; ``skipped``: the user did not allow the call; ``unknown``: a write without an answer."""
+"""How a step ended.
+
+``missing``: a required argument could not be found; ``skipped``: the user did not allow the call; ``unknown``: a write without an answer.
+"""
 CallOutcome = Literal[
     "ok", "transient", "gone", "absent", "undecided", "refused", "unreached", "caller_fault", "unknown"
 ]

@@ -13,7 +13,10 @@ Answered = Literal["yes", "partly", "no"]
 
 
 class Program(Model):
-    """A program that passed all checks, with the meaning of its names, so that the same text can be replayed from recordings."""
+    """A program that passed all checks, with the meaning of its names.
+
+    With these, the same text can be replayed over recorded calls.
+    """
 
     text: str
     tools: dict[str, ToolId]
@@ -23,11 +26,14 @@ class Program(Model):
     stubs: str = ""
     """Declarations of the functions, for the type check."""
     tainted: bool = False
-    """It was written after its author was shown foreign data, so each of its changes needs approval, whatever the user has allowed."""
+    """It was written after its author was shown foreign data.
+
+    Each of its changes therefore needs approval, whatever its user has allowed in general.
+    """
 
     def over(self, cells: "Sequence[Program]") -> "Program":
         """Return this program as a continuation of earlier cells, so that it may also call what they could call."""
-        known = (*cells, self)
+        known = (*cells, self)  # this program comes last, so its own meaning of a name wins
         tools = {name: tool for one in known for name, tool in one.tools.items()}
         arguments = {name: names for one in known for name, names in one.arguments.items()}
         return self.model_copy(update={"tools": tools, "arguments": arguments})

@@ -35,7 +35,10 @@ def parse_literal(text: str) -> Any:
 
 
 def parse_assignments(text: str) -> dict[str, Any]:
-    """Return the literals that a text assigns to names at its outermost level; raises what :func:`parse_literal` does where one is none."""
+    """Return the literals that a text assigns to names at its outermost level.
+
+    Raises what :func:`parse_literal` does if a value is not a literal.
+    """
     return {
         node.targets[0].id: ast.literal_eval(node.value)
         for node in parse_module(text).body

@@ -1,4 +1,4 @@
-"""What long-term memory returned at the start of a subtask, as an event of the run."""
+"""The memories recalled at the start of a subtask, as an event of the run."""
 
 from typing import Literal
 

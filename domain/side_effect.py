@@ -1,4 +1,4 @@
-"""Whether calling a tool has side effects, and which source says so."""
+"""Side effects of calling a tool, and which source says so."""
 
 import re
 from collections.abc import Iterable
@@ -26,7 +26,10 @@ CHANGING_VERBS = frozenset(
 """First words of operation names that indicate a side effect, whatever the method says."""
 
 _MAY_READ = READING_METHODS | {"POST"}
-"""Methods for which a document may declare that nothing is changed; for others only an administrator or the tool's author may."""
+"""Methods for which a document may declare that nothing is changed.
+
+For others only an administrator or the tool's author may.
+"""
 _FIRST_WORD = re.compile(r"[^a-zA-Z]*([A-Z]?[a-z]+|[A-Z]+)(?![a-z])")
 
 
@@ -45,7 +48,7 @@ def override_in(names: Iterable[str]) -> str:
 
 
 class SideEffect(NamedTuple):
-    """Whether a tool has side effects, which source says so, and why.
+    """A tool's side effects, with the source that says so and the reason.
 
     ``unknown``: the method says that it only reads, but the name says otherwise. It is treated like ``changes``.
     """
@@ -56,7 +59,7 @@ class SideEffect(NamedTuple):
 
     @property
     def reads(self) -> bool:
-        """Whether it is known to have no side effects."""
+        """True if it is known to have no side effects."""
         return self.kind == "reads"
 
 
@@ -71,6 +74,7 @@ def side_effect(method: str, api: str, said: Said = "", marked: Said = "", overr
         return SideEffect(marked, "administrator", "an administrator said so")
     if override and said != "changes" and method in _MAY_READ:
         return SideEffect("unknown", "name", f"its parameter “{override}” can set another method than {method}")
+    # A document may always warn of a side effect, but deny one only where the method leaves that open.
     if said == "changes" or (said == "reads" and method in _MAY_READ):
         return SideEffect(said, "document", "its document says so")
     if method == MCP:
@@ -91,6 +95,9 @@ def first_word(identifier: str) -> str:
 
 
 def _changing_verb(method: str, api: str) -> str:
-    """Return the verb in a name that indicates a change; a name of method and path is checked in each part of the path."""
+    """Return the verb in a name that indicates a change; empty if there is none.
+
+    A name made of method and path is checked in each part of the path.
+    """
     names = api.split("/")[1:] if api.startswith(f"{method} /") else (api,)
     return next((verb for verb in map(first_word, names) if verb in CHANGING_VERBS), "")

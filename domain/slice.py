@@ -41,7 +41,7 @@ class Slice(Model):
 
     @property
     def foreign(self) -> bool:
-        """Whether it contains anything that is not from the author, the user or the date."""
+        """True if it contains anything that is not from the author, the user or the date."""
         return any(
             one.kind in ("call", "error", "file", "unknown") or (one.kind == "input" and one.name != "today")
             for one in self.sources
@@ -49,7 +49,7 @@ class Slice(Model):
 
     @property
     def traced(self) -> bool:
-        """Whether everything foreign in it has a known tool that it came from."""
+        """True if the tool is known that each foreign value in it came from."""
         return not any(
             one.kind == "unknown" or (one.kind == "input" and one.name != "today" and not one.tool)
             for one in self.sources
@@ -57,7 +57,7 @@ class Slice(Model):
 
     @property
     def literal(self) -> bool:
-        """Whether it is a single constant, or nothing at all."""
+        """True if it is nothing but one constant of the program, or one given input."""
         return all(one.kind in ("constant", "said", "given") for one in self.sources) and len(self.sources) <= 1
 
     @property

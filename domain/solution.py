@@ -1,4 +1,7 @@
-"""Solutions: programs with typed inputs, the requests that they serve, and how they have done (SoAy, Wang et al. 2024, definition 2)."""
+"""Solutions: programs with typed inputs, the requests that they serve, and how they have done.
+
+See SoAy, Wang et al. 2024, definition 2.
+"""
 
 from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from datetime import datetime
@@ -81,7 +84,10 @@ def rank_patterns(found: Iterable[NearPattern], limit: int) -> list[NearPattern]
 
 
 Change = Callable[[str, Solution | None], Solution | None]
-"""Receives an id and the solution stored under it, if any; returns the solution to store, or None to leave it as it is."""
+"""A change of one solution.
+
+It receives an id and the solution stored under it, if any, and returns the solution to store, or None to leave it as it is.
+"""
 
 
 class SolutionStore(Protocol):

@@ -10,11 +10,16 @@ from domain.side_effect import Said
 from domain.tool import ToolId
 
 SourceKind = Literal["form", "openapi", "mcp"]
-"""``form``: entered by hand; ``openapi``: an OpenAPI or Swagger document; ``mcp``: a server of the Model Context Protocol."""
+"""Kind of a tool source.
+
+``form``: entered by hand; ``openapi``: an OpenAPI or Swagger document; ``mcp``: a server of the Model Context Protocol.
+"""
 
 ToolState = Literal["draft", "tested", "admitted", "quarantined"]
-"""``draft``: read but not checked; ``tested``: checked by the gate; ``admitted``: offered to the source's users; ``quarantined``:
-blocked, for a stated reason.
+"""How far a tool of a source has come.
+
+``draft``: read but not checked; ``tested``: checked by the gate; ``admitted``: offered to the source's users; ``quarantined``: blocked, for a
+stated reason.
 """
 
 SOURCE_MARK = "source:"
@@ -59,14 +64,14 @@ class Finding(Model):
 
     @property
     def stops(self) -> bool:
-        """Whether it prevents the tool from being admitted."""
+        """True if it prevents the tool from being admitted."""
         return self.verdict == "failed"
 
 
 class Corrections(Model):
-    """What an author or administrator states instead of a source's document.
+    """Statements of an author or administrator that override a source's document.
 
-    Corrections stay when the document is fetched again.
+    They stay when the document is fetched again.
     """
 
     description: str | None = None

@@ -10,7 +10,10 @@ from typing import Literal
 from domain.python_source import bound_names, called, calls, line_starts, names_set, parse_module
 
 _KEPT = 32
-"""How many parsed texts are cached: the checks, the run and the views of one program ask for the same text in turn."""
+"""Number of parsed texts that are cached.
+
+The checks, the run and the views of one program ask for the same text in turn.
+"""
 _LONGEST_KEPT = 20_000
 """Longer texts, in characters, are not cached."""
 
@@ -29,7 +32,10 @@ def try_parse_source(text: str) -> "SourceText | None":
 
 
 def parse_sources(texts: Sequence[str]) -> "list[SourceText]":
-    """Parse the cells of one program, each into a tree of its own: analyses tell nodes of different cells apart by identity."""
+    """Parse the cells of one program, each into a tree of its own.
+
+    Analyses tell nodes of different cells apart by identity, so equal cells must not share a tree.
+    """
     return [SourceText(text) if text in texts[:number] else parse_source(text) for number, text in enumerate(texts)]
 
 
@@ -139,7 +145,10 @@ class Statement:
 
     @property
     def kind(self) -> Literal["loop", "leaving", "simple", "other"]:
-        """``leaving``: nothing follows it, as after a return or a break; ``simple``: a single step, followed by the next one."""
+        """Kind of the statement.
+
+        ``leaving``: nothing follows it, as after a return or a break; ``simple``: a single step, followed by the next one.
+        """
         match self.node:
             case ast.For() | ast.AsyncFor() | ast.While():
                 return "loop"

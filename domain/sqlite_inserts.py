@@ -9,7 +9,7 @@ _SUBSTITUTES = ("C.UTF-8", "en_US.UTF-8", "C")
 
 
 def recognise_inserts() -> None:
-    """Change ``LC_CTYPE`` if the current one keeps Python from recognising ``INSERT``; call before opening a database.
+    """Change ``LC_CTYPE`` if it keeps Python from recognising ``INSERT``; call before opening a database.
 
     The module compares a statement's first word by the C library's rules. In Turkish and Azeri ``I`` is not the upper case of ``i``, so an
     ``INSERT`` is taken for a statement that changes nothing: its row count is not reported, and ``executemany`` rejects it. Only ``LC_CTYPE``

@@ -1,4 +1,4 @@
-"""What a run takes from the library of solutions, as events of the run."""
+"""The selection of a solution from the library, as events of the run."""
 
 import json
 from typing import Literal

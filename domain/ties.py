@@ -1,4 +1,4 @@
-"""Ranks search results in the same way for every back end: by score, and by id if scores differ only by rounding.
+"""Ranks search results alike for every back end: by score, and by id if scores differ only by rounding.
 
 A memory with two paths has the same vector twice, and so do copies of a tool. Back ends add up a cosine in different orders, so equal
 similarities differ in their last digits; without this rule embedded stores and servers would return different tools.
@@ -33,6 +33,7 @@ async def find_with_ties(
     asked = limit + _MORE
     while True:
         found = await find(asked)
+        # Done if there are no more results, or the last one is worse than the tie at the limit.
         if len(found) < asked or score(found[-1]) < score(found[limit - 1]) - TIED:
             return found
         asked *= 2

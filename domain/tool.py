@@ -22,7 +22,7 @@ Location = Literal["path", "query", "header", "cookie", "body"]
 BodyType = Literal["json", "form", "multipart", "text", "binary"]
 """How a request's body is encoded; ``binary``: the bytes of one file."""
 Style = Literal["form", "simple", "label", "matrix", "spaceDelimited", "pipeDelimited", "deepObject", "json"]
-"""How a structured value is encoded outside a JSON body, in OpenAPI's terms; ``json``: as JSON text (its ``content``)."""
+"""Encoding of a structured value outside a JSON body, in OpenAPI's terms; ``json``: as JSON text (its ``content``)."""
 
 Hint = Literal["reads", "changes", "destroys", "adds", "repeats", "open", "closed"]
 """What a server claims about its own tool, unconfirmed.
@@ -108,7 +108,7 @@ class Parameter(Model):
     location: Location = "query"
     nullable: bool = False
     json_schema: str | None = None
-    """JSON Schema (2020-12, as text, without external references) if the other fields do not describe the value fully.
+    """JSON Schema (2020-12, as text, no external references) for what the other fields cannot express.
 
     That is the case for the items of an array, the fields of an object, and alternatives.
     """
@@ -232,23 +232,23 @@ class ToolDoc(Model):
 
     @property
     def effect(self) -> SideEffect:
-        """Whether calling it has side effects, and which source says so."""
+        """The side effects of calling it, and which source says so."""
         override = override_in(name for one in self.parameters for name in (one.wire_name, one.name))
         return side_effect(self.method, self.api, self.side_effect, self.marked, override)
 
     @property
     def safe(self) -> bool:
-        """Whether it is known to have no side effects, so it may be called without approval, repeated, cached and explored."""
+        """True if it is known to have no side effects, so it may be called without approval, repeated, cached and explored."""
         return self.effect.reads
 
     @property
     def harmless_again(self) -> bool:
-        """Whether calling it twice has the effect of calling it once, whoever calls."""
+        """True if calling it twice has the effect of calling it once, whoever calls."""
         return self.safe or self.idempotent or self.method in _SETTING_METHODS
 
     @property
     def repeatable(self) -> bool:
-        """Whether a caller may retry: calling again is harmless, or the server recognises a repeated call."""
+        """True if a caller may retry: calling again is harmless, or the server recognises a repeated call."""
         return self.harmless_again or bool(self.idempotency_header)
 
     @property

@@ -1,4 +1,7 @@
-"""Recorded calls, in the form that every importer produces. Slotted dataclasses, since counting handles millions of them."""
+"""Recorded calls, in the form that every importer produces.
+
+They are slotted dataclasses, since counting handles millions of them.
+"""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -22,12 +25,12 @@ class Outcome(StrEnum):
 
     @property
     def known(self) -> bool:
-        """Whether the call is evidence of availability."""
+        """True if the call is evidence of availability."""
         return self in (Outcome.OK, Outcome.FAILED)
 
     @property
     def failed(self) -> bool:
-        """Whether cleaning removes the call from the path."""
+        """True if cleaning removes the call from the path."""
         return self in (Outcome.FAILED, Outcome.CALLER_FAULT)
 
 

@@ -88,6 +88,7 @@ class _Sounding:
             elif keyword in _NESTED:
                 exact = self._nested(sound, keyword, content, depth - 1) and exact
         if "patternProperties" in given:
+            # Without its patterns, ``additionalProperties`` would refuse the members that they allow.
             sound.pop("additionalProperties", None)
         return sound, exact
 
@@ -101,6 +102,7 @@ class _Sounding:
             case (("allOf" | "anyOf" | "oneOf" | "prefixItems"), list()) if content:
                 made = [self.schema(part, depth) for part in cast(list[object], content)]
                 exact = all(part[1] for part in made)
+                # Parts that were left open may all match, which ``oneOf`` would refuse.
                 sound["anyOf" if keyword == "oneOf" and not exact else keyword] = [part for part, _ in made]
                 return exact
             case (("items" | "additionalProperties" | "not"), bool()):
@@ -108,6 +110,7 @@ class _Sounding:
                 return True
             case (("items" | "additionalProperties" | "not"), dict()):
                 part, exact = self.schema(cast(object, content), depth)
+                # The negation of a part that accepts too much would refuse too much.
                 if exact or keyword != "not":
                     sound[keyword] = part
                 return exact
@@ -116,7 +119,10 @@ class _Sounding:
 
 
 def _number(value: object) -> bool:
-    """Return whether a value is a finite number that stores can hold; integers are limited to 64 bits, as arguments are."""
+    """Return whether a value is a finite number that stores can hold.
+
+    Integers are limited to 64 bits, as arguments are.
+    """
     if isinstance(value, int) and not isinstance(value, bool):
         return abs(value) < 2**63
     return isinstance(value, float) and math.isfinite(value)

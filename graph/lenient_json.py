@@ -115,7 +115,10 @@ def _python(text: str) -> JsonValue:
 
 
 def _as_json(value: object, depth: int) -> JsonValue:
-    """Convert a Python literal to JSON: lone surrogates are replaced, big integers become floats, non-finite numbers null."""
+    """Convert a Python literal to JSON.
+
+    Lone surrogates are replaced, integers beyond 64 bits become floats, and non-finite numbers become null.
+    """
     if depth > _MAX_GUESSED_DEPTH:
         raise ValueError("nested too deeply")
     if isinstance(value, str):

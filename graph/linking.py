@@ -105,6 +105,7 @@ async def link_tools(graph: LinkedGraph, similar: Similar | None, progress: Prog
         catalogue = await _read(graph)
         if 0 < len(changed) < len(digests):
             pending = await _affected(graph, similar, catalogue, changed, pending)
+        # Noted before anything is computed, so that an interrupted run leaves the rest pending for the next one.
         await graph.expect_links(changed, [tool for tool in pending if tool not in changed])
         await _compute(graph, similar, catalogue, pending, progress)
     return Linked(len(pending), await graph.link_counts(), perf_counter() - start)
@@ -180,7 +181,10 @@ async def _affected(
 async def _compute(
     graph: LinkedGraph, similar: Similar | None, catalogue: _Catalogue, pending: Sequence[ToolId], progress: Progress
 ) -> None:
-    """Compute and store the links of the pending tools in batches, so that an interrupted run keeps the finished ones."""
+    """Compute and store the links of the pending tools in batches.
+
+    Each batch is stored at once, so that an interrupted run keeps the finished ones.
+    """
     done = 0
     near: Near = await similar.near(pending) if similar is not None else {}
     for start in range(0, len(pending), _PORTION):
@@ -191,6 +195,9 @@ async def _compute(
 
 
 def link_digest(document: ToolDoc, identity: str) -> str:
-    """Return the digest that a tool's full links are stored under; ``identity`` names the search for similar documents."""
+    """Return the digest that a tool's full links are stored under.
+
+    ``identity`` names the search for similar documents.
+    """
     text = f"{RULES} {identity}\n{document.model_dump_json(exclude_defaults=True)}"
     return blake2b(text.encode(), digest_size=16).hexdigest()

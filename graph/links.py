@@ -1,4 +1,4 @@
-"""Links between tools other than transitions: responses that can fill parameters, and tools that do the same job."""
+"""Links between tools other than transitions: response fields that can fill parameters, and substitutes."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -122,7 +122,7 @@ def named_tools(links: Sequence[ToolLinks]) -> set[ToolId]:
 
 
 def check_links(links: Sequence[ToolLinks], nodes: Collection[ToolId]) -> None:
-    """Raise ``UsageError`` for a link with an end outside ``nodes``, of another tool, or with a score outside [0, 1]."""
+    """Raise ``UsageError`` for an invalid link: an end outside ``nodes``, another tool's, or a score outside [0, 1]."""
     for one in links:
         if any(feed.target != one.tool for feed in one.feeds) or any(p.one != one.tool for p in one.substitutes):
             raise UsageError(f"links of {one.tool!r}: feeds lead into the tool, and substitutes are of it")

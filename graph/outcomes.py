@@ -38,7 +38,10 @@ _NOT_THE_CALLER = re.compile(
     r"|unexpected token|provider_error|bad gateway|connection|maintenance",
     re.IGNORECASE,
 )
-"""Phrases about failures of the tool itself. They are tested first, since such errors often also mention the arguments."""
+"""Phrases about failures of the tool itself.
+
+They are tested first, since such errors often also mention the arguments.
+"""
 
 _KEY = r"(?:api[\s_-]?key|apikey|app[\s_-]?id|application id|token|secret|credentials?|password|authorization|session ?info)"
 _THING = r"(?:param|argument|field|input|quer(?:y|ies)|value|url|uri|date|format|id|uuid|guid|name|email|address|code|symbol)"

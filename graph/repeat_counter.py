@@ -1,4 +1,4 @@
-"""Counts how often a line occurred before, at eight bytes a line, so that files of millions of lines fit in memory."""
+"""Counts how often a line occurred before, at eight bytes a line, so that files of millions fit in memory."""
 
 from array import array
 
@@ -18,7 +18,7 @@ class RepeatCounter:
 
     def before(self, digest: bytes) -> int:
         """Add a digest (eight bytes or more) and return how often it was added before."""
-        value = int.from_bytes(digest[:8]) or 1
+        value = int.from_bytes(digest[:8]) or 1  # 0 marks a free slot
         place = _find(self._slots, value)
         if self._slots[place]:
             self._repeated[value] = seen = self._repeated.get(value, 0) + 1

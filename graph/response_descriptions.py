@@ -10,7 +10,10 @@ _DEPTH = 8
 
 
 def descriptions(schema: JsonValue) -> Iterator[tuple[str, str]]:
-    """Yield the path and description of each described part of a schema; ``[]`` stands for list items: ``items[].price``."""
+    """Yield the path and description of each described part of a schema.
+
+    In paths ``[]`` stands for the items of a list: ``items[].price``.
+    """
     if isinstance(schema, dict):
         yield from _described(schema, schema, "", 0)
 

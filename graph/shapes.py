@@ -22,7 +22,7 @@ _KINDS: dict[str, Kind] = {
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """What a JSON value may look like."""
+    """Possible structure of a JSON value."""
 
     kinds: frozenset[Kind] = frozenset()
     """Possible types; empty if nothing is known."""
@@ -39,12 +39,12 @@ class Shape:
 
     @property
     def known(self) -> bool:
-        """Whether any type other than null is known."""
+        """True if any type other than null is known."""
         return bool(self.kinds - {"null"})
 
     @property
     def nullable(self) -> bool:
-        """Whether null is possible."""
+        """True if null is possible."""
         return "null" in self.kinds
 
 
@@ -84,7 +84,10 @@ def merged(one: Shape, other: Shape) -> Shape:
 
 
 def _options(one: Shape, other: Shape) -> tuple[JsonValue, ...]:
-    """Return the union of two enums; empty unless both shapes list their values. Null alone is expressed by its type."""
+    """Return the union of two enums; empty unless both shapes list their values.
+
+    A shape that is only null counts as listed, since null is expressed by the type.
+    """
     named = [shape.enum for shape in (one, other) if shape.kinds != _NULL]
     if not all(named):
         return ()
@@ -92,7 +95,10 @@ def _options(one: Shape, other: Shape) -> tuple[JsonValue, ...]:
 
 
 def _once(values: Iterable[JsonValue]) -> Iterable[JsonValue]:
-    """Return each value once, in order; values that are equal in Python but not in JSON (``1``, ``true``) stay apart."""
+    """Return each value once, in order.
+
+    Values that are equal in Python but not in JSON (``1``, ``true``) stay apart.
+    """
     return {(type(value), repr(value)): value for value in values}.values()
 
 

@@ -110,6 +110,7 @@ def renamed(one: ToolDoc, other: ToolDoc) -> tuple[dict[str, str], float] | None
     )
     parameters: dict[str, str] = {}
     fits: dict[str, float] = {}
+    # Greedy: the best pairs come first, those of required parameters before others.
     for fit, _, mine, theirs in pairs:
         if mine not in parameters and theirs not in fits:
             parameters[mine], fits[theirs] = theirs, fit
@@ -132,7 +133,10 @@ def _served(name: str, parameters: dict[str, str], given: list[Parameter]) -> bo
 
 
 def _fit(mine: Parameter, theirs: Parameter) -> float:
-    """Score in [0, 1] how well the value of one parameter fits another: 1.0 for equal names, 0.8 for half of the words."""
+    """Score in [0, 1] how well the value of one parameter fits another.
+
+    1.0 for equal names, 0.8 if they share half of their words.
+    """
     first, second = _words(mine), _words(theirs)
     if not first or not second or not _same_type(mine.type, theirs.type) or _role(mine) != _role(theirs):
         return 0.0

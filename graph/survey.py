@@ -1,4 +1,4 @@
-"""What a store's documents lack or need, for a user's first look: documented responses, keys and addresses."""
+"""Counts tools without documented responses, required keys and callable tools, for a user's first look at a store."""
 
 from collections.abc import AsyncIterable, Callable, Iterable
 from typing import Literal, TypedDict
@@ -18,7 +18,7 @@ class Responses(TypedDict):
 
 
 class Survey(TypedDict):
-    """What the documents of a store say about their tools."""
+    """Counts over all documents of a store."""
 
     responses: Responses
     secrets: dict[str, int]

@@ -57,7 +57,7 @@ class TakeOver:
 
     @property
     def advice(self) -> str:
-        """What to do if it was refused."""
+        """Advice for the user if it was refused; otherwise empty."""
         if self.replaced:
             return ""
         return "give the document another title, or x-toolset; or import it alone with --replace, if the tool is to be another from now on"
@@ -147,6 +147,7 @@ def sensitive_changes(old: ToolDoc, new: ToolDoc) -> tuple[Change, ...]:
         Change("method", old.method, new.method),
         Change("credentials", _written(old.credentials), _written(new.credentials)),
     ]
+    # An administrator's mark hides what the old document itself declares, so it is ignored here.
     before, after = _without_mark(old).effect, new.effect
     if after.reads and old.source != new.source:
         found.append(Change("side effect", before.kind, after.kind))
@@ -154,7 +155,10 @@ def sensitive_changes(old: ToolDoc, new: ToolDoc) -> tuple[Change, ...]:
 
 
 def _imported(document: ToolDoc, source: str) -> ToolDoc:
-    """Replace a tool source's mark that an imported file claims: a document from an import belongs to no source of tools."""
+    """Replace a tool source's mark that an imported file claims.
+
+    A document from an import belongs to no source of tools, whatever its file says.
+    """
     return document.model_copy(update={"source": source}) if source_id_of(document.source) is not None else document
 
 

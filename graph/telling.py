@@ -153,7 +153,7 @@ def _are_hits(walk: Walk, main: Collection[str], ground: Ground) -> bool:
 
 
 class _Known:
-    """What earlier responses contain about the thing that the last tool is asked about, and about others on the way."""
+    """Facts from earlier responses about the thing that the last tool is asked about, and about others on the way."""
 
     def __init__(self, walk: Walk, main: Collection[str], ground: Ground, *, hits: bool) -> None:
         into = walk.into(walk.tail.id)

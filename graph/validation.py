@@ -21,7 +21,7 @@ def check_documents(tools: Sequence[ToolDoc]) -> None:
 
 
 def check_batch(batch: GraphBatch) -> None:
-    """Raise ``UsageError`` for a batch without a key, negative counts, successes above calls, or edges out of Finish."""
+    """Raise ``UsageError`` for a batch without a key, with impossible counts, or with edges out of Finish."""
     _check_key(batch.key)
     for (source, target), count in batch.transitions.items():
         _check_transition(source, target, count)

@@ -1,4 +1,4 @@
-"""The nouns that a service uses for its entities, from what its paths and inputs identify and its schemas' names."""
+"""The nouns that a service uses for its entities, from its paths, inputs and schema names."""
 
 from collections import defaultdict
 from collections.abc import Iterable

@@ -56,7 +56,7 @@ class Walk:
 
     @property
     def changes(self) -> bool:
-        """Whether the last tool has side effects."""
+        """True if the last tool has side effects."""
         return not self.tail.safe
 
     def into(self, tool: ToolId) -> tuple[Feed, ...]:
@@ -111,7 +111,10 @@ class _Walker:
                     yield self._longer(walk, self._ground.tools[target], way)
 
     def _longer(self, walk: Walk, target: ToolDoc, way: Way) -> Walk:
-        """Append a tool; inputs named like one that was already fed take the same field, the others are asked of the user."""
+        """Append a tool to a walk.
+
+        Inputs named like one that was already fed take the same field; the others are given by the user.
+        """
         feeds = [*way.feeds, *way.also]
         said: list[tuple[ToolId, Parameter]] = []
         for one in asked(target, self._ground.service(target), frozenset(feed.parameter for feed in feeds)):

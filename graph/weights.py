@@ -122,7 +122,7 @@ def _marked(neighbours: Sequence[Neighbour], shares: _Shares) -> list[float]:
     counted = {n.edge.target: w * MUTED if n.edge.mark == "mute" else w for n, w in weights}
     heaviest = max(counted.values(), default=0.0)
     counted |= {n.edge.target: heaviest for n in kept if n.edge.mark == "pin"}
-    total = math.fsum(counted.values()) or 1.0
+    total = math.fsum(counted.values()) or 1.0  # all edges banned: every weight is 0
     return [counted.get(n.edge.target, 0.0) / total for n in neighbours]
 
 
@@ -178,7 +178,10 @@ def in_the_long_run(facts: ToolFacts, left: float = 1.0) -> float:
 
 
 def of_late(facts: ToolFacts, parameters: WeightParameters = DEFAULTS, left: float = 1.0) -> float:
-    """Return the factor for recent failures in a row: f(1 - trouble), at most 1. One is forgiven, five leave a tenth."""
+    """Return the factor for recent failures in a row: f(1 - trouble), at most 1.
+
+    One failure is forgiven, five leave a tenth.
+    """
     return min(1.0, score_map(FORGIVEN - left * facts.trouble, parameters.alpha))
 
 
