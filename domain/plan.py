@@ -19,7 +19,7 @@ a program or written by its author; the reference is the expression.
 StepStatus = Literal["ok", "failed", "missing", "skipped", "unknown"]
 """How a step ended.
 
-``missing``: a required argument could not be found; ``skipped``: the user did not allow the call; ``unknown``: a write without an answer.
+``missing``: a required argument could not be found; ``skipped``: the user did not allow the call; ``unknown``: a write whose answer was lost.
 """
 CallOutcome = Literal[
     "ok", "transient", "gone", "absent", "undecided", "refused", "unreached", "caller_fault", "unknown"
@@ -30,7 +30,7 @@ CallOutcome = Literal[
 values, or answered as the host answers paths that cannot exist). ``absent``: the thing that the values name does not exist (404).
 ``undecided``: a 404 that may be either. ``refused``: the key was rejected (401, 403, and 429, which is its quota). ``unreached``: this machine
 could not reach the host. ``caller_fault``: bad arguments, a missing key, or an answer that says so or cannot be read. ``unknown``: a write
-without an answer.
+whose answer was lost.
 """
 
 
