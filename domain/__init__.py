@@ -1,1 +1,1 @@
-"""What the words mean: frozen models and errors. No I/O; imports nothing of ours."""
+"""The vocabulary of the product: frozen models and errors. No I/O; imports nothing of ours."""

@@ -1,4 +1,4 @@
-"""Addresses of clients, as far as proxies that are named tell them."""
+"""Client addresses, as far as trusted proxies report them."""
 
 import re
 from collections.abc import Iterable
@@ -9,9 +9,10 @@ _WITH_PORT = re.compile(r"\[(?P<six>[^\[\]]*)\](?::\d+)?|(?P<four>[0-9.]+):\d+")
 
 
 class Proxies:
-    """Those that are believed. ``named``: addresses and networks, comma-separated; ``*`` is all. ``ValueError`` for anything else."""
+    """The proxies whose ``X-Forwarded-For`` header is trusted."""
 
     def __init__(self, named: str) -> None:
+        """Parse comma-separated addresses and networks; ``*`` trusts all. Raises ``ValueError`` for anything else."""
         entries = [entry.strip() for entry in named.split(",") if entry.strip()]
         self._all = "*" in entries
         self._networks: list[IPv4Network | IPv6Network] = [
@@ -19,18 +20,18 @@ class Proxies:
         ]
 
     def believes(self, address: str) -> bool:
-        """Whether what comes from this address may tell whom it is about."""
+        """Return whether a request from this address may report whom it was forwarded for."""
         one = read_address(address)
         return self._all or (one is not None and any(one in network for network in self._networks))
 
     def client(self, peer: str, forwarded: Iterable[str]) -> str:
-        """The nearest address that is no named proxy's. ``forwarded``: the lines of ``X-Forwarded-For``, in their order.
+        """Return the nearest address that does not belong to a trusted proxy.
 
-        Each proxy adds whom it has seen to the end, so they are read from there. What stands before an address that is not believed, or
-        before what is no address, anybody may have written.
+        ``forwarded`` holds the lines of ``X-Forwarded-For``, in order. Each proxy appends the address it saw, so the hops are read from the end.
+        Anyone may have written what precedes an untrusted or invalid address, so reading stops there.
         """
         hops = [hop for line in forwarded for hop in line.split(",")]
-        for hop in reversed(hops):
+        for hop in reversed(hops):  # only what a trusted peer appended is credible
             found = read_address(hop) if self.believes(peer) else None
             if found is None:
                 break
@@ -39,7 +40,10 @@ class Proxies:
 
 
 def read_address(text: str) -> Address | None:
-    """An address as proxies write it, with a port or in brackets; IPv4 within IPv6 as IPv4, without a zone. None: it is none."""
+    """Parse an address as proxies write it, with a port or in brackets; None if it is not one.
+
+    IPv4 within IPv6 is returned as IPv4, and a zone is dropped.
+    """
     text = text.strip().strip('"')
     if with_port := _WITH_PORT.fullmatch(text):
         text = with_port["six"] or with_port["four"] or ""
@@ -51,7 +55,7 @@ def read_address(text: str) -> Address | None:
 
 
 def counted_place(address: str) -> str:
-    """What attempts are counted by: of IPv6 the /64, which is one customer's and as many addresses as they like."""
+    """Return the key that attempts are counted by: for IPv6 the /64 network, which one customer has entirely."""
     found = read_address(address)
     if isinstance(found, IPv6Address):
         return str(IPv6Network((found, 64), strict=False))

@@ -1,37 +1,44 @@
-"""One small tree of errors. Each has a stable ``code`` and a message that says what to do."""
+"""The tree of errors. Each has a stable ``code`` and a message that says what to do."""
 
 from typing import ClassVar, Literal, Self
 
 
 class FootpathError(Exception):
-    """Base of all errors that a user can meet. ``str(error)`` is fit to be shown to who runs the program, ``public_message`` to anyone."""
+    """Base of all errors that a user can meet.
+
+    ``str(error)`` is meant for whoever runs the program, ``public_message`` for anyone.
+    """
 
     code: ClassVar[str] = "error"
 
     @property
     def public_message(self) -> str:
-        """The message, for people who must not learn hosts, ports or accounts of the program's own servers from it."""
+        """The message without hosts, ports or accounts of the program's own servers."""
         return str(self)
 
 
 class UsageError(FootpathError):
-    """Wrong use of a command or function (exit code 2). ``faults``: what is wrong, part by part, each with its place."""
+    """Wrong use of a command or function (exit code 2)."""
 
     code = "usage"
 
     def __init__(self, message: str, faults: tuple[tuple[str, str], ...] = ()) -> None:
+        """Create the error.
+
+        ``faults`` lists single mistakes, each as a pair of its place and what is wrong there.
+        """
         super().__init__(message)
         self.faults = faults
 
 
 class WeakPasswordError(UsageError):
-    """A password that is among the first that anybody would try; the message says why, and what to choose."""
+    """A password that is easy to guess; the message says why, and what to choose."""
 
     code = "weak_password"
 
 
 class AmbiguousNameError(UsageError):
-    """A name that several tools carry; ``candidates`` are their ids."""
+    """A name that several tools have; ``candidates`` are their ids."""
 
     code = "ambiguous_name"
 
@@ -41,7 +48,7 @@ class AmbiguousNameError(UsageError):
 
 
 class BrokenInputError(FootpathError):
-    """A file or record that cannot be read, named with its place (exit code 1 when skipped)."""
+    """A file or record that cannot be read, named with its file and line (exit code 1 when skipped)."""
 
     code = "broken_input"
 
@@ -53,28 +60,34 @@ class BrokenInputError(FootpathError):
 
 
 class TooManyOperationsError(BrokenInputError):
-    """A document that lists more operations than a source may have; some of them have to be chosen."""
+    """A document with more operations than a source may have; the user has to select some of them."""
 
     code = "too_many_operations"
 
 
 class UnavailableError(FootpathError):
-    """A store or service that is not there, or cannot be used as it is (exit code 3)."""
+    """A store or service that is missing or cannot be used as it is (exit code 3)."""
 
     code = "unavailable"
     part: str = ""
-    """Which part of the server it is, where the message may name hosts, ports or accounts: fit to be told to anyone."""
+    """The affected part of the server, in words for anyone.
+
+    Set where the error's own message may name hosts, ports or accounts.
+    """
     state: ClassVar[str] = "cannot be used just now"
-    """What is the matter with that part, fit to be told to anyone."""
+    """What is wrong with that part, in words that anyone may read."""
 
     def of(self, part: str) -> Self:
-        """The error itself, about a part of the server."""
+        """Set the affected part of the server and return the error itself."""
         self.part = part
         return self
 
     @property
     def public_message(self) -> str:
-        """Which part it is and its state; the message where no part is named, unless it is an error of a store that passes."""
+        """The affected part and its state.
+
+        The full message is shown if no part is set, unless the error is a store's temporary one, whose message may name hosts.
+        """
         if not (self.part or isinstance(self, PassingError)):
             return str(self)
         parts = [_PARTS.get(one, one) for one in self.part.split(", ")] if self.part else ["a store"]
@@ -91,22 +104,25 @@ _PARTS = {
 
 
 class PassingError(UnavailableError):
-    """What passes by itself, or in another process: a run that meets it is gone on with later, rather than failed."""
+    """A failure that ends by itself or affects only this process.
+
+    A run that meets it is resumed later instead of failed.
+    """
 
     code = "passing"
 
 
 class StoreUnreachableError(PassingError):
-    """A server that holds a part of the store does not answer just now: what was asked of it may be asked again later."""
+    """A server that holds a part of the store does not answer at present; the operation may be retried."""
 
     code = "store_unreachable"
     state = "is out of reach"
 
 
 class StoreRefusedError(PassingError):
-    """A server that holds a part of the store refuses this process: its account, key or database is not the right one, or not at present.
+    """A server that holds a part of the store rejects this process's account, key or database.
 
-    Another process may be let in, and so may this one when somebody has corrected the server or the setting that the message names.
+    Another process may be accepted, and so may this one once the server or the setting that the message names is corrected.
     """
 
     code = "store_refused"
@@ -114,14 +130,14 @@ class StoreRefusedError(PassingError):
 
 
 class StoreVersionError(UnavailableError):
-    """A store that was written by another version of the format, or by another encoder."""
+    """A store that was written in another version of the format, or with another encoder."""
 
     code = "store_version"
     state = "has another version or encoder than this server"
 
 
 class StoreBusyError(PassingError):
-    """Another process owns the embedded store."""
+    """The embedded store is in use by another process."""
 
     code = "store_busy"
 
@@ -129,20 +145,21 @@ class StoreBusyError(PassingError):
 ModelFailure = Literal[
     "key", "quota", "model", "address", "tls", "dns", "connection", "timeout", "busy", "server", "request", "protocol"
 ]
-"""What is wrong with a language model's endpoint, for who wants to act on it rather than read it."""
+"""What is wrong with a language model's endpoint, for code that reacts to it."""
 
 
 class ModelUnavailableError(UnavailableError):
-    """A language model that gave no usable answer. ``lasting``: asking again will not help before something is changed.
-
-    ``retry_after``: seconds that the endpoint asked to be left alone, where it did.
-    """
+    """A language model that gave no usable answer."""
 
     code = "model_unavailable"
 
     def __init__(
         self, message: str, kind: ModelFailure, *, lasting: bool = False, retry_after: float | None = None
     ) -> None:
+        """Create the error.
+
+        ``lasting``: asking again is useless until something is changed. ``retry_after``: seconds to wait, if the endpoint said so.
+        """
         super().__init__(message)
         self.kind: ModelFailure = kind
         self.lasting = lasting
@@ -150,14 +167,16 @@ class ModelUnavailableError(UnavailableError):
 
 
 class InvalidDecisionError(FootpathError):
-    """A language model's answer that cannot be used, though the complaint about it was told back."""
+    """A language model's answer that is still unusable after the model was told the complaint."""
 
     code = "invalid_decision"
 
 
 class ForbiddenAddressError(FootpathError):
-    """The guard against server-side request forgery refused an address. ``place``: the ``host:port`` that who runs the program may allow; empty
-    where nothing allows it. ``reason``: why it is refused, without what allows it.
+    """The guard against server-side request forgery refused an address.
+
+    ``place`` is the ``host:port`` that an operator may allow, empty if nothing allows it. ``reason`` says why it is refused, without saying
+    what would allow it.
     """
 
     code = "forbidden_address"
@@ -169,19 +188,22 @@ class ForbiddenAddressError(FootpathError):
 
 
 class SecretError(FootpathError):
-    """A named secret is not there, cannot be sent as the document says, or may not be sent to this host. Never holds a value."""
+    """A named secret is missing, cannot be sent as the document says, or may not be sent to this host.
+
+    Never holds a secret's value.
+    """
 
     code = "secret"
 
 
 class NoAnswerError(FootpathError):
-    """A server that was asked for a token or about itself, and was not reached in time or answered what cannot be used."""
+    """A server asked for a token or for its metadata did not answer in time, or not usefully."""
 
     code = "no_answer"
 
 
 class GrantRefusedError(FootpathError):
-    """An authorization server that gives no token for what it was shown. ``reason``: its word for why, as ``invalid_grant``."""
+    """An authorization server that refuses a token. ``reason`` is its error code, such as ``invalid_grant``."""
 
     code = "grant_refused"
 
@@ -191,83 +213,87 @@ class GrantRefusedError(FootpathError):
 
 
 class InvalidArgumentsError(FootpathError):
-    """Arguments that do not fit the tool's parameters: tell the policy, it may try again."""
+    """Arguments that do not fit the tool's parameters; the policy is told and may try again."""
 
     code = "invalid_arguments"
 
 
 class BudgetExceededError(FootpathError):
-    """A run used up one of its bounds; the best path so far is still returned."""
+    """A run reached one of its limits; the best path so far is still returned."""
 
     code = "budget"
 
 
 class NotFoundError(FootpathError):
-    """There is no such thing, or none that the caller may know of."""
+    """The thing does not exist, or the caller may not know that it does."""
 
     code = "not_found"
 
 
 class ConflictError(FootpathError):
-    """What was asked for does not go with what is there: a name that is taken, a thing that has changed meanwhile."""
+    """A request that conflicts with the current state: a name that is in use, or a thing that has changed meanwhile."""
 
     code = "conflict"
 
 
 class NotLinearError(ConflictError):
-    """What a program does cannot be told as a list of steps: it repeats, chooses or computes. ``line``: of its text, where it does, from 1."""
+    """A program that is not a plain list of steps, because it repeats, chooses or computes."""
 
     code = "not_linear"
 
     def __init__(self, message: str, line: int | None = None) -> None:
+        """Create the error; ``line`` is the place in the program's text, from 1."""
         super().__init__(message)
         self.line = line
 
 
 class UnauthenticatedError(FootpathError):
-    """Nobody known is asking: no token, or one that does not count any more."""
+    """The caller is not authenticated: no token, or one that is no longer valid."""
 
     code = "unauthenticated"
 
 
 class WrongPasswordError(UnauthenticatedError):
-    """Name and password do not belong together. Never says which of the two is wrong."""
+    """Name and password do not match. Never says which of the two is wrong."""
 
     code = "wrong_password"
 
 
 class ForbiddenError(FootpathError):
-    """The caller is known and may not do this."""
+    """The caller is authenticated but may not do this."""
 
     code = "forbidden"
 
 
 class NotAllowedError(FootpathError):
-    """A call that changes something, or carries what one host answered to another, and that its user did not allow. Nothing was sent."""
+    """A call with side effects, or one that carries one host's data to another, that its user did not allow.
+
+    Nothing was sent.
+    """
 
     code = "not_allowed"
 
 
 class LeftOutError(NotAllowedError):
-    """A call that its user left out of several that were asked about at once: the others are made."""
+    """A call that its user excluded when several were approved at once; the others are made."""
 
     code = "left_out"
 
 
 class RegistrationError(ForbiddenError):
-    """Registration is closed, or needs an invitation that counts."""
+    """Registration is closed, or needs a valid invitation."""
 
     code = "registration"
 
 
 class BusyError(FootpathError):
-    """As many of the caller's things are under way as may be; later it can be asked for again."""
+    """The caller has as many operations in progress as allowed; the request can be retried later."""
 
     code = "busy"
 
 
 class LockedOutError(FootpathError):
-    """Too many failed attempts; ``retry_after``: seconds until the next one is looked at."""
+    """Too many failed attempts; ``retry_after`` is the seconds until another is accepted."""
 
     code = "locked_out"
 
@@ -277,7 +303,7 @@ class LockedOutError(FootpathError):
 
 
 class OverLimitError(FootpathError):
-    """What the caller may use in a time is used up; ``retry_after``: seconds until more may be."""
+    """The caller's allowance for a period is used up; ``retry_after`` is the seconds until there is more."""
 
     code = "over_limit"
 

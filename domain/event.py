@@ -1,4 +1,4 @@
-"""Everything a run does is an event: one discriminated union, read by the page, the history, evaluation and learning."""
+"""The events of a run, in one discriminated union that the page, history, evaluation and learning read."""
 
 from datetime import datetime
 from typing import Annotated, Literal
@@ -18,60 +18,68 @@ from domain.tool import ToolId
 from domain.usage import Usage
 
 Outcome = Literal["answered", "partly", "gave_up", "budget", "cancelled", "failed"]
-"""``partly``: some of the request is served; a request that is said not to be servable is given up."""
+"""How a run ended.
+
+``partly``: a part of the request is served. A request that is declared impossible to serve counts as given up.
+"""
 
 
 class Feed(Model):
-    """A parameter that an earlier step can fill. ``step`` counts from 1 in the path; ``score`` of the coupling, 0 to 1."""
+    """A parameter that an earlier step can fill."""
 
     parameter: str
     step: int
+    """Number of the step in the path, from 1."""
     field: str
     score: float
+    """Coupling score, 0 to 1."""
 
 
 class ConsideredTool(Model):
-    """A candidate as it was shown. ``availability`` None: untested. ``relevance``: similarity to the request, 0 to 1."""
+    """A candidate as it was shown to the policy."""
 
     tool: ToolId
     weight: float
     availability: float | None
+    """None if untested."""
     relevance: float
+    """Similarity to the request, 0 to 1."""
     origin: Literal["start", "graph", "retriever", "memory", "substitute"]
     missing: tuple[str, ...] = ()
     feeds: tuple[Feed, ...] = ()
 
 
 class EarlierStep(Model):
-    """A call of an earlier run of the conversation: ``seq`` is the number of the event there that holds its result."""
+    """A call of an earlier run of the conversation."""
 
     run: str
     seq: int
+    """Number of the event, in that run, that holds the call's result."""
     tool: ToolId
 
 
 class RunStarted(Model):
-    """``earlier``: what was called earlier in the conversation, counted from 1: ``earlier.2.items[0].lat`` is a field of the second's
-    response, ``earlier.2:city`` an argument of its. ``files``: that were given with the request; ``files_before``: with earlier ones, which its programs find as well.
-    """
+    """The first event of a run."""
 
     kind: Literal["run.started"] = "run.started"
     request: str
     planner: str
     policy: str
     earlier: tuple[EarlierStep, ...] = ()
+    """Calls made earlier in the conversation, counted from 1.
+
+    ``earlier.2.items[0].lat`` refers to a field of the second one's response, ``earlier.2:city`` to one of its arguments.
+    """
     files: tuple[FileNote, ...] = ()
+    """Files given with this request."""
     files_before: tuple[FileNote, ...] = ()
+    """Files given with earlier requests, which programs can use as well."""
 
 
 class SubtaskStarted(Model):
-    """A part of the request is begun; all events of it carry its number. A request that is not split has one subtask: itself.
+    """A part of the request begins; all of its events carry its number.
 
-    ``depends_on``: numbers of the subtasks whose results it builds on. ``given``: how many steps come from them; they are the steps 1
-    to ``given`` of this subtask, in order, and its own are counted on from there. ``earlier``: the numbers, in the run's first event, of those
-    of them that were called earlier in the conversation; they come first. ``reread``: it is answered from them alone. ``queries``: what tools
-    would do for it, as their documents would say it; tools are looked up by them too. ``category``: of the tools that it calls for, where its
-    planner asks for it and a model names it; empty otherwise.
+    A request that is not split has one subtask, which is the request itself.
     """
 
     kind: Literal["subtask.started"] = "subtask.started"
@@ -79,131 +87,155 @@ class SubtaskStarted(Model):
     name: str
     description: str
     category: str = ""
+    """Category of the tools that it needs, if its planner asks a model for that and it names one."""
     depends_on: tuple[int, ...] = ()
+    """Numbers of the subtasks whose results it builds on."""
     given: int = 0
+    """Number of steps that it takes over from these.
+
+    They are its steps 1 to ``given``; its own are numbered after them.
+    """
     earlier: tuple[int, ...] = ()
+    """The steps taken over from earlier in the conversation, by their numbers in the run's first event; they come first."""
     reread: bool = False
+    """It is answered from these steps alone."""
     queries: tuple[str, ...] = ()
+    """What suitable tools would do, worded like their documents; tools are searched by these texts, too."""
 
 
 class CandidatesConsidered(Model):
-    """The candidates at a node; ``path`` is the path so far (empty at the start). ``finish_weight`` is Finish's share."""
+    """The candidates at a node of the search."""
 
     kind: Literal["candidates.considered"] = "candidates.considered"
     path: tuple[ToolId, ...]
+    """The path so far; empty at the start."""
     candidates: tuple[ConsideredTool, ...]
     finish_weight: float
+    """Weight of the edge to Finish."""
 
 
 class StepChosen(Model):
-    """``memory``: the id of the memory that was followed to it, if any."""
+    """A tool was chosen as the next step."""
 
     kind: Literal["step.chosen"] = "step.chosen"
     tool: ToolId
     path: tuple[ToolId, ...]
     reason: str
     memory: str = ""
+    """Id of the memory that suggested it, if any."""
 
 
 class StepBacktracked(Model):
-    """``dropped`` left the path; ``path`` is what remains. ``phase``: while planning, or after a failed call."""
+    """A step was removed from the path."""
 
     kind: Literal["step.backtracked"] = "step.backtracked"
     dropped: ToolId
     path: tuple[ToolId, ...]
+    """The remaining path."""
     reason: str
     phase: Literal["plan", "execute"] = "plan"
+    """While planning, or after a failed call."""
 
 
 class PathEnded(Model):
-    """``open``: its calls are made before the planner goes on. ``unserved``: what of the request it leaves undone, as who finished it says."""
+    """The search of a path ended."""
 
     kind: Literal["path.ended"] = "path.ended"
     path: tuple[ToolId, ...]
     how: Literal["finished", "open", "gave_up", "budget"]
+    """``open``: its calls are made before the planner continues."""
     reason: str
     unserved: str = ""
+    """What part of the request it leaves undone, in the words of whoever finished it."""
 
 
 class ReflectionMade(Model):
-    """A path was judged (thesis 4.3.2.3); ``path`` is the one that was looked at. ``first_wrong``: its step, from 1, from which on it is
-    walked anew, after a ``partial`` failure. ``noisy``: start tools that are left out after a ``total`` one. ``resumed``: whether the walk goes on.
-    """
+    """A path was judged (thesis 4.3.2.3)."""
 
     kind: Literal["reflection.made"] = "reflection.made"
     path: tuple[ToolId, ...]
+    """The judged path."""
     verdict: Literal["success", "partial", "total"]
     first_wrong: int | None = None
+    """The step, from 1, from which the path is searched again after a ``partial`` failure."""
     noisy: tuple[ToolId, ...] = ()
+    """Start tools that are left out after a ``total`` failure."""
     reason: str
     resumed: bool = False
+    """Whether the search goes on."""
 
 
 class PlanReady(Model):
+    """Planning ended with this plan."""
+
     kind: Literal["plan.ready"] = "plan.ready"
     plan: Plan
 
 
 class ProgramRefused(Model):
-    """A text that was not run: checks had complaints, which its author is told. ``text`` empty: none was written; its one complaint is why."""
+    """A program that was not run because checks had complaints, which its author is told."""
 
     kind: Literal["program.refused"] = "program.refused"
     text: str
+    """Empty if no program was written; the only complaint then says why."""
     complaints: tuple[str, ...]
 
 
 class ProgramStarted(Model):
-    """A program is run. ``number``: its place among the subtask's, from 1. ``goes_on``: it is a further cell, which finds the names of the cells
-    before it, rather than a new beginning. Its calls are steps of the subtask, counted on from those before. ``values``: of the inputs of a plan.
-    """
+    """A program starts running. Its calls are numbered after the subtask's earlier steps."""
 
     kind: Literal["program.started"] = "program.started"
     number: int
+    """Number of the program within the subtask, from 1."""
     program: Program
     goes_on: bool = False
+    """It is a further cell, which sees the variables of the cells before it, and not a new beginning."""
     values: JsonObject = Field(default_factory=dict)
+    """Values of a plan's inputs."""
 
 
 class ProgramLooked(Model):
-    """A cell stopped to look at what it does not know the structure of. ``shown``: what its author is shown of it."""
+    """A cell stopped to look at a value of unknown structure."""
 
     kind: Literal["program.looked"] = "program.looked"
     number: int
     shown: str
+    """What its author is shown of the value."""
 
 
 class ProgramFailed(Model):
-    """A program broke off. ``error``: what its author is told: the error's class, what it says, the call's status; ``line`` from 1, 0: unknown.
-
-    ``final``: it must not be mended or gone around (a denial, a change of unknown outcome, a used-up budget).
-    """
+    """A program stopped with an error."""
 
     kind: Literal["program.failed"] = "program.failed"
     number: int
     error: str
+    """What its author is told: the error's class, its message, and the call's status."""
     line: int = 0
+    """Line of the program, from 1; 0 if unknown."""
     final: bool = False
+    """It must not be repaired or worked around: a denial, a change of unknown outcome, an exhausted budget."""
 
 
 class ProgramEnded(Model):
-    """A program came to its end. ``answered``: what it says of itself; ``verdict``: that after the veto of code, with ``veto``: why it is
-    less. ``missing``: what it lacked, in its words. ``spoken``: whether it made an answer; else one is put together from its calls' results.
-    """
+    """A program ran to its end."""
 
     kind: Literal["program.ended"] = "program.ended"
     number: int
     answered: Answered
+    """Its own verdict on whether it answers the request."""
     answer: str
     missing: str = ""
+    """What it lacked, in its own words."""
     verdict: Answered
+    """The verdict after automatic checks, which can only lower it."""
     veto: str = ""
+    """Why the checks lowered it."""
     spoken: bool = True
+    """Whether it wrote an answer; otherwise one is composed from the results of its calls."""
 
 
 class CallStarted(Model):
-    """``site``: which call of a program it is, as ``2:57#0-1f0c2a9b3d``: program, place in its text, how often it came by there before with these
-    arguments, and a digest of those; empty elsewhere.
-    """
+    """A call is about to be made."""
 
     kind: Literal["call.started"] = "call.started"
     step: int
@@ -211,99 +243,118 @@ class CallStarted(Model):
     arguments: JsonObject
     provenance: tuple[Binding, ...] = ()
     site: str = ""
+    """Which call of a program it is, as ``2:57#0-1f0c2a9b3d``; empty outside programs.
+
+    It consists of the program's number, the position in its text, how often that position was reached before with these arguments, and a digest
+    of the arguments.
+    """
 
 
 class InputNeeded(Model):
-    """The run waits for its user's answer: whether a plan is to be carried out as it stands or otherwise, whether a call may be
-    made, whether values of one host's answers may go to another (``flow``), whether a call that was cut off had its effect, or what the
-    request leaves open (``question``).
+    """The run waits for its user's answer.
 
-    ``input``: the question's id; ``reason``: the question, fit to be shown; ``tool`` and ``arguments``: of the call, ``plan``: of the
-    plan that it is about. ``host``: where the call goes; ``origins``: where each argument really comes from. ``calls``: all that one answer
-    is about, where they are several calls of one tool; the first is also told as if it were alone. ``program``: a plan that was written as
-    one. ``choices``: answers that a question proposes; another may be given. ``summary``: what the call will do, in words; ``undo``: how that can
-    be taken back, or that it cannot. Told once; the record's subtask is that of the call or plan.
+    The question is whether a plan may be executed, and in which form; whether a call may be made; whether values from one host may go to
+    another (``flow``); whether an interrupted call had its effect; or what the request leaves open (``question``). It is emitted once, and the
+    record's subtask is that of the call or plan.
     """
 
     kind: Literal["input.needed"] = "input.needed"
     input: str
+    """Id of the question."""
     asks: Literal["plan", "call", "flow", "unknown_outcome", "question"]
     reason: str
+    """The question, as it is shown."""
     tool: ToolId = ToolId("")
+    """The tool that is to be called."""
     arguments: JsonObject = Field(default_factory=dict)
     plan: PlanDocument | None = None
+    """The plan that the question is about."""
     program: ProgramPlan | None = None
+    """The plan, if it was written as a program."""
     choices: tuple[str, ...] = ()
+    """Suggested answers; another may be given."""
     summary: str = ""
+    """What the call will do, in words."""
     undo: str = ""
+    """How it can be undone, or that it cannot."""
     host: str = ""
+    """Where the call goes."""
     origins: tuple[ValueOrigin, ...] = ()
+    """Where each argument actually comes from."""
     calls: tuple[AskedCall, ...] = ()
+    """All calls that the answer is about, if there are several of one tool; the first also fills the fields above."""
 
 
 class QuestionAnswered(Model):
-    """What the request leaves open was asked. ``answer``: of its user, whose word it is; ``unanswered``: why there is none. ``site``: which call of
-    ``ask`` of a program it is, as of any call; empty for a parameter of a step.
-    """
+    """The user was asked what the request leaves open."""
 
     kind: Literal["question.answered"] = "question.answered"
     question: str
     choices: tuple[str, ...] = ()
     answer: str = ""
+    """The user's answer, which counts as their own words."""
     unanswered: str = ""
+    """Why there is no answer."""
     site: str = ""
+    """The call of ``ask`` in a program, in the form of :attr:`CallStarted.site`; empty for a step's parameter."""
 
 
 class RunDelayed(Model):
-    """A store is out of reach: the run is broken off and gone on with later, from here. Told once, however often it is tried.
+    """A store cannot be used: the run stops and is resumed later from here.
 
-    ``reason`` is fit to be shown.
+    Emitted once, however many attempts follow.
     """
 
     kind: Literal["run.delayed"] = "run.delayed"
     reason: str
+    """In words that may be shown to anyone."""
 
 
 class CallFinished(Model):
-    """``site``: as of the call's beginning. A call whose arguments do not fit is not made, and only ends."""
+    """A call ended. A call with invalid arguments is not made and has only this event."""
 
     kind: Literal["call.finished"] = "call.finished"
     step: int
     result: StepResult
     site: str = ""
+    """As in :attr:`CallStarted.site`."""
 
 
 class ResponseCompressed(Model):
-    """A long response was reduced for the policy. ``fields``: those kept, as ``items[].name``; empty where only the text was cut.
-
-    ``before`` and ``after`` are characters; ``cut``: fields alone did not suffice and the rest was cut off.
-    """
+    """A long response was shortened for the policy."""
 
     kind: Literal["response.compressed"] = "response.compressed"
     step: int
     tool: ToolId
     fields: tuple[str, ...]
+    """The fields that were kept, as ``items[].name``; empty if the text was only cut."""
     before: int
+    """Length in characters."""
     after: int
+    """Length in characters."""
     cut: bool
+    """Selecting fields was not enough, so the rest was cut off."""
 
 
 class PolicyFellBack(Model):
-    """From here on another policy decides: the first one's model cannot be used. ``reason`` is fit to be shown."""
+    """From here on another policy decides, because the first one's model cannot be used."""
 
     kind: Literal["policy.fell_back"] = "policy.fell_back"
     policy: str
     to: str
     reason: str
+    """In words that may be shown to anyone."""
 
 
 class AnswerDelta(Model):
+    """A further piece of the answer's text."""
+
     kind: Literal["answer.delta"] = "answer.delta"
     text: str
 
 
 class RunFinished(Model):
-    """``unanswered``: the numbers of the subtasks that came to no answer."""
+    """The last event of a run."""
 
     kind: Literal["run.finished"] = "run.finished"
     outcome: Outcome
@@ -311,6 +362,7 @@ class RunFinished(Model):
     usage: Usage
     error: str = ""
     unanswered: tuple[int, ...] = ()
+    """Numbers of the subtasks that have no answer."""
 
 
 Planning = (
@@ -327,7 +379,7 @@ Planning = (
     | PlanReady
     | PolicyFellBack
 )
-"""What happens before any call."""
+"""Events before any call."""
 
 Programs = ProgramRefused | ProgramStarted | ProgramLooked | ProgramFailed | ProgramEnded
 Acting = Programs | CallStarted | InputNeeded | QuestionAnswered | CallFinished | ResponseCompressed
@@ -338,10 +390,12 @@ Event = Annotated[
 
 
 class EventRecord(Model):
-    """An event with its place in a run: ``seq`` counts from 1 without gaps; ``subtask`` 0: of the run as a whole."""
+    """An event with its place in a run."""
 
     run: str
     seq: int
+    """Counts from 1 without gaps."""
     at: datetime
     subtask: int = 0
+    """0 for events of the whole run."""
     event: Event

@@ -1,4 +1,4 @@
-"""How often a run called which tool, counted as its events come: once for the server that lists runs and for the page that tells of them."""
+"""Counts how often a run called each tool, for the server's list of runs and for the page."""
 
 from collections import Counter
 
@@ -7,8 +7,10 @@ from domain.plan import StepResult
 
 
 class MadeCalls:
-    """Calls that were really made. One that its user did not allow, that lacked a value, or that was kept from its host is none, nor is one whose
-    end was not told; one that was made again with other values counts as often as it was made.
+    """Counts the calls that were really made, from a run's events.
+
+    Calls that the user did not allow, that lacked a value, that were kept from their host, or whose end was never emitted do not count. A call
+    that was repeated with other values counts each time.
     """
 
     def __init__(self) -> None:
@@ -17,11 +19,11 @@ class MadeCalls:
 
     @property
     def count(self) -> int:
-        """All of them."""
+        """Number of calls of all tools."""
         return self.by_tool.total()
 
     def take(self, event: Event, subtask: int) -> None:
-        """One more event of the run, in their order."""
+        """Count the next event of the run; events must come in order."""
         match event:
             case CallStarted(step=step):
                 self._begun[subtask, step] += 1
@@ -35,5 +37,5 @@ class MadeCalls:
 
 
 def is_made(result: StepResult) -> bool:
-    """Whether a call that was begun came as far as its tool, whatever that answered."""
+    """Return whether a call that began reached its tool, whatever the tool answered."""
     return result.status not in ("skipped", "missing") and (result.outcome is None or result.attempts > 0)

@@ -1,4 +1,4 @@
-"""Long-term memory: what was asked, the path that served it, and how it has done since."""
+"""Long-term memory: past requests, the paths that served them, and how these have done since."""
 
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -12,25 +12,26 @@ from domain.program import ProgramPlan
 from domain.tool import ToolId
 
 PROGRAM = "program"
-"""Where versions before solutions kept the program of a memory."""
+"""The key under which versions before solutions stored a memory's program."""
 
 
 class Memory(Model):
-    """A request that was served. ``owner`` empty: shared by all. ``pattern``: the request with its values left out.
-
-    ``bindings``: for each step where the values of its call came from, as the run that is remembered made it; empty for what was
-    imported. ``good`` and ``bad``: how often its path has served, or failed, a later request.
-    """
+    """A request that was served, with the path that served it."""
 
     id: str
     owner: str = ""
+    """Empty if shared by all."""
     request: str
     pattern: str
+    """The request with its values left out."""
     path: tuple[ToolId, ...]
     bindings: tuple[tuple[Binding, ...], ...] = ()
+    """For each step, where the argument values came from in the remembered run; empty for imported memories."""
     at: datetime
     good: int = 0
+    """How often the path has served a later request."""
     bad: int = 0
+    """How often the path has failed a later request."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +43,7 @@ class EarlierMemory:
 
 
 def read_memory(kept: Mapping[str, Any]) -> tuple[Memory, ProgramPlan | None]:
-    """A memory as stores and exports of any version have it, and its program where an earlier one kept it there."""
+    """Parse a memory as stores and exports of any version hold it; also return its program, if a version stored one."""
     program = kept.get(PROGRAM)
     memory = Memory.model_validate({name: value for name, value in kept.items() if name != PROGRAM})
     return memory, None if program is None else ProgramPlan.model_validate(program)
@@ -56,67 +57,67 @@ class Recalled(Model):
 
 
 def memory_id(owner: str, pattern: str, path: Sequence[ToolId]) -> str:
-    """One id for one way to serve one pattern, so that what is remembered twice is kept once."""
+    """Return the id of one path for one pattern, so that remembering it twice stores it once."""
     return blake2b("\0".join((owner, pattern, *path)).encode(), digest_size=16).hexdigest()
 
 
 class NearMemories(Protocol):
-    """What a search reads of memories; see :class:`MemoryStore`."""
+    """The part of a memory store that a search reads; see :class:`MemoryStore`."""
 
     async def near(self, vector: Sequence[float], identity: str, owner: str, limit: int) -> list[Recalled]: ...
 
 
 class MemoryStore(Protocol):
-    """Memories, and their vectors by encoder ``identity``. All methods may raise ``UnavailableError``."""
+    """Storage of memories and of their vectors, by encoder ``identity``. All methods may raise ``UnavailableError``."""
 
     async def setup(self) -> None:
-        """Create what is missing; idempotent."""
+        """Create missing structure; idempotent."""
         ...
 
     async def add(self, memories: Sequence[Memory]) -> None:
-        """Insert; a memory whose id is known stays as it is."""
+        """Insert memories; one whose id is known stays as it is."""
         ...
 
     async def without_vector(self, identity: str, limit: int) -> list[Memory]:
-        """Memories that this encoder has not seen. It reads those, and not the others beside them."""
+        """Return memories that have no vector of this encoder. Reads only those, not the others."""
         ...
 
     async def put_vectors(self, identity: str, vectors: Sequence[tuple[str, Sequence[float]]]) -> None:
-        """Vectors of unit length by memory id."""
+        """Store vectors of unit length, by memory id."""
         ...
 
     async def near(self, vector: Sequence[float], identity: str, owner: str, limit: int) -> list[Recalled]:
-        """The most similar memories that are shared or of this owner, best first. ``vector`` has unit length."""
+        """Return the most similar memories that are shared or of this owner, best first. ``vector`` has unit length."""
         ...
 
     async def judge(self, memory: str, *, good: bool, key: str = "") -> None:
-        """Count one more success or failure of its path; unknown ids are ignored. With a ``key``, count it once, however often it is said."""
+        """Count a success or failure of a memory's path, once per ``key`` if one is given; unknown ids are ignored."""
         ...
 
     async def judge_anew(self, tools: Iterable[ToolId]) -> None:
-        """Forget how the paths with one of these tools have done: they lead elsewhere from now on."""
+        """Reset the successes and failures of paths with one of these tools, which are different tools now."""
         ...
 
     async def earlier(self, limit: int) -> list[EarlierMemory]:
-        """Some of those with which an earlier version kept programs. It reads those, and not the others beside them."""
+        """Return some of the memories whose programs an earlier version stored. Reads only those, not the others."""
         ...
 
     async def drop_programs(self, memories: Iterable[str]) -> None:
-        """Keep no programs with these any more; unknown ids are ignored."""
+        """Delete the stored programs of these memories; unknown ids are ignored."""
         ...
 
     def all(self) -> AsyncIterator[Memory]:
-        """Memories of all owners, ordered by id, streamed."""
+        """Stream the memories of all owners, ordered by id."""
         ...
 
     async def remove(self, memories: Iterable[str]) -> None:
-        """Forget by id; unknown ids are ignored."""
+        """Delete by id; unknown ids are ignored."""
         ...
 
     async def count(self) -> int:
-        """How many memories there are, of all owners."""
+        """Return the number of memories of all owners."""
         ...
 
     async def close(self) -> None:
-        """Release everything; idempotent."""
+        """Release all resources; idempotent."""
         ...

@@ -1,4 +1,4 @@
-"""The base of every stored or transmitted model."""
+"""The base class of every model that is stored or transmitted."""
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 from pydantic.types import JsonValue
@@ -7,13 +7,16 @@ JsonObject = dict[str, JsonValue]
 
 
 class Model(BaseModel):
-    """Frozen, and strict about unknown fields."""
+    """A frozen model that rejects unknown fields."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
 
 def what_is_wrong(error: ValidationError, most: int = 3) -> str:
-    """The first ``most`` complaints, on one line, each after the place it is about (``it``: the whole). No value is shown."""
+    """Describe the first ``most`` validation errors on one line, each after its location (``it`` for the whole).
+
+    Values are never shown.
+    """
     return "; ".join(
         f"{'.'.join(map(str, one['loc'])) or 'it'}: {one['msg']}"
         for one in error.errors(include_url=False, include_input=False)[:most]

@@ -1,18 +1,18 @@
-"""Operations of an API's document before they become tools: what each is called, and which of them a source takes."""
+"""Operations of an API document before they become tools: their names, and which of them a source takes."""
 
 from collections.abc import Iterable
 
 from domain.model import Model
 
 NO_TAG = ""
-"""Stands among the tags of a choice for operations that have no tag."""
+"""Among the tags of a choice, stands for operations without a tag."""
 
 
 class Operation(Model):
     """One operation as its document lists it."""
 
     method: str
-    """In capitals."""
+    """In upper case."""
     path: str
     """As it is written in the document, with ``{name}`` for its parameters."""
     name: str = ""
@@ -23,7 +23,7 @@ class Operation(Model):
 
     @property
     def label(self) -> str:
-        """By what a choice names this operation alone: its name, or ``METHOD /path``."""
+        """The text that selects this operation alone: its name, or ``METHOD /path``."""
         return self.name or f"{self.method} {self.path}"
 
 
@@ -44,7 +44,7 @@ class OperationChoice(Model):
 
     @property
     def is_empty(self) -> bool:
-        """Whether nothing is chosen, so that everything is taken."""
+        """True if nothing is chosen, so that every operation is taken."""
         return not (self.tags or self.paths or self.methods or self.names)
 
     def select(self, operations: Iterable[Operation]) -> list[Operation]:
@@ -68,18 +68,18 @@ class OperationChoice(Model):
 
 
 class TagCount(Model):
-    """How many operations of a document have a tag."""
+    """A tag with the number of operations that have it."""
 
     tag: str
     count: int
 
 
 class Outline(Model):
-    """The operations that a document lists, for choosing among them."""
+    """The operations that a document lists, to choose from."""
 
     title: str
     total: int
-    """Operations of the document; ``operations`` holds fewer where there are very many."""
+    """Number of operations in the document; ``operations`` is cut if there are very many."""
     operations: tuple[Operation, ...]
     tags: tuple[TagCount, ...]
-    """The tag of most operations first."""
+    """Tags of the most operations first."""

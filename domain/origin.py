@@ -1,4 +1,4 @@
-"""Where the values of a call come from, as facts show it: what a user said, what a tool answered, what a model wrote."""
+"""The provenance of a call's values, from evidence: what a user said, a tool answered, or a model wrote."""
 
 from typing import Literal
 
@@ -7,34 +7,41 @@ from domain.slice import Slice
 from domain.tool import ToolId
 
 ValueKind = Literal["said", "document", "file", "field", "written", "computed", "prose", "others"]
-"""``said``: by the user. ``document``: the tool's own default, allowed value or example. ``file``: out of a file that the user gave, which others may have written.
-``field``: a whole field of a response.
-``written``: found nowhere, so a model or a rule wrote it. ``computed``: found nowhere, worked out by a program. ``prose``: words inside a longer text of a response. ``others``: fixed by the
-author of a template that is another user's. In the order of how far they are from the user's word."""
+"""Where a value comes from, in the order of distance from the user's own words.
+
+``said``: the user said it. ``document``: the tool's own default, allowed value or example. ``file``: from a file that the user attached,
+whose content others may have written. ``field``: a whole field of a response. ``written``: found nowhere, so a model or a rule wrote it.
+``computed``: found nowhere, computed by a program. ``prose``: words within a longer text of a response. ``others``: fixed by the author of
+another user's template.
+"""
 
 COVERABLE: tuple[ValueKind, ...] = ("said", "document", "field")
-"""Origins of values that a user may allow for later calls of a tool, too; values of another origin are asked about each time."""
+"""Origins that a user may allow for later calls of a tool as well.
+
+Values of other origins are asked about each time.
+"""
 
 
 class ValueOrigin(Model):
-    """Of one argument. ``words``: the same, fit to be shown; ``tool``, ``host``, ``place``: of the response that holds it.
-
-    ``slice``: of a call of a program, what the program made it of. ``thing``: what a response calls that which the value stands for, where it is
-    an id.
-    """
+    """The origin of one argument's value."""
 
     parameter: str
     kind: ValueKind
     words: str
+    """The origin in words for people."""
     tool: ToolId = ToolId("")
+    """The tool whose response holds the value, as for ``host`` and ``place``."""
     host: str = ""
     place: str = ""
+    """The field of the response."""
     slice: Slice | None = None
+    """For a program's call, what the program computed the value from."""
     thing: str = ""
+    """For an id, the response's name of the thing that it identifies."""
 
 
 def in_full(origin: ValueOrigin) -> str:
-    """Where a value comes from and, of a program's that says it nowhere else, what it made it of, as far as that is more."""
+    """Describe where a value comes from, with the program's slice if that says more and is said nowhere else."""
     made = origin.slice
     if made is None or origin.kind in ("written", "computed") or made.literal or _said_already(origin, made):
         return origin.words
@@ -42,27 +49,31 @@ def in_full(origin: ValueOrigin) -> str:
 
 
 def _said_already(origin: ValueOrigin, made: Slice) -> bool:
-    """Whether a value that stands in an answer is made of nothing but that tool's answers, whatever was so."""
+    """Return whether the slice adds nothing: no conditions, and only responses of the origin's own tool."""
     return not made.conditions and all(one.kind == "call" and one.tool == origin.tool for one in made.sources)
 
 
 class AskedCall(Model):
-    """One of several calls that are asked about together. ``identity``: which call of the run's programs it is. ``summary``: what it will do, in
-    words; ``undo``: how that can be taken back, or that it cannot.
-    """
+    """One of several calls that one question is about."""
 
     tool: ToolId
     arguments: JsonObject
     identity: str
+    """Which call of the run's programs it is."""
     origins: tuple[ValueOrigin, ...] = ()
     summary: str = ""
+    """What it will do, in words."""
     undo: str = ""
+    """How it can be undone, or that it cannot."""
 
 
 class Crossing(Model):
-    """A value of a response of one host that a call would carry to another."""
+    """A value from one host's response that a call would send to another host."""
 
     source: str
     target: str
     parameter: str = ""
-    """That carries it; empty: the call itself tells of it, since whether and how often it is made depends on the response."""
+    """The parameter that carries it.
+
+    Empty if the call itself reveals it, because whether or how often it is made depends on the response.
+    """

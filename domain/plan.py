@@ -1,4 +1,4 @@
-"""A path through the tool graph, and what its execution made of it."""
+"""A path through the tool graph and the results of executing it."""
 
 from typing import Literal
 
@@ -10,54 +10,58 @@ from domain.tool import ToolId
 Origin = Literal[
     "request", "step", "file", "field", "prose", "default", "example", "secret", "memory", "user", "computed"
 ]
-"""``step``: taken from a result. ``file``: out of a file that was given with the request; the reference says where. ``field``, ``prose``: told with the request, but no word of its user's: a field of an earlier response, or words
-inside a text of one. ``computed``: worked out by a program, or written by its author; the reference is the expression.
+"""The origin of an argument's value.
+
+``step``: a result of an earlier step. ``file``: a file given with the request; the reference says where in it. ``field`` and ``prose``: given
+with the request but not in its user's words, namely a field of an earlier response, or words within a text of one. ``computed``: computed by
+a program or written by its author; the reference is the expression.
 """
 StepStatus = Literal["ok", "failed", "missing", "skipped", "unknown"]
-"""``missing``: a required argument could not be found; ``skipped``: its user did not allow the call; ``unknown``: a write whose answer was lost."""
+"""How a step ended.
+
+``missing``: a required argument could not be found; ``skipped``: the user did not allow the call; ``unknown``: a write whose answer was lost.
+"""
 CallOutcome = Literal[
     "ok", "transient", "gone", "absent", "undecided", "refused", "unreached", "caller_fault", "unknown"
 ]
-"""``transient``: 408, 425, 5xx, timeouts, and 429 where no key was sent. ``gone``: the operation is not there (410; 404 to a call without
-values, or as the host answers paths that cannot exist). ``absent``: what the call's values name is not there (404). ``undecided``: a 404 of which
-it cannot be told whether it is the one or the other. ``refused``: the key that was sent (401, 403, and 429, which is its
-quota). ``unreached``: this machine could not get to the host at all. ``caller_fault``: bad arguments, a missing key, an answer that says so
-or cannot be read. ``unknown``: a write whose answer was lost."""
+"""What became of a call.
+
+``transient``: 408, 425, 5xx, timeouts, and 429 if no key was sent. ``gone``: the operation does not exist (410; or 404 to a call without
+values, or answered as the host answers paths that cannot exist). ``absent``: the thing that the values name does not exist (404).
+``undecided``: a 404 that may be either. ``refused``: the key was rejected (401, 403, and 429, which is its quota). ``unreached``: this machine
+could not reach the host. ``caller_fault``: bad arguments, a missing key, or an answer that says so or cannot be read. ``unknown``: a write
+whose answer was lost.
+"""
 
 
 CORRECTED = "a correction"
-"""The reference of a value that its user put in the place of another before the call was made."""
+"""The reference of a value that the user changed before the call was made."""
 
 
 class Binding(Model):
-    """Where an argument's value comes from.
-
-    ``reference``: the span of the request, ``2.items[0].lat`` (step, field), the same of a call earlier in the conversation (``earlier.2.items[0].lat``) or one of
-    its arguments (``earlier.2:city``), or the name of a secret, never its value.
-    """
+    """Where an argument's value comes from."""
 
     parameter: str
     origin: Origin
     reference: str = ""
+    """The place of the value, by origin.
+
+    A span of the request; ``2.items[0].lat`` (step and field); ``earlier.2.items[0].lat``, the same for a call earlier in the conversation, or
+    ``earlier.2:city``, one of its arguments; or the name of a secret, never its value.
+    """
 
 
 class Plan(Model):
-    """The tools to call, in order. ``complete``: the walk finished it, rather than running out of budget or tools."""
+    """The tools to call, in order."""
 
     path: tuple[ToolId, ...]
     complete: bool
+    """The search finished the path, instead of running out of budget or tools."""
     reason: str = ""
 
 
 class StepResult(Model):
-    """One executed step. ``response`` is the body as text (cut at the executor's cap), ``note`` says what to know of it.
-
-    ``outcome``: of the call, if one was made; a body that says it failed counts as failed whatever its HTTP status.
-    ``compressed``: what a policy is shown in its place; empty where the response is short enough to be shown whole. ``instead``: where a
-    recorded call with other arguments answered, those that differ, as they were recorded. ``intended``: where its user corrected the call
-    before it was made, the arguments that it would have had. ``left_out``: its user left it out of several that one answer was about.
-    ``changes``: the tool may change something, so that the call counts whatever it answered; of earlier versions nobody knows.
-    """
+    """The result of one executed step."""
 
     tool: ToolId
     arguments: JsonObject = Field(default_factory=dict)
@@ -65,17 +69,25 @@ class StepResult(Model):
     status: StepStatus
     attempts: int = 0
     outcome: CallOutcome | None = None
+    """Outcome of the call, if one was made; a body that reports a failure counts as failed, whatever the HTTP status."""
     http_status: int | None = None
     response: str = ""
+    """The body as text, cut at the executor's limit."""
     compressed: str = ""
+    """What a policy is shown instead of the response; empty if that is short enough."""
     instead: JsonObject = Field(default_factory=dict)
+    """If a recorded call with other arguments answered, those that differ, as they were recorded."""
     note: str = ""
+    """What a reader should know about the response."""
     seconds: float = 0.0
     intended: JsonObject | None = None
+    """If the user corrected the call before it was made, the arguments that it would have had."""
     left_out: bool = False
+    """The user excluded it when several calls were approved at once."""
     changes: bool = False
+    """The tool may have side effects, so the call counts whatever it answered; False in results of earlier versions."""
 
     @property
     def wanted(self) -> JsonObject:
-        """The arguments that it is known by: those that it was to be made with, whatever its user corrected."""
+        """The arguments that identify the call: those it was to be made with, before any correction by the user."""
         return self.arguments if self.intended is None else self.intended

@@ -9,39 +9,45 @@ from domain.model import JsonObject, Model
 from domain.tool import ToolId
 
 Answered = Literal["yes", "partly", "no"]
-"""How far a program says that it serves its request."""
+"""How far a program says that it answers its request."""
 
 
 class Program(Model):
-    """A text that has passed all checks, with what its names mean: the same text runs again over what was recorded.
+    """A program that passed all checks, with the meaning of its names.
 
-    ``tools``: the functions that it may call, each with its tool. ``arguments``: by function, the names of its parameters to those of the
-    tool. ``stubs``: the functions' declarations, for the type check. ``tainted``: it was written after foreign data was shown to its author:
-    each of its changes asks, whatever its user's list says.
+    With these, the same text can be replayed over recorded calls.
     """
 
     text: str
     tools: dict[str, ToolId]
+    """The functions that it may call, each with its tool."""
     arguments: dict[str, dict[str, str]] = Field(default_factory=dict[str, dict[str, str]])
+    """By function, its parameter names mapped to those of the tool."""
     stubs: str = ""
+    """Declarations of the functions, for the type check."""
     tainted: bool = False
+    """It was written after its author was shown foreign data.
+
+    Each of its changes therefore needs approval, whatever its user has allowed in general.
+    """
 
     def over(self, cells: "Sequence[Program]") -> "Program":
-        """The same text after these cells, whose functions call what they could call."""
-        known = (*cells, self)
+        """Return this program as a continuation of earlier cells, so that it may also call what they could call."""
+        known = (*cells, self)  # this program comes last, so its own meaning of a name wins
         tools = {name: tool for one in known for name, tool in one.tools.items()}
         arguments = {name: names for one in known for name, names in one.arguments.items()}
         return self.model_copy(update={"tools": tools, "arguments": arguments})
 
 
 class ProgramPlan(Model):
-    """A program with typed inputs: the one form of a plan, a template and a run's program that people read, edit, approve and keep.
+    """A program with typed inputs: the form in which people read, edit, approve and store plans, templates and runs.
 
-    ``inputs``: names that the text uses and that are given before it runs, each with its JSON Schema; one with a ``default`` may be left out.
-    ``values``: those of one run. A value that a person left open is written ``fill()`` in the text, the item of a list that the request names
-    ``named(items)``; both are found when the program comes to them.
+    A value that a person left open is written ``fill()`` in the text, and the list item that the request names is written ``named(items)``; both
+    are resolved when the program reaches them.
     """
 
     program: Program
     inputs: dict[str, JsonObject] = Field(default_factory=dict[str, JsonObject])
+    """JSON Schemas of the names that are given before it runs; one with a ``default`` may be omitted."""
     values: JsonObject = Field(default_factory=dict)
+    """Inputs of one run."""

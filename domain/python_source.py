@@ -12,7 +12,7 @@ from types import CodeType
 from typing import Any
 
 Place = tuple[int, int]
-"""A line of a text, from 1, and where in it, from 0 and in UTF-8 bytes, as a tree has it."""
+"""Line from 1 and UTF-8 byte offset in it from 0, as syntax trees count them."""
 _parsing = RLock()
 """Re-entrant, since a finalizer that the garbage collector runs while a tree is built may parse too."""
 
@@ -35,7 +35,10 @@ def parse_literal(text: str) -> Any:
 
 
 def parse_assignments(text: str) -> dict[str, Any]:
-    """Return the literals that a text assigns to names at its outermost level; raises what :func:`parse_literal` does where one is none."""
+    """Return the literals that a text assigns to names at its outermost level.
+
+    Raises what :func:`parse_literal` does if a value is not a literal.
+    """
     return {
         node.targets[0].id: ast.literal_eval(node.value)
         for node in parse_module(text).body
@@ -53,7 +56,7 @@ def compile_with_value(text: str, name: str) -> CodeType:
 
 
 def line_starts(text: str) -> list[int]:
-    """Where each line begins, in UTF-8 bytes; lines as the parser counts them."""
+    """Return the UTF-8 byte offset at which each line begins; lines as the parser counts them."""
     starts, at = [0], 0
     for line in re.split(r"(?<=\n)|(?<=\r)(?!\n)", text):
         at += len(line.encode())
@@ -67,17 +70,17 @@ def unparse(node: ast.AST) -> str:
 
 
 def parents(tree: ast.AST) -> dict[ast.AST, ast.AST]:
-    """Each node's parent."""
+    """Map each node of a tree to its parent."""
     return {inner: node for node in ast.walk(tree) for inner in ast.iter_child_nodes(node)}
 
 
 def place_of(node: ast.AST) -> Place:
-    """Where a part of a tree begins; zeros where it has no place."""
+    """Return where a node begins; zeros if it has no place."""
     return getattr(node, "lineno", 0), getattr(node, "col_offset", 0)
 
 
 def called(node: ast.AST) -> str:
-    """The name that a call is made by, ``asyncio.gather`` too; empty where it is none."""
+    """Return the name that a call is made by, including ``asyncio.gather``; empty if the node is not such a call."""
     if not isinstance(node, ast.Call):
         return ""
     match node.func:
@@ -90,13 +93,13 @@ def called(node: ast.AST) -> str:
 
 
 def calls(tree: ast.AST) -> list[ast.Call]:
-    """All calls of a tree, in the order of the text."""
+    """Return all calls of a tree, in the order of the text."""
     found = [node for node in ast.walk(tree) if isinstance(node, ast.Call)]
     return sorted(found, key=lambda call: (call.lineno, call.col_offset))
 
 
 def bound_names(tree: ast.AST) -> set[str]:
-    """All names that a part of a tree gives a meaning to, wherever."""
+    """Return all names that a tree binds anywhere."""
     found: set[str] = set()
     for node in ast.walk(tree):
         match node:
@@ -116,7 +119,7 @@ def bound_names(tree: ast.AST) -> set[str]:
 
 
 def names_set(node: ast.stmt) -> list[str]:
-    """The names that a statement gives a value to or puts something into; of a loop those of its items."""
+    """Return the names that a statement assigns to, modifies, or binds as a loop variable."""
     match node:
         case ast.Assign(targets):
             return [name for target in targets for name in _roots(target)]
@@ -131,7 +134,7 @@ def names_set(node: ast.stmt) -> list[str]:
 
 
 def _roots(target: ast.expr) -> list[str]:
-    """The names that a target sets, or a part of."""
+    """Return the names that an assignment target binds, or modifies a part of."""
     match target:
         case ast.Name(name):
             return [name]

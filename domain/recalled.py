@@ -1,4 +1,4 @@
-"""What long-term memory told at the start of a subtask, as a run's events have it."""
+"""The memories recalled at the start of a subtask, as an event of the run."""
 
 from typing import Literal
 
@@ -7,22 +7,24 @@ from domain.tool import ToolId
 
 
 class RecalledPath(Model):
-    """A request that was served before, its path, and its likeness to this one (cosine, values left out). ``id``: the memory's.
-
-    ``good`` and ``bad``: how often its path had served, or failed, a later request when it was recalled.
-    """
+    """A request that was served before, with its path."""
 
     id: str = ""
+    """Id of the memory."""
     request: str
     path: tuple[ToolId, ...]
     similarity: float
+    """Cosine similarity to this request, both with their values left out."""
     good: int = 0
+    """How often the path had served a later request when it was recalled."""
     bad: int = 0
+    """How often the path had failed a later request when it was recalled."""
 
 
 class MemoryRecalled(Model):
-    """What long-term memory holds of requests like this one, the most alike first. ``note``: why it could not be asked."""
+    """Memories of requests like this one, the most similar first."""
 
     kind: Literal["memory.recalled"] = "memory.recalled"
     memories: tuple[RecalledPath, ...]
     note: str = ""
+    """Why the memory could not be searched."""

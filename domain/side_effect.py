@@ -1,4 +1,4 @@
-"""What a call does besides answering: whether it changes something, and by which source that is known."""
+"""Side effects of calling a tool, and which source says so."""
 
 import re
 from collections.abc import Iterable
@@ -6,13 +6,16 @@ from functools import lru_cache
 from typing import Literal, NamedTuple
 
 Said = Literal["", "reads", "changes"]
-"""What a document or an administrator says of a tool; empty: nothing."""
+"""What a document or an administrator declares about a tool; empty if nothing."""
 
 READING_METHODS = frozenset({"GET", "HEAD", "OPTIONS", "QUERY"})
-"""Methods that HTTP defines as safe: they ask for nothing to be changed."""
+"""Methods that HTTP defines as safe."""
 
 MCP = "MCP"
-"""The method of a tool of an MCP server. It tells nothing: such a tool counts as one that changes something until a person says otherwise."""
+"""The method of tools of an MCP server.
+
+It says nothing about side effects: such a tool counts as having them until a person says otherwise.
+"""
 
 CHANGING_VERBS = frozenset(
     {
@@ -20,10 +23,13 @@ CHANGING_VERBS = frozenset(
         "revoke", "send", "terminate", "transfer", "unsubscribe",
     }
 )  # fmt: skip
-"""An operation whose name begins so undoes, sends or makes something, whatever its method says."""
+"""First words of operation names that indicate a side effect, whatever the method says."""
 
 _MAY_READ = READING_METHODS | {"POST"}
-"""Methods of which a document may say that nothing is changed; of the others only an administrator or the tool's author may."""
+"""Methods for which a document may declare that nothing is changed.
+
+For others only an administrator or the tool's author may.
+"""
 _FIRST_WORD = re.compile(r"[^a-zA-Z]*([A-Z]?[a-z]+|[A-Z]+)(?![a-z])")
 
 
@@ -44,7 +50,10 @@ def _sets_method(name: str) -> bool:
 
 
 class SideEffect(NamedTuple):
-    """``unknown``: the method says that it reads, and the ``name`` says otherwise. It is treated as one that changes."""
+    """A tool's side effects, with the source that says so and the reason.
+
+    ``unknown``: the method says that it only reads, but the name says otherwise. It is treated like ``changes``.
+    """
 
     kind: Literal["reads", "changes", "unknown"]
     by: Literal["method", "document", "name", "administrator"]
@@ -52,20 +61,22 @@ class SideEffect(NamedTuple):
 
     @property
     def reads(self) -> bool:
-        """Whether it is known to change nothing."""
+        """True if it is known to have no side effects."""
         return self.kind == "reads"
 
 
 @lru_cache(maxsize=65_536)
 def side_effect(method: str, api: str, said: Said = "", marked: Said = "", override: str = "") -> SideEffect:
-    """Of an operation called ``api``: an administrator's word goes first, then its document's, its method's, a warning by its name.
+    """Return the side effect of an operation called ``api``.
 
-    ``override``: a parameter that sets another method (:func:`override_in`). No document's word counts against it, since its values are a run's.
+    Sources by priority: an administrator, the document, the method, and a warning by the name. ``override`` is a parameter that can set another
+    method (:func:`override_in`); no document can declare such an operation read-only, since the parameter's value is chosen by each run.
     """
     if marked:
         return SideEffect(marked, "administrator", "an administrator said so")
     if override and said != "changes" and method in _MAY_READ:
         return SideEffect("unknown", "name", f"its parameter “{override}” can set another method than {method}")
+    # A document may always warn of a side effect, but deny one only where the method leaves that open.
     if said == "changes" or (said == "reads" and method in _MAY_READ):
         return SideEffect(said, "document", "its document says so")
     if method == MCP:
@@ -80,12 +91,15 @@ def side_effect(method: str, api: str, said: Said = "", marked: Said = "", overr
 
 
 def first_word(identifier: str) -> str:
-    """The first word of an identifier, in lower case: ``removeJob``, ``remove_job``, ``/REMOVE job`` → remove."""
+    """Return the first word of an identifier in lower case: ``removeJob``, ``remove_job``, ``/REMOVE job`` → remove."""
     found = _FIRST_WORD.match(identifier)
     return found[1].lower() if found else ""
 
 
 def _changing_verb(method: str, api: str) -> str:
-    """What warns of a change in a name; one made of method and path has a name in each part of the path."""
+    """Return the verb in a name that indicates a change; empty if there is none.
+
+    A name made of method and path is checked in each part of the path.
+    """
     names = api.split("/")[1:] if api.startswith(f"{method} /") else (api,)
     return next((verb for verb in map(first_word, names) if verb in CHANGING_VERBS), "")

@@ -1,4 +1,4 @@
-"""What a value of a program's call is made of: the part of the program's text that it depends on."""
+"""Backward slices of programs: the parts of a program's text that an argument of a call depends on."""
 
 from typing import Literal
 
@@ -6,36 +6,42 @@ from domain.model import Model
 from domain.tool import ToolId
 
 SourceKind = Literal["call", "error", "file", "input", "given", "said", "answer", "constant", "unknown"]
-"""``call``: what a tool answered; ``error``: what a failed call said. ``file``: a file that its user gave with the question. ``input``: a name that held a value before the program ran, ``given``:
-one to which its user gave it, as an input of a plan. ``said``: a constant that the user said, ``answer``: what they answered when they were
-asked, ``constant``: one that the program's author wrote. ``unknown``: a name of which nobody knows what it holds."""
+"""What a value was computed from.
+
+``call``: a tool's response. ``error``: the message of a failed call. ``file``: a file that the user attached. ``input``: a name that had a
+value before the program ran. ``given``: one whose value the user gave, as an input of a plan. ``said``: a constant that the user said.
+``answer``: the user's answer to a question. ``constant``: a constant that the program's author wrote. ``unknown``: a name of unknown content.
+"""
 
 
 class Source(Model):
-    """``name``: the function, the input, or the constant as Python writes it. ``line`` from 1, 0: in an earlier cell."""
+    """One thing that a value was computed from."""
 
     kind: SourceKind
     name: str
+    """The function, the input, or the constant as Python writes it."""
     tool: ToolId = ToolId("")
     line: int = 0
+    """From 1; 0 in an earlier cell."""
 
 
 class Slice(Model):
-    """Of one argument. ``expression``: as the program has it; ``conditions``: those under which the call is made, or the value is this one.
-
-    ``lines`` of the program that it depends on, from 1. ``words``: what it is from, in words for a person who sees no program.
-    """
+    """The backward slice of one argument."""
 
     parameter: str
     expression: str
+    """As the program writes it."""
     sources: tuple[Source, ...] = ()
     conditions: tuple[str, ...] = ()
+    """Conditions under which the call is made, or the value is this one."""
     lines: tuple[int, ...] = ()
+    """Lines of the program that the value depends on, from 1."""
     words: str = ""
+    """The sources in words, for people who do not see the program."""
 
     @property
     def foreign(self) -> bool:
-        """Whether anything but its author, its user and the date is in it."""
+        """True if it contains anything that is not from the author, the user or the date."""
         return any(
             one.kind in ("call", "error", "file", "unknown") or (one.kind == "input" and one.name != "today")
             for one in self.sources
@@ -43,7 +49,7 @@ class Slice(Model):
 
     @property
     def traced(self) -> bool:
-        """Whether it is known of everything foreign in it which tool it came from."""
+        """True if the tool is known that each foreign value in it came from."""
         return not any(
             one.kind == "unknown" or (one.kind == "input" and one.name != "today" and not one.tool)
             for one in self.sources
@@ -51,10 +57,10 @@ class Slice(Model):
 
     @property
     def literal(self) -> bool:
-        """Whether it is nothing but a constant of the program."""
+        """True if it is nothing but one constant of the program, or one given input."""
         return all(one.kind in ("constant", "said", "given") for one in self.sources) and len(self.sources) <= 1
 
     @property
     def tools(self) -> frozenset[ToolId]:
-        """The tools whose answers are in it."""
+        """The tools whose responses it contains."""
         return frozenset(one.tool for one in self.sources if one.tool)

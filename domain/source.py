@@ -1,4 +1,4 @@
-"""Sources of tools: custom APIs and MCP servers, the states that their tools pass, and what the gate found out about them."""
+"""Tool sources: custom APIs and MCP servers, the states of their tools, and the findings of the admission gate."""
 
 from typing import Literal
 
@@ -10,76 +10,87 @@ from domain.side_effect import Said
 from domain.tool import ToolId
 
 SourceKind = Literal["form", "openapi", "mcp"]
-"""``form``: written by its author by hand; ``openapi``: an OpenAPI or Swagger document; ``mcp``: a server of the Model Context Protocol."""
+"""Kind of a tool source.
+
+``form``: entered by hand; ``openapi``: an OpenAPI or Swagger document; ``mcp``: a server of the Model Context Protocol.
+"""
 
 ToolState = Literal["draft", "tested", "admitted", "quarantined"]
-"""``draft``: read and not looked at; ``tested``: the gate has looked; ``admitted``: it is offered to whom the source is for;
-``quarantined``: kept out, with a reason.
+"""How far a tool of a source has come.
+
+``draft``: read but not checked; ``tested``: checked by the gate; ``admitted``: offered to the source's users; ``quarantined``: blocked, for a
+stated reason.
 """
 
 SOURCE_MARK = "source:"
-"""What the ``source`` of a document begins with that a source of tools gave, before the source's id."""
+"""Prefix of ``ToolDoc.source`` in documents from a tool source, followed by the source's id."""
 
 
 def source_mark(source_id: str) -> str:
-    """What stands as ``ToolDoc.source`` in the documents of a source of tools."""
+    """Return the value of ``ToolDoc.source`` in documents of a tool source."""
     return f"{SOURCE_MARK}{source_id}"
 
 
 def source_id_of(mark: str) -> str | None:
-    """The id of the source of tools that a document is from; None where an import gave it."""
+    """Return the id of the tool source that a document is from; None if it was imported."""
     return mark.removeprefix(SOURCE_MARK) if mark.startswith(SOURCE_MARK) else None
 
 
 Visibility = Literal["everybody", "roles", "users"]
 KeysOf = Literal["caller", "source"]
-"""Whose keys its calls send: those of who asks, or those that were kept with the source."""
+"""Whose keys calls send: those of the person who asks, or those stored with the source."""
 
 CheckName = Literal["document", "address", "name", "auth", "probe", "quality", "findable"]
-"""The checks of the gate, in their order: the document itself; where its calls would go; names that others have; keys; a live call;
-whether its documents say enough; whether requests made for it find it.
+"""The checks of the gate, in their order.
+
+``document``: the document itself; ``address``: where its calls would go; ``name``: names that others have; ``auth``: keys; ``probe``: a live
+call; ``quality``: whether the documents say enough; ``findable``: whether requests made up for a tool find it.
 """
 CHECKS: tuple[CheckName, ...] = ("document", "address", "name", "auth", "probe", "quality", "findable")
 Verdict = Literal["passed", "warned", "failed", "skipped"]
 
 
 class Finding(Model):
-    """What one check found out about a tool. ``told``: in a sentence; ``advice``: what to do, where it did not pass; ``evidence``: what it saw."""
+    """The result of one check of a tool."""
 
     check: CheckName
     verdict: Verdict
     told: str
+    """The result in a sentence."""
     advice: str = ""
+    """What to do, if the check did not pass."""
     evidence: JsonObject = Field(default_factory=dict[str, JsonValue])
+    """What the check observed."""
 
     @property
     def stops(self) -> bool:
-        """Whether a tool with it is not admitted."""
+        """True if it prevents the tool from being admitted."""
         return self.verdict == "failed"
 
 
 class Corrections(Model):
-    """What an author or administrator says in place of a source's document. They stay when the document is fetched again.
+    """Statements of an author or administrator that override a source's document.
 
-    ``examples``: a value by a parameter's name; ``entities``: by a parameter's name or a response field's path, the entity that it is of.
+    They stay when the document is fetched again.
     """
 
     description: str | None = None
     side_effect: Said | None = None
     examples: dict[str, JsonValue] = Field(default_factory=dict[str, JsonValue])
+    """Values by parameter name."""
     entities: dict[str, str] = Field(default_factory=dict[str, str])
+    """The entity of a parameter, by name, or of a response field, by path."""
 
 
 ChangeKind = Literal["added", "removed", "schema", "auth", "method", "host", "description"]
 
 
 class ToolChange(Model):
-    """How a tool differs between two readings of its source. ``told``: in a sentence that names the place.
-
-    ``breaks``: calls that were right may now be wrong, or go elsewhere: the tool is kept out until somebody has looked.
-    """
+    """A difference of a tool between two readings of its source."""
 
     tool: ToolId
     kind: ChangeKind
     told: str
+    """The difference in a sentence that names the place."""
     breaks: bool
+    """Calls that were right may now be wrong or go elsewhere, so the tool is blocked until someone has reviewed it."""

@@ -1,4 +1,4 @@
-"""A text of Python and what stands in it: its calls, names, texts and statements as plain values, for whoever reads programs."""
+"""A parsed Python text with its calls, names, strings and statements as plain values."""
 
 import ast
 from collections import Counter
@@ -10,17 +10,21 @@ from typing import Literal
 from domain.python_source import bound_names, called, calls, line_starts, names_set, parse_module
 
 _KEPT = 32
+"""Number of parsed texts that are cached.
+
+The checks, the run and the views of one program ask for the same text in turn.
+"""
 _LONGEST_KEPT = 20_000
-"""How many texts, and of how many characters, are kept parsed: the checks, the run and the views of one program ask the same text in turn."""
+"""Longer texts, in characters, are not cached."""
 
 
 def parse_source(text: str) -> "SourceText":
-    """Return a text with what stands in it; texts that are equal share one. Raises what :func:`ast.parse` does."""
+    """Return the parsed text; equal texts share one object. Raises what :func:`ast.parse` does."""
     return _parse_once(text) if len(text) <= _LONGEST_KEPT else SourceText(text)
 
 
 def try_parse_source(text: str) -> "SourceText | None":
-    """Return a text with what stands in it, or None where it is no Python."""
+    """Return the parsed text, or None if it is not valid Python."""
     try:
         return parse_source(text)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
@@ -28,22 +32,26 @@ def try_parse_source(text: str) -> "SourceText | None":
 
 
 def parse_sources(texts: Sequence[str]) -> "list[SourceText]":
-    """Parse the cells of one program, each into a tree of its own: analyses tell nodes of different cells apart by identity."""
+    """Parse the cells of one program, each into a tree of its own.
+
+    Analyses tell nodes of different cells apart by identity, so equal cells must not share a tree.
+    """
     return [SourceText(text) if text in texts[:number] else parse_source(text) for number, text in enumerate(texts)]
 
 
 def normalize(text: str) -> str:
-    """Return a text in Python's own layout, without its comments."""
+    """Return a text in Python's own layout, without comments."""
     return ast.unparse(parse_source(text).tree)
 
 
 @dataclass(frozen=True, slots=True)
 class Expression:
-    """A value as a text writes it. ``node``: for the analyses (``agent/programs/analysis``), which must not change it. Lines count from 1."""
+    """An expression of a text. Lines count from 1."""
 
     node: ast.expr
+    """For the analyses in ``agent/programs/analysis``, which must not change it."""
     start: int
-    """Where it begins, in UTF-8 bytes; within an f-string Python tells places only roughly."""
+    """Offset in UTF-8 bytes; approximate within an f-string, where Python reports positions only roughly."""
     end: int
 
     @property
@@ -57,7 +65,7 @@ class Expression:
 
     @property
     def name(self) -> str:
-        """The name that it is; empty for any other expression."""
+        """The name, if the expression is one; else empty."""
         return self.node.id if isinstance(self.node, ast.Name) else ""
 
     @property
@@ -66,13 +74,13 @@ class Expression:
 
     @property
     def value(self) -> object:
-        """The single constant that it is; None for any other expression, too."""
+        """The value, if the expression is a single constant; else None."""
         return self.node.value if isinstance(self.node, ast.Constant) else None
 
 
 @dataclass(frozen=True, slots=True)
 class Argument:
-    """A value that a call is given by name; of an unpacked mapping (``**``) the name is empty."""
+    """A named argument of a call; the name is empty for an unpacked mapping (``**``)."""
 
     name: str
     value: Expression
@@ -81,24 +89,25 @@ class Argument:
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """A place of a text that calls something. ``node``: for the analyses, which must not change it."""
+    """A call in a text."""
 
     node: ast.Call
+    """For the analyses, which must not change it."""
     function: str
-    """The name that it is called by, ``asyncio.gather`` too; empty where that is neither a name nor a name with one dot."""
+    """The called name, or a name with one dot as ``asyncio.gather``; empty for anything else."""
     positional: tuple[Expression, ...]
     arguments: tuple[Argument, ...]
     start: int
-    """Where it begins, in UTF-8 bytes, as the sites of events have it."""
+    """Offset in UTF-8 bytes, as the sites of events contain it."""
     end: int
     column: int
-    """Where it begins on its line, from 1 and in characters."""
+    """Position in its line, from 1 and in characters."""
     awaited_from: int | None = None
-    """Where the ``await`` begins that it stands behind; None where there is none."""
+    """Offset of the ``await`` in front of it; None if there is none."""
     held_as: str = ""
-    """The name that a statement gives its awaited answer, and does nothing else."""
+    """The name that a statement assigns its awaited result to, if it does nothing else."""
     quoted: bool = False
-    """It stands in an f-string."""
+    """It is within an f-string."""
 
     @property
     def line(self) -> int:
@@ -110,20 +119,21 @@ class Call:
 
     @property
     def name(self) -> str:
-        """The function's name; empty where it is reached by a dot or computed."""
+        """The function's name; empty if it is an attribute or computed."""
         return self.function if "." not in self.function else ""
 
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """A statement, wherever it stands. ``node``: for the analyses, which must not change it."""
+    """A statement at any level."""
 
     node: ast.stmt
+    """For the analyses, which must not change it."""
     start: int
     end: int
     outermost: bool
     body_start: int
-    """Where the first statement of its body begins; its own start where it has none."""
+    """Start of the first statement in its body; its own start if it has no body."""
 
     @property
     def line(self) -> int:
@@ -135,7 +145,10 @@ class Statement:
 
     @property
     def kind(self) -> Literal["loop", "leaving", "simple", "other"]:
-        """``leaving``: nothing comes after it, as after a return or a break; ``simple``: it is one step, after which the next one comes."""
+        """Kind of the statement.
+
+        ``leaving``: nothing follows it, as after a return or a break; ``simple``: a single step, followed by the next one.
+        """
         match self.node:
             case ast.For() | ast.AsyncFor() | ast.While():
                 return "loop"
@@ -150,17 +163,17 @@ class Statement:
 
     @property
     def sets(self) -> tuple[str, ...]:
-        """The names that it gives a value to or puts something into; of a loop those of its items."""
+        """The names that it assigns to, modifies, or binds as a loop variable."""
         return tuple(names_set(self.node))
 
     @property
     def defines(self) -> str:
-        """The function that it only makes known; empty for any other statement."""
+        """The function that it defines; empty for any other statement."""
         return self.node.name if isinstance(self.node, ast.FunctionDef | ast.AsyncFunctionDef) else ""
 
     @property
     def calls_only(self) -> str:
-        """The function that it calls, awaited or not, while it does nothing else; empty for any other statement."""
+        """The function that it calls, awaited or not, if it does nothing else; otherwise empty."""
         value = self.node.value if isinstance(self.node, ast.Expr) else None
         called = value.value if isinstance(value, ast.Await) else value
         return called.func.id if isinstance(called, ast.Call) and isinstance(called.func, ast.Name) else ""
@@ -171,7 +184,7 @@ class Statement:
 
 
 class SourceText:
-    """A parsed text and what stands where in it. Equal texts share one, so it is not to be changed."""
+    """A parsed text. Equal texts share one object, so it must not be changed."""
 
     def __init__(self, text: str) -> None:
         """Parse a text; raises what :func:`ast.parse` does."""
@@ -180,7 +193,7 @@ class SourceText:
 
     @cached_property
     def starts(self) -> list[int]:
-        """Where each line begins, in UTF-8 bytes; lines as the parser counts them."""
+        """Offset of each line's beginning in UTF-8 bytes; lines as the parser counts them."""
         return line_starts(self.text)
 
     @cached_property
@@ -190,17 +203,17 @@ class SourceText:
 
     @cached_property
     def statements(self) -> tuple[Statement, ...]:
-        """All statements, each before those that stand in it."""
+        """All statements, each before those within it."""
         return tuple(self._read_statements(self.tree.body, outermost=True))
 
     @cached_property
     def names(self) -> tuple[str, ...]:
-        """The name at each place that reads, sets or deletes one, the outer places first."""
+        """Every occurrence of a name, read, set or deleted, the outer ones first."""
         return tuple(_names_in(self.tree))
 
     @cached_property
     def names_read(self) -> Counter[str]:
-        """In how many places each name is read."""
+        """How often each name is read."""
         return self._count_names(ast.Load)
 
     @cached_property
@@ -210,17 +223,17 @@ class SourceText:
 
     @cached_property
     def names_set(self) -> Counter[str]:
-        """In how many places each name is set."""
+        """How often each name is set."""
         return self._count_names(ast.Store)
 
     @cached_property
     def names_bound(self) -> frozenset[str]:
-        """All names that the text itself gives a meaning to, wherever."""
+        """All names that the text binds anywhere."""
         return frozenset(bound_names(self.tree))
 
     @cached_property
     def names_left(self) -> frozenset[str]:
-        """The names that it leaves behind for a text that runs after it: variables, functions and imports."""
+        """The names that are still bound for a text that runs after this one: variables, functions and imports."""
         imports = (node for node in ast.walk(self.tree) if isinstance(node, ast.alias))
         functions = (one.defines for one in self.statements if one.defines)
         return frozenset(
@@ -235,30 +248,30 @@ class SourceText:
 
     @property
     def last_value(self) -> Expression | None:
-        """The value that its last statement is; None where that is anything else."""
+        """The expression that its last statement consists of; None if that is any other statement."""
         last = self.tree.body[-1] if self.tree.body else None
         return self.expression(last.value) if isinstance(last, ast.Expr) else None
 
     @cached_property
     def kinds(self) -> frozenset[str]:
-        """The kinds of its nodes, as the syntax calls them: ``Await``, ``Assign``."""
+        """The class names of its nodes: ``Await``, ``Assign``."""
         return frozenset(type(node).__name__ for node in ast.walk(self.tree))
 
     @cached_property
     def keys(self) -> frozenset[object]:
-        """The constant keys of dictionaries that it writes out."""
+        """The constant keys of its dictionary literals."""
         dicts = (node for node in ast.walk(self.tree) if isinstance(node, ast.Dict))
         return frozenset(key.value for node in dicts for key in node.keys if isinstance(key, ast.Constant))
 
     def places_of(self, name: str) -> list[tuple[int, bool]]:
-        """Where a name stands, in UTF-8 bytes, each place with whether it is in an f-string."""
+        """Return the offsets of a name in UTF-8 bytes, each with whether it is within an f-string."""
         strings = (node for node in ast.walk(self.tree) if isinstance(node, ast.JoinedStr))
         quoted = {node for string in strings for node in ast.walk(string)}
         nodes = (node for node in ast.walk(self.tree) if isinstance(node, ast.Name) and node.id == name)
         return [(self.span(node)[0], node in quoted) for node in nodes]
 
     def is_within(self, nodes: int, levels: int) -> bool:
-        """Whether its tree has no more nodes, and no more levels, than these."""
+        """Return whether the tree has at most this many nodes and levels."""
         level: list[ast.AST] = [self.tree]
         counted = 0
         for _ in range(levels):
@@ -271,12 +284,12 @@ class SourceText:
         return False
 
     def span(self, node: ast.expr | ast.stmt | ast.keyword) -> tuple[int, int]:
-        """Where a node begins and ends, in UTF-8 bytes."""
+        """Return where a node begins and ends, in UTF-8 bytes."""
         last, end = node.end_lineno or node.lineno, node.end_col_offset or node.col_offset
         return self._place(node.lineno, node.col_offset), self._place(last, end)
 
     def expression(self, node: ast.expr) -> Expression:
-        """One of its nodes as a value."""
+        """Return one of the text's nodes as an expression."""
         return Expression(node, *self.span(node))
 
     def _count_names(self, context: type[ast.expr_context]) -> Counter[str]:
@@ -305,6 +318,7 @@ def _parse_once(text: str) -> SourceText:
 
 
 def _names_in(node: ast.AST) -> Iterator[str]:
+    """Yield each occurrence of a name below a node."""
     return (part.id for part in ast.walk(node) if isinstance(part, ast.Name))
 
 

@@ -1,19 +1,19 @@
-"""Python's SQLite module has to know an ``INSERT`` when it sees one, in every locale."""
+"""Makes Python's SQLite module recognise ``INSERT`` statements in every locale."""
 
 import locale
 import re
 from contextlib import suppress
 
 _SUBSTITUTES = ("C.UTF-8", "en_US.UTF-8", "C")
-"""Locales of the C library in which ``I`` and ``i`` are one letter; the first that the machine has is taken."""
+"""C locales in which ``I`` and ``i`` are one letter; the first available one is used."""
 
 
 def recognise_inserts() -> None:
-    """Choose other rules for letters where the process's make SQLite's ``INSERT`` unknown to Python; to be called before a database is opened.
+    """Change ``LC_CTYPE`` if it keeps Python from recognising ``INSERT``; call before opening a database.
 
-    The module compares a statement's first word by the C library's rules. In Turkish and Azeri ``I`` is not the capital of ``i`` there, so that an
-    ``INSERT`` passes for a statement that changes nothing: its number of rows is not told, and ``executemany`` refuses it. Only the rules for letters
-    (``LC_CTYPE``) change; text stays UTF-8, and numbers, dates and the order of words stay the user's.
+    The module compares a statement's first word by the C library's rules. In Turkish and Azeri ``I`` is not the upper case of ``i``, so an
+    ``INSERT`` is taken for a statement that changes nothing: its row count is not reported, and ``executemany`` rejects it. Only ``LC_CTYPE``
+    changes; text stays UTF-8, and numbers, dates and sorting stay the user's.
     """
     if _knows_inserts():
         return
@@ -24,5 +24,8 @@ def recognise_inserts() -> None:
 
 
 def _knows_inserts() -> bool:
-    """Whether the C library takes both spellings for one word; asking SQLite itself would block the loop of who opens a database."""
+    """Return whether the C library treats both spellings as one word.
+
+    Asking SQLite itself would block the event loop of whoever opens a database.
+    """
     return re.fullmatch(b"insert", b"INSERT", re.IGNORECASE | re.LOCALE) is not None

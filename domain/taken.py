@@ -1,4 +1,4 @@
-"""What a run takes out of the library of solutions, as its events have it."""
+"""The selection of a solution from the library, as events of the run."""
 
 import json
 from typing import Literal
@@ -9,36 +9,42 @@ from domain.model import JsonObject, Model
 
 
 class SolutionTaken(Model):
-    """A solution is taken for a request. ``solution``: its id; ``pattern``: what it serves, its inputs in braces; ``likeness`` of the request to that.
-
-    ``values``: of its inputs. ``how``: they are plain in the request; a model was asked for them; or a model chose the solution, and writes a program of its own
-    after it. ``reason``: in its words. ``wordings``: further patterns that ask the same, as the model that was asked says.
-    """
+    """A solution was selected for a request."""
 
     kind: Literal["solution.taken"] = "solution.taken"
     solution: str
+    """Its id."""
     pattern: str
+    """The pattern that matched, with inputs in braces."""
     likeness: float = 0.0
+    """Similarity of the request to the pattern."""
     values: JsonObject = Field(default_factory=dict)
+    """Values of its inputs."""
     how: Literal["plain", "asked", "chosen"]
+    """``plain``: the values are plain in the request; ``asked``: a model was asked for them.
+
+    ``chosen``: a model chose the solution and writes a program of its own after it.
+    """
     reason: str = ""
+    """In the model's words."""
     wordings: tuple[str, ...] = ()
+    """Further patterns with the same meaning, according to the model."""
 
 
 class NoSolution(Model):
-    """Solutions were to be chosen among, and none was. ``shown``: how many there were; 0: none could be chosen, and a program is written as without a library.
-
-    ``path``: functions that are called instead, in order, as far as they are named. ``reason``: fit to be shown.
-    """
+    """Solutions were available to choose from, and none was chosen."""
 
     kind: Literal["solution.none"] = "solution.none"
     shown: int
+    """Number of solutions; 0 if none could be chosen, so a program is written as without a library."""
     path: tuple[str, ...] = ()
+    """Functions to call instead, in order, as far as they were named."""
     reason: str = ""
+    """In words that may be shown to anyone."""
 
 
 def in_words(event: SolutionTaken | NoSolution) -> str:
-    """What was taken out of the library, and how, in a line for people."""
+    """Describe what was taken from the library, and how, in one line for people."""
     match event:
         case SolutionTaken(how="chosen"):
             return f"Wrote after the solution for “{event.pattern}”: {event.reason}"

@@ -1,17 +1,17 @@
-"""One order of search results for every back end: by score, and by id where scores are the same but for rounding.
+"""Ranks search results alike for every back end: by score, and by id if scores differ only by rounding.
 
-The same memory kept with two paths has the same vector twice, and so have copies of a tool. Back ends add up a cosine in different orders, so
-that the same one differs in its last digits; without this rule embedded stores and servers would find different tools.
+A memory with two paths has the same vector twice, and so do copies of a tool. Back ends add up a cosine in different orders, so equal
+similarities differ in their last digits; without this rule embedded stores and servers would return different tools.
 """
 
 from collections.abc import Awaitable, Callable, Iterable
 from typing import Any, TypeVar
 
 TIED = 1e-6
-"""Cosines that differ by less are the same: about ten times what the order of a sum of 32-bit numbers moves one."""
+"""Cosines that differ by less are equal: about ten times the effect of summing 32-bit numbers in another order."""
 _DIGITS = 6
 _MORE = 16
-"""Results beyond the limit that a server is asked for at first."""
+"""Results beyond the limit that a server is asked for in the first attempt."""
 
 Found = TypeVar("Found")
 
@@ -19,20 +19,21 @@ Found = TypeVar("Found")
 def rank(
     found: Iterable[Found], limit: int, score: Callable[[Found], float], name: Callable[[Found], Any]
 ) -> list[Found]:
-    """Return the ``limit`` best, best first. ``name``: what orders those with the same score."""
+    """Return the ``limit`` best results, best first. ``name`` returns the key that orders results of equal score."""
     return sorted(found, key=lambda one: (-round(score(one), _DIGITS), name(one)))[: max(limit, 0)]
 
 
 async def find_with_ties(
     find: Callable[[int], Awaitable[list[Found]]], limit: int, score: Callable[[Found], float]
 ) -> list[Found]:
-    """Return the ``limit`` best and all that have the score of the last of them, so that :func:`rank` can choose among these.
+    """Return at least the ``limit`` best results and all that tie with the last of them, for :func:`rank` to order.
 
-    ``find`` returns as many as it is asked for, best first, where there are so many.
+    ``find`` returns as many results as it is asked for, best first, if there are so many.
     """
     asked = limit + _MORE
     while True:
         found = await find(asked)
+        # Done if there are no more results, or the last one is worse than the tie at the limit.
         if len(found) < asked or score(found[-1]) < score(found[limit - 1]) - TIED:
             return found
         asked *= 2

@@ -13,56 +13,57 @@ ToolId = NewType("ToolId", str)
 """``category/toolset/api``, each part percent-encoded; made by :func:`tool_id` only."""
 
 FINISH = ToolId("Finish")
-"""The node every tool is linked to; no document, never scored."""
+"""The node that ends a path; every tool is linked to it. It has no document and is never scored."""
 
 JsonType = Literal["string", "number", "integer", "boolean", "array", "object"]
 ParameterType = JsonType | Literal["any"]
-"""``any``: a schema that names no type allows every JSON value, which is sent as it is given."""
+"""``any``: a schema without a type allows every JSON value, which is sent as it is given."""
 Location = Literal["path", "query", "header", "cookie", "body"]
 BodyType = Literal["json", "form", "multipart", "text", "binary"]
-"""How a request's body is written; ``binary``: the bytes of one file."""
+"""How a request's body is encoded; ``binary``: the bytes of one file."""
 Style = Literal["form", "simple", "label", "matrix", "spaceDelimited", "pipeDelimited", "deepObject", "json"]
-"""How a structured value is written outside a JSON body, in OpenAPI's words; ``json``: as JSON text (its ``content``)."""
+"""Encoding of a structured value outside a JSON body, in OpenAPI's terms; ``json``: as JSON text (its ``content``)."""
 
 Hint = Literal["reads", "changes", "destroys", "adds", "repeats", "open", "closed"]
-"""What a server says of its own tool, which nobody has confirmed: it only reads, changes something, destroys what is there, only adds, may be
-repeated, reaches others, reaches nobody.
+"""What a server claims about its own tool, unconfirmed.
+
+It only reads, changes something, destroys what exists, only adds, may be repeated, reaches others, or reaches nobody else.
 """
 STDIO = "stdio:"
-"""What the address of a server begins with that this process starts itself, and speaks with by its input and output."""
+"""Prefix of the address of a server that this process starts itself and talks to by standard input and output."""
 
 _SETTING_METHODS = frozenset({"PUT", "DELETE"})
-"""They change something, and twice as once."""
+"""Methods with side effects for which calling twice equals calling once."""
 
 
 def tool_id(category: str, toolset: str, api: str) -> ToolId:
-    """Make an id. The only function that does; the parts may hold any character."""
+    """Return the id of a tool. The only function that makes one; the parts may hold any character."""
     return ToolId("/".join(quote(part, safe="") for part in (category, toolset, api)))
 
 
 @lru_cache(maxsize=65_536)
 def tool_id_parts(tool: ToolId) -> tuple[str, str, str]:
-    """``(category, toolset, api)`` of an id made by :func:`tool_id`."""
+    """Return ``(category, toolset, api)`` of an id made by :func:`tool_id`."""
     category, toolset, api = tool.split("/")
     return unquote(category), unquote(toolset), unquote(api)
 
 
 def unresolved_id(function: str, category: str = "", toolset: str = "") -> ToolId:
-    """The id of a node whose name joins no document, or several.
+    """Return the id of a node whose name matches no document, or several.
 
-    The category part starts with ``?``, which no document's id does, so that it never meets a real one.
+    The category part starts with ``?``, which no document's id does, so it never collides with a real one.
     """
     return ToolId("/".join(("?" + quote(category, safe=""), quote(toolset, safe=""), quote(function, safe=""))))
 
 
 def is_unresolved(tool: ToolId) -> bool:
-    """Whether the id was made by :func:`unresolved_id`."""
+    """Return whether the id was made by :func:`unresolved_id`."""
     return tool.startswith("?")
 
 
 @lru_cache(maxsize=65_536)
 def host_of(url: str) -> str:
-    """``host`` or ``host:port`` of a URL, in lower case, or ``stdio:NAME``; empty where it has none that can be read."""
+    """Return a URL's ``host`` or ``host:port`` in lower case, or ``stdio:NAME``; empty if it has no valid host."""
     if url.startswith(STDIO):
         return url
     try:
@@ -72,33 +73,27 @@ def host_of(url: str) -> str:
 
 
 class Flow(Model):
-    """Recorded calls took a parameter's value from ``field`` of what ``source`` answered. ``share``: of all those that took
-    it from that answer, in (0, 1]; ``count``: how many did.
-    """
+    """A field of another tool's response that recorded calls took a parameter's value from."""
 
     source: ToolId
     field: str
     share: float
+    """Share, in (0, 1], of the calls that took the value from that response."""
     count: int
+    """Number of calls that took the value from this field."""
 
 
 class Filled(Model):
-    """A link of a store says that ``field`` of what ``source`` answers can fill a parameter. ``score``: how well, in [0, 1]."""
+    """A stored link: a field of what ``source`` returns can fill a parameter."""
 
     source: ToolId
     field: str
     score: float
+    """Coupling score in [0, 1]."""
 
 
 class Parameter(Model):
-    """One input of a tool. ``flows``: where recorded calls had it from, and ``filled``: what can fill it; evidence of a store, which no
-    document holds.
-
-    ``json_schema``: the JSON Schema (2020-12, as JSON text, without outside references) of a value that ``type``, ``enum``, ``format``
-    and the bounds do not describe whole: the items of an array, the fields of an object, alternatives. ``style`` None is
-    OpenAPI's default for the location, and JSON text for an object. ``whole_body``: the value is the request's body, rather than a
-    field of it. ``sent_as``: the name it is sent under, where another input of the tool has taken that name.
-    """
+    """One input of a tool."""
 
     name: str
     type: ParameterType = "string"
@@ -113,18 +108,27 @@ class Parameter(Model):
     location: Location = "query"
     nullable: bool = False
     json_schema: str | None = None
+    """JSON Schema (2020-12, as text, no external references) for what the other fields cannot express.
+
+    That is the case for the items of an array, the fields of an object, and alternatives.
+    """
     style: Style | None = None
+    """None stands for OpenAPI's default for the location, and for JSON text if the value is an object."""
     explode: bool | None = None
     whole_body: bool = False
+    """The value is the request's body instead of a field of it."""
     spread: bool = False
-    """The value is an object whose fields are sent beside the named parameters: what ``additionalProperties`` allows."""
+    """The value is an object whose fields are sent next to the named parameters, as ``additionalProperties`` allows."""
     content_type: str = ""
-    """Media type of this part of a multipart form, or of this file; empty where the form's own rules decide."""
+    """Media type of this part of a multipart form, or of this file; empty if the form's rules decide."""
     allow_reserved: bool = False
-    """Reserved characters of a query or form value are sent as they are (OpenAPI's ``allowReserved``)."""
+    """Reserved characters of a query or form value are sent unescaped (OpenAPI's ``allowReserved``)."""
     flows: tuple[Flow, ...] = ()
+    """Where recorded calls took the value from; evidence of a store, in no document."""
     filled: tuple[Filled, ...] = ()
+    """What can fill the parameter; evidence of a store, in no document."""
     sent_as: str | None = None
+    """The name it is sent under, if another input of the tool has taken that name."""
 
     @property
     def wire_name(self) -> str:
@@ -133,7 +137,7 @@ class Parameter(Model):
 
 
 class FeedMark(Model):
-    """What an administrator of the store said of a field and a parameter: ``field`` of what ``source`` answers fills it, or it does not."""
+    """An administrator's word that a field of what ``source`` returns fills a parameter, or does not."""
 
     source: ToolId
     field: str
@@ -142,7 +146,7 @@ class FeedMark(Model):
 
 
 class OAuthFlow(Model):
-    """A way to obtain a token that a document names; a stranger's word, which whoever follows it looks at first."""
+    """A way to obtain a token that a document names; untrusted until whoever follows it has checked it."""
 
     grant: Literal["authorization_code", "client_credentials"]
     token_url: str
@@ -151,107 +155,115 @@ class OAuthFlow(Model):
 
 
 class EntityMark(Model):
-    """What people said an input or a field of the answer is of. ``place``: the parameter's name, or the field's path; ``entity``: ``customer``."""
+    """A person's word on which entity an input or response field belongs to."""
 
     place: str
+    """The parameter's name, or the field's path."""
     entity: str
+    """For example ``customer``."""
 
 
 class Credential(Model):
-    """A secret that a call sends, by name; its value comes from the environment or a vault and never stands in a document.
-
-    ``place``: the header, query parameter or cookie ``name`` that carries ``prefix`` + value. ``basic``: the value is
-    ``user:password`` and is sent as HTTP Basic. ``required`` False: the call also works without.
-    ``flows``: how it may be obtained.
-    """
+    """A secret that a call sends. Only its name is stored; the value comes from the environment or a vault."""
 
     secret: str
     place: Literal["header", "query", "cookie"] = "header"
+    """The header, query parameter or cookie ``name`` carries ``prefix`` followed by the value."""
     name: str = "Authorization"
     prefix: str = ""
     basic: bool = False
+    """The value is ``user:password`` and is sent as HTTP Basic."""
     required: bool = True
+    """False if the call also works without it."""
     flows: tuple[OAuthFlow, ...] = ()
+    """How it may be obtained."""
     hidden: bool = True
-    """False for the fixed value of an ordinary parameter, as a user's name, which answers may hold and show."""
+    """False for the fixed value of an ordinary parameter, such as a user's name, which answers may hold and show."""
 
 
 class ToolDoc(Model):
-    """A tool's document: all that is known of it before any call.
-
-    ``function`` is its name in trajectories. ``url`` may hold ``{name}`` placeholders for path parameters; it is empty
-    where the tool is known by document only and cannot be called live. ``example_response`` and ``response_schema``
-    are JSON texts as their source gave them (they may be broken). ``idempotent``: repeating a call is said to be harmless
-    though its method does not say so. ``body_type``: how ``body`` parameters are written; ``body_media``: the body's media type
-    where it is not the usual one of that form. ``idempotency_header``: by a value that a caller puts there, the server tells a
-    repeated call from a new one. ``side_effect``: what the document itself says of it; ``marked``: what an administrator of the
-    store said, which goes before, and stays when the document is imported again, as ``feed_marks`` do: what was said of what fills its
-    parameters. ``hints``: what the tool's own server says of it, which decides nothing. ``learnt_response``: what this store saw its answers look like, as JSON Schema, names and types only; known only where the
-    document says nothing of them, or something else; it stays too. ``entity_marks``: what people said its inputs and fields are of, which goes
-    before what their names tell; of a tool that was imported it stays as well.
-    """
+    """A tool's document: all that is known about it before any call."""
 
     id: ToolId
     category: str
     toolset: str
     api: str
     function: str
+    """Its name in trajectories."""
     method: str = "GET"
     url: str = ""
+    """May hold ``{name}`` placeholders for path parameters; empty if the tool cannot be called live."""
     description: str = ""
     toolset_description: str = ""
     parameters: tuple[Parameter, ...] = ()
     example_response: str | None = None
+    """JSON text as the source gave it, possibly broken; the same for ``response_schema``."""
     response_schema: str | None = None
     source: str = ""
     credentials: tuple[Credential, ...] = ()
     idempotent: bool = False
+    """Repeating a call is declared harmless, though the method does not imply it."""
     body_type: BodyType = "json"
+    """How ``body`` parameters are encoded."""
     body_media: str = ""
+    """Media type of the body, if it is not the usual one of ``body_type``."""
     body_required: bool = False
-    """A call that gives no field of the body sends an empty one, with its media type."""
+    """A call without body fields sends an empty body, with its media type."""
     idempotency_header: str = ""
+    """The server tells repeated calls from new ones by a value that the caller puts in this header."""
     side_effect: Said = ""
+    """What the document itself declares."""
     marked: Said = ""
+    """What an administrator of the store declares. It has priority and stays when the document is imported again."""
     learnt_response: str | None = None
+    """JSON Schema of observed responses, with names and types only; stays when the document is imported again.
+
+    Set only if the document does not describe its responses, or describes them differently.
+    """
     feed_marks: tuple[FeedMark, ...] = ()
+    """What administrators say about what fills its parameters; stays when the document is imported again."""
     entity_marks: tuple[EntityMark, ...] = ()
+    """What people say about the entities of its inputs and fields, which has priority over their names.
+
+    For an imported tool it stays when the document is imported again.
+    """
     hints: tuple[Hint, ...] = ()
+    """What the tool's own server claims about it, which decides nothing."""
 
     @property
     def effect(self) -> SideEffect:
-        """Whether calling it changes something, and by which source that is known."""
+        """The side effects of calling it, and which source says so."""
         override = override_in(name for one in self.parameters for name in (one.wire_name, one.name))
         return side_effect(self.method, self.api, self.side_effect, self.marked, override)
 
     @property
     def safe(self) -> bool:
-        """Whether it is known to change nothing: it may be called without asking, repeated, kept and explored."""
+        """True if it is known to have no side effects, so it may be called without approval, repeated, cached and explored."""
         return self.effect.reads
 
     @property
     def harmless_again(self) -> bool:
-        """Whether calling it twice has the effect of calling it once, whoever calls."""
+        """True if calling it twice has the effect of calling it once, whoever calls."""
         return self.safe or self.idempotent or self.method in _SETTING_METHODS
 
     @property
     def repeatable(self) -> bool:
-        """Whether one caller may repeat a call: that is harmless, or the server tells a repeated call from a new one."""
+        """True if a caller may retry: calling again is harmless, or the server recognises a repeated call."""
         return self.harmless_again or bool(self.idempotency_header)
 
     @property
     def resource(self) -> str:
-        """The URL whose path says what the operation is about; empty where a URL is that of a whole server (MCP)."""
+        """The URL whose path describes the operation; empty if the URL is that of a whole server (MCP)."""
         return "" if self.method == MCP else self.url
 
     @property
     def host(self) -> str:
-        """``host`` or ``host:port`` of its address, in lower case, or ``stdio:NAME``; empty where it has none that can be read."""
+        """``host`` or ``host:port`` of its address in lower case, or ``stdio:NAME``; empty if it has no valid host."""
         return host_of(self.url)
 
     @property
     def address(self) -> str:
-        """Where its calls go, without the path: ``https://host:port``, or ``stdio:NAME``; empty where that cannot be read."""
+        """Scheme and host that its calls go to: ``https://host:port``, or ``stdio:NAME``; empty if it has no valid host."""
         host = self.host
         return host if host.startswith(STDIO) or not host else f"{urlsplit(self.url).scheme.lower()}://{host}"
 

@@ -1,4 +1,7 @@
-"""Past calls, as every importer normalises them. Slotted dataclasses: millions of them pass through counting."""
+"""Recorded calls, in the form that every importer produces.
+
+They are slotted dataclasses, since counting handles millions of them.
+"""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -9,10 +12,10 @@ from domain.tool import ToolId
 
 
 class Outcome(StrEnum):
-    """What became of a call.
+    """The outcome of a recorded call.
 
-    ``OK`` and ``FAILED`` are evidence of availability; ``CALLER_FAULT`` (bad or missing arguments, a missing key, a
-    function that does not exist) failed but says nothing of the tool; ``UNKNOWN`` was not recorded.
+    ``OK`` and ``FAILED`` are evidence of availability. ``CALLER_FAULT`` (bad or missing arguments, a missing key, a function that does not
+    exist) failed but says nothing about the tool. ``UNKNOWN`` was not recorded.
     """
 
     OK = "ok"
@@ -22,12 +25,12 @@ class Outcome(StrEnum):
 
     @property
     def known(self) -> bool:
-        """Whether the call is evidence of availability."""
+        """True if the call is evidence of availability."""
         return self in (Outcome.OK, Outcome.FAILED)
 
     @property
     def failed(self) -> bool:
-        """Whether the call leaves the path in cleaning."""
+        """True if cleaning removes the call from the path."""
         return self in (Outcome.FAILED, Outcome.CALLER_FAULT)
 
 
@@ -37,66 +40,63 @@ Finish = Literal["give_answer", "give_up", "none", "other"]
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """One call of a trajectory, by the name its source used. ``arguments`` is JSON text as recorded, or None."""
+    """One call of a trajectory, by the name that its source used."""
 
     function: str
     outcome: Outcome
     category: str | None = None
     toolset: str | None = None
     arguments: str | None = None
+    """JSON text as recorded, or None."""
     observation: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Trajectory:
-    """A recorded solution attempt.
-
-    ``path`` holds the raw calls of the accepted branch, failed ones included, in order. ``attempts`` holds every call
-    node of the whole search tree once (for a source without branches it equals ``path``).
-    """
+    """A recorded attempt to serve a request."""
 
     id: str
     source: str
     query: str
     finish: Finish
     path: tuple[Call, ...]
+    """All calls of the accepted branch in order, failed ones included."""
     attempts: tuple[Call, ...]
+    """Every call node of the whole search tree once; equals ``path`` for a source without branches."""
 
 
 @dataclass(frozen=True, slots=True)
 class Taken:
-    """A call of ``target`` took ``parameter`` from what ``source`` had answered before: from one of ``fields``, all of which held it."""
+    """A value that a call of ``target`` took from an earlier response of ``source``."""
 
     source: ToolId
     target: ToolId
     parameter: str
     fields: tuple[str, ...]
+    """The fields of that response that held the value; it was taken from one of them."""
 
 
 @dataclass(frozen=True, slots=True)
 class Solved:
-    """A request with the cleaned path that served it, all of its tools known by a document, and what its calls took from another.
-
-    ``bindings``: for each tool of the path where the values of its call came from; empty where that is not known.
-    """
+    """A request with the cleaned path that served it, whose tools all have documents."""
 
     request: str
     path: tuple[ToolId, ...]
     taken: tuple[Taken, ...] = ()
+    """What its calls took from one another."""
     bindings: tuple[tuple[Binding, ...], ...] = ()
+    """For each tool of the path, where the argument values came from; empty if unknown."""
 
 
 @dataclass(frozen=True, slots=True)
 class RecordedCall:
-    """A call with its response, kept as evidence of availability and for the replay executor.
-
-    ``toolset`` and ``function`` may be standardised forms, as the source wrote them. ``arguments`` is text that holds a
-    JSON or Python mapping.
-    """
+    """A call with its response, kept as evidence of availability and for the replay executor."""
 
     category: str
     toolset: str
+    """As the source wrote it, possibly in a standardised form, like ``function``."""
     function: str
     arguments: str
+    """Text that holds a JSON or Python mapping."""
     response: str
     outcome: Outcome

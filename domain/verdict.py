@@ -1,4 +1,4 @@
-"""What a user says of an answer."""
+"""A user's verdict on an answer."""
 
 from typing import Literal
 

@@ -1,4 +1,4 @@
-"""JSON Schemas that strangers wrote, reduced to what can be checked without harm: bounded, without references, well formed."""
+"""Untrusted JSON Schemas, reduced to a bounded, reference-free subset that is safe to validate with."""
 
 import math
 from collections.abc import Callable
@@ -16,20 +16,20 @@ _UNCHECKED = frozenset(
     {"$ref", "$dynamicRef", "$recursiveRef", "patternProperties", "propertyNames", "if", "contains", "dependentSchemas", "dependentRequired",
      "dependencies", "unevaluatedProperties", "unevaluatedItems", "additionalItems"}
 )  # fmt: skip
-"""Keywords that are not checked though they say something: a schema that has one accepts more than its author meant."""
+"""Keywords that constrain values but are not checked; a schema that uses one accepts more than its author meant."""
 
 
 def sound_schema(value: object, keeps_pattern: Callable[[str], bool] = lambda _: True) -> Schema:
-    """``value`` as a schema of the 2020-12 dialect that any validator can apply: whatever it holds, nothing is fetched, nothing recurses.
+    """Return ``value`` reduced to a 2020-12 schema that any validator can apply without fetching or recursing.
 
-    What is left out is left open: the result never refuses what the original accepts (``oneOf`` with a part left open becomes
-    ``anyOf``; ``not`` of such a part is dropped). ``keeps_pattern`` says which regular expressions are checked.
+    Parts that cannot be kept are left open, so the result never refuses what the original accepts: ``oneOf`` with an open part becomes
+    ``anyOf``, and ``not`` of an open part is dropped. ``keeps_pattern`` decides which regular expressions are kept.
     """
     return _Sounding(keeps_pattern).schema(value, MAX_DEPTH)[0]
 
 
 def sound_value(value: object, depth: int = 32) -> Any:
-    """A JSON value as it is, or None where it is none that can be kept: nested deeply, not finite, of another kind, too long."""
+    """Return a copy of a JSON value, or None if it is nested too deeply, too large, not finite or not JSON."""
     left = [5_000]
     try:
         return _value(value, depth, left)
@@ -38,6 +38,7 @@ def sound_value(value: object, depth: int = 32) -> Any:
 
 
 def _value(value: Any, depth: int, left: list[int]) -> Any:
+    """Copy a JSON value, raising ``ValueError`` beyond ``depth`` levels or the number of nodes in ``left[0]``."""
     left[0] -= 1
     if depth == 0 or left[0] < 0:
         raise ValueError
@@ -59,12 +60,17 @@ def _value(value: Any, depth: int, left: list[int]) -> Any:
 
 @dataclass(slots=True)
 class _Sounding:
-    """One reduction. Each method also says whether its result is exact: accepts no more than the original."""
+    """One reduction of a schema.
+
+    Each method also returns whether its result is exact, that is, accepts no more than the original.
+    """
 
     keeps_pattern: Callable[[str], bool]
     left: int = MAX_NODES
+    """How many schema nodes may still be visited."""
 
     def schema(self, value: object, depth: int) -> tuple[Schema, bool]:
+        """Return the reduced form of a schema node and whether it is exact."""
         self.left -= 1
         if isinstance(value, bool):
             return ({} if value else {"not": {}}), True
@@ -82,10 +88,12 @@ class _Sounding:
             elif keyword in _NESTED:
                 exact = self._nested(sound, keyword, content, depth - 1) and exact
         if "patternProperties" in given:
+            # Without its patterns, ``additionalProperties`` would refuse the members that they allow.
             sound.pop("additionalProperties", None)
         return sound, exact
 
     def _nested(self, sound: Schema, keyword: str, content: object, depth: int) -> bool:
+        """Reduce a keyword that holds schemas, store it in ``sound``, and return whether it is exact."""
         match keyword, content:
             case "properties", dict():
                 parts = {str(name): self.schema(part, depth) for name, part in cast(Schema, content).items()}
@@ -94,6 +102,7 @@ class _Sounding:
             case (("allOf" | "anyOf" | "oneOf" | "prefixItems"), list()) if content:
                 made = [self.schema(part, depth) for part in cast(list[object], content)]
                 exact = all(part[1] for part in made)
+                # Parts that were left open may all match, which ``oneOf`` would refuse.
                 sound["anyOf" if keyword == "oneOf" and not exact else keyword] = [part for part, _ in made]
                 return exact
             case (("items" | "additionalProperties" | "not"), bool()):
@@ -101,6 +110,7 @@ class _Sounding:
                 return True
             case (("items" | "additionalProperties" | "not"), dict()):
                 part, exact = self.schema(cast(object, content), depth)
+                # The negation of a part that accepts too much would refuse too much.
                 if exact or keyword != "not":
                     sound[keyword] = part
                 return exact
@@ -109,7 +119,10 @@ class _Sounding:
 
 
 def _number(value: object) -> bool:
-    """Whether a bound can be kept: stores hold whole numbers of 64 bits, and no argument can be larger."""
+    """Return whether a value is a finite number that stores can hold.
+
+    Integers are limited to 64 bits, as arguments are.
+    """
     if isinstance(value, int) and not isinstance(value, bool):
         return abs(value) < 2**63
     return isinstance(value, float) and math.isfinite(value)
@@ -149,5 +162,6 @@ _PLAIN: dict[str, Callable[[Any], bool]] = {
     "uniqueItems": lambda value: isinstance(value, bool), "required": _names, "pattern": _pattern,
     "format": lambda value: isinstance(value, str), "description": lambda value: isinstance(value, str),
 }  # fmt: skip
-"""Keywords without schemas in them, and when their value is one that a validator can apply."""
+"""Keywords that hold no schemas, each with the test that its value must pass to be kept."""
 _NESTED = frozenset({"properties", "items", "prefixItems", "additionalProperties", "allOf", "anyOf", "oneOf", "not"})
+"""Keywords whose values hold schemas."""

@@ -1,4 +1,4 @@
-"""Lenient reading of structured values out of text as it is found in catalogues and recordings: JSON, Python literals, or cut JSON."""
+"""Lenient parsing of values found in catalogues and recordings: JSON, Python literals, or truncated JSON."""
 
 import math
 import re
@@ -13,7 +13,10 @@ from domain.python_source import parse_literal
 
 MAX_CHARACTERS = 2_000_000
 MAX_DEPTH = 250
-"""Lists and objects inside each other. No API needs more; each of our walks through a value, and each library's, ends above."""
+"""Maximum nesting of lists and objects.
+
+No API needs more, and every recursive walk of ours, or of a library, copes with this depth.
+"""
 _MAX_PYTHON_CHARACTERS = 100_000
 _MAX_GUESSED_DEPTH = 60
 _MOST_BITS = 64
@@ -22,10 +25,10 @@ _BRACKETS = re.compile(r'"(?:[^"\\]|\\.)*"|[\[\]{}]', re.DOTALL)
 
 
 def read_value(text: str) -> JsonValue:
-    """The value that a text holds, or None where it holds none (or null).
+    """Parse the value in a text; return None if there is none, or if it is null.
 
-    Tried in turn: JSON, a Python literal (``{'a': None}``), JSON that was cut off at some length (what is complete of
-    it). Texts over ``MAX_CHARACTERS``, and values nested deeper than ``MAX_DEPTH``, are not read. Never raises.
+    Tries JSON, then a Python literal (``{'a': None}``), then JSON that was cut off, of which the complete part is returned. Texts over
+    ``MAX_CHARACTERS`` and values nested deeper than ``MAX_DEPTH`` are not read. Never raises.
     """
     if len(text) > MAX_CHARACTERS:
         return None
@@ -45,7 +48,7 @@ BEYOND_64_BITS = "holds a whole number beyond 64 bits, which cannot be sent; giv
 
 
 def holds(value: object, wanted: Callable[[object], bool], depth: int = MAX_DEPTH) -> bool:
-    """Whether a value is, or holds, one of the wanted."""
+    """Return whether a value matches the predicate ``wanted``, or contains a value that does."""
     match value:
         case dict() if depth:
             return any(holds(one, wanted, depth - 1) for one in cast(dict[object, object], value).values())
@@ -56,12 +59,12 @@ def holds(value: object, wanted: Callable[[object], bool], depth: int = MAX_DEPT
 
 
 def beyond_64_bits(value: object) -> bool:
-    """Whether a value is a whole number that neither events nor stores hold."""
+    """Return whether a value is an integer too large for events and stores."""
     return isinstance(value, int) and not -(2**63) <= value < 2**63
 
 
 def too_deep(value: JsonValue, most: int = MAX_DEPTH) -> bool:
-    """Whether a value is nested deeper than so many levels."""
+    """Return whether a value is nested deeper than ``most`` levels."""
     level = [value]
     for _ in range(most):
         nested = (
@@ -74,7 +77,7 @@ def too_deep(value: JsonValue, most: int = MAX_DEPTH) -> bool:
 
 
 def written_deep(text: str) -> bool:
-    """Whether a text in the form of JSON is nested deeper than ``MAX_DEPTH``, be it valid or not."""
+    """Return whether a JSON-like text is nested deeper than ``MAX_DEPTH``, whether or not it is valid."""
     if not _may_be_deep(text):
         return False
     depth = 0
@@ -89,10 +92,12 @@ def written_deep(text: str) -> bool:
 
 
 def _may_be_deep(text: str) -> bool:
+    """Cheap test that rules out deep nesting: a text needs more opening brackets than ``MAX_DEPTH`` to exceed it."""
     return text.count("[") + text.count("{") > MAX_DEPTH
 
 
 def _python(text: str) -> JsonValue:
+    """Parse a Python literal; return None if the text is not one that can be represented as JSON."""
     if '"' not in text and "\\" not in text:
         # Every apostrophe is then a delimiter; orjson is 20 times as fast as ast on the many recorded calls.
         try:
@@ -110,6 +115,10 @@ def _python(text: str) -> JsonValue:
 
 
 def _as_json(value: object, depth: int) -> JsonValue:
+    """Convert a Python literal to JSON.
+
+    Lone surrogates are replaced, integers beyond 64 bits become floats, and non-finite numbers become null.
+    """
     if depth > _MAX_GUESSED_DEPTH:
         raise ValueError("nested too deeply")
     if isinstance(value, str):
@@ -129,7 +138,7 @@ def _as_json(value: object, depth: int) -> JsonValue:
 
 
 def _cut_json(text: str) -> JsonValue:
-    """Close a cut JSON text after its last complete member."""
+    """Parse truncated JSON by closing it after its last complete member."""
     kept = _last_complete(text)
     if kept is None:
         return None
@@ -142,7 +151,7 @@ def _cut_json(text: str) -> JsonValue:
 
 
 def _last_complete(text: str) -> tuple[int, str] | None:
-    """Where the last complete member ends, and the brackets that are open there; None where nothing is complete."""
+    """Return the end of the last complete member and the brackets open there, or None if nothing is complete."""
     stack: list[str] = []
     kept: tuple[int, str] | None = None
     in_string = escaped = False

@@ -1,8 +1,8 @@
-"""Computes the links of all tools, anew only for those that have changed or that rest on one that has.
+"""Computes the links of all tools, incrementally: only for tools that changed or that depend on a changed one.
 
-First what has to be computed is noted in the store, then it is computed portion by portion: interrupted at any moment, the next
-run goes on where this one was. Links come out as if all had been computed at once, but for substitutes of an unchanged tool to which
-a changed one is near without its being near in return.
+Pending tools are first noted in the store and then computed in batches, so an interrupted run is continued by the next one. The result
+equals that of a full computation, with one exception: a substitute of an unchanged tool is missed if a changed tool is near to it without
+its being near to the changed one.
 """
 
 import asyncio
@@ -18,16 +18,19 @@ from graph.links import LinkCounts, LinkedGraph, ToolLinks
 from graph.substitution import Doable, best_substitutes
 
 RULES = 3
-"""Counts with the rules by which links are computed: after a change of it all are computed anew."""
+"""Version of the rules by which links are computed; raising it makes all links be computed again."""
 
 _PORTION = 250
 
 Near = Mapping[ToolId, Sequence[tuple[ToolId, float]]]
-"""For a tool, others with similar documents and their similarity in [-1, 1]."""
+"""For each tool, other tools with similar documents and their similarity in [-1, 1]."""
 
 
 class Similar(Protocol):
-    """Finds similar documents. ``identity``: by what; links found by another are computed anew."""
+    """Finds tools with similar documents.
+
+    ``identity`` names the method; links that were found by another method are computed again.
+    """
 
     @property
     def identity(self) -> str: ...
@@ -36,22 +39,24 @@ class Similar(Protocol):
 
 
 class Progress(Protocol):
-    """Told how many tools of how many are linked."""
+    """Callback that receives how many of the pending tools are linked."""
 
     def __call__(self, done: int, total: int) -> None: ...
 
 
 @dataclass(frozen=True, slots=True)
 class Linked:
-    """What a run came to. ``computed``: tools whose links were; ``counts`` are those of the store."""
+    """Result of a linking run."""
 
     computed: int
+    """Tools whose links were computed."""
     counts: LinkCounts
+    """Link counts of the whole store."""
     seconds: float
 
 
 class _Catalogue:
-    """All documents, as far as links need them."""
+    """All documents, reduced to what links need."""
 
     def __init__(self) -> None:
         self.tools: dict[ToolId, Doable] = {}
@@ -63,7 +68,7 @@ class _Catalogue:
         self._index.add(bare, fields)
 
     def links(self, tools: Sequence[ToolId], near: Near) -> list[ToolLinks]:
-        """The links of tools."""
+        """Compute the feeds into these tools and their substitutes."""
         return [
             ToolLinks(
                 tool,
@@ -77,7 +82,7 @@ class _Catalogue:
         ]
 
     def fed_by(self, producers: Collection[ToolId]) -> set[ToolId]:
-        """Every tool that one of these can feed."""
+        """Return every tool that at least one of ``producers`` can feed."""
         index = FeedIndex()
         for tool in producers:
             index.add(self.tools[tool].doc, self.tools[tool].fields)
@@ -85,10 +90,10 @@ class _Catalogue:
 
 
 async def link_tools(graph: LinkedGraph, similar: Similar | None, progress: Progress) -> Linked:
-    """Bring the links of all documents up to date; without ``similar`` there are no substitutes.
+    """Bring the links of all documents up to date; without ``similar`` no substitutes are computed.
 
     Raises:
-        UnavailableError: the store, or what finds similar documents.
+        UnavailableError: the store, or the search for similar documents.
     """
     start = perf_counter()
     known = await graph.link_states()
@@ -100,15 +105,17 @@ async def link_tools(graph: LinkedGraph, similar: Similar | None, progress: Prog
         catalogue = await _read(graph)
         if 0 < len(changed) < len(digests):
             pending = await _affected(graph, similar, catalogue, changed, pending)
+        # Noted before anything is computed, so that an interrupted run leaves the rest pending for the next one.
         await graph.expect_links(changed, [tool for tool in pending if tool not in changed])
         await _compute(graph, similar, catalogue, pending, progress)
     return Linked(len(pending), await graph.link_counts(), perf_counter() - start)
 
 
 async def link_among(graph: LinkedGraph, tools: Sequence[ToolId], others: Collection[ToolId], near: Near) -> int:
-    """The links of ``tools`` as if there were ``others`` beside them and no more, and what they feed of these; how many tools got links.
+    """Link ``tools`` to each other and to ``others`` only, and return how many tools got links.
 
-    For a store whose catalogue takes too long to read. The next :func:`link_tools` takes ``tools`` for changed, and computes all of it whole.
+    Also adds the feeds from ``tools`` into ``others``. Meant for stores whose catalogue takes too long to read; the next :func:`link_tools`
+    treats ``tools`` as changed and computes their full links.
     """
     docs = await graph.get_tools({*tools, *others})
     catalogue = _Catalogue()
@@ -127,13 +134,14 @@ async def link_among(graph: LinkedGraph, tools: Sequence[ToolId], others: Collec
 
 
 async def _with_those_there(graph: LinkedGraph, links: ToolLinks, new: frozenset[ToolId]) -> ToolLinks:
-    """The links that a tool has, and those of its feeds that come from new tools."""
+    """Return the stored links of a tool, with its feeds from the new tools added or replaced."""
     known = [feed for feed in await graph.feeds_into(links.tool) if feed.source not in new]
     added = [feed for feed in links.feeds if feed.source in new]
     return ToolLinks(links.tool, [*known, *added], await graph.substitutes(links.tool))
 
 
 async def _read(graph: LinkedGraph) -> _Catalogue:
+    """Read all documents, adding them in a thread: reducing and indexing a batch would block the event loop."""
     catalogue = _Catalogue()
     waiting: list[ToolDoc] = []
 
@@ -157,7 +165,10 @@ async def _affected(
     changed: Collection[ToolId],
     pending: Sequence[ToolId],
 ) -> list[ToolId]:
-    """The pending tools, with those whose links rest on a changed one, or should from now on: tools of one set tell each other's entities."""
+    """Return the pending tools and all tools whose links depend on a changed one, or will from now on.
+
+    This includes every tool of a changed tool's tool set, since the tools of one set determine each other's entities.
+    """
     found = {*pending, *await graph.linked_to(changed)}
     sets = {catalogue.tools[tool].doc.toolset for tool in changed}
     found |= {tool for tool, known in catalogue.tools.items() if known.doc.toolset in sets}
@@ -170,6 +181,10 @@ async def _affected(
 async def _compute(
     graph: LinkedGraph, similar: Similar | None, catalogue: _Catalogue, pending: Sequence[ToolId], progress: Progress
 ) -> None:
+    """Compute and store the links of the pending tools in batches.
+
+    Each batch is stored at once, so that an interrupted run keeps the finished ones.
+    """
     done = 0
     near: Near = await similar.near(pending) if similar is not None else {}
     for start in range(0, len(pending), _PORTION):
@@ -180,6 +195,9 @@ async def _compute(
 
 
 def link_digest(document: ToolDoc, identity: str) -> str:
-    """What the whole links of a tool are noted under. ``identity``: by what similar documents are found."""
+    """Return the digest that a tool's full links are stored under.
+
+    ``identity`` names the search for similar documents.
+    """
     text = f"{RULES} {identity}\n{document.model_dump_json(exclude_defaults=True)}"
     return blake2b(text.encode(), digest_size=16).hexdigest()

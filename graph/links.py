@@ -1,4 +1,4 @@
-"""Links: what joins two tools besides having been walked. Responses that feed parameters, and tools that do the same job."""
+"""Links between tools other than transitions: response fields that can fill parameters, and substitutes."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -12,106 +12,117 @@ from graph.store import GraphStore
 
 @record
 class Feed:
-    """A field (its path) of the response of ``source`` can fill ``parameter`` of ``target``. ``score`` of ``graph.coupling``, in [0, 1]."""
+    """A response field of one tool that can fill a parameter of another."""
 
     source: ToolId
     target: ToolId
     field: str
+    """Path of the field in the response of ``source``."""
     parameter: str
+    """Name of the parameter of ``target``."""
     score: float
+    """Coupling score in [0, 1]; see ``graph.coupling``."""
 
 
 @dataclass(frozen=True, slots=True)
 class Substitute:
-    """``other`` can do the job of ``one``. ``parameters``: the names of one's parameters to those of ``other`` that take their values."""
+    """A tool that can do the job of another."""
 
     one: ToolId
+    """The tool to be replaced."""
     other: ToolId
+    """The tool that can replace it."""
     score: float
     parameters: Mapping[str, str] = field(default_factory=dict[str, str], hash=False)
+    """Parameter names of ``one``, mapped to those of ``other`` that take their values."""
 
 
 @dataclass(frozen=True, slots=True)
 class ToolLinks:
-    """What is computed for one tool: the feeds into it, and its substitutes (of which it is the ``one``)."""
+    """All links computed for one tool."""
 
     tool: ToolId
     feeds: Sequence[Feed] = ()
+    """Feeds into the tool."""
     substitutes: Sequence[Substitute] = ()
+    """Substitutes of the tool, which is their ``one``."""
 
 
 @record
 class LinkState:
-    """``digest``: what the tool was like when its links were last asked for. ``pending``: they have not been computed since."""
+    """How up to date the links of a tool are."""
 
     digest: str
+    """Digest of the tool when its links were last requested."""
     pending: bool
+    """Whether the links have yet to be computed."""
 
 
 @record
 class LinkCounts:
-    """How many there are. ``pending``: tools whose links have still to be computed."""
+    """Number of links in a store."""
 
     feeds: int
     substitutes: int
     pending: int
+    """Tools whose links have yet to be computed."""
 
 
 class LinkStore(Protocol):
-    """Links of tools, kept where the graph is. All methods may raise ``UnavailableError``; writes are atomic."""
+    """Storage of links, next to the graph. All methods may raise ``UnavailableError``; writes are atomic."""
 
     async def expect_links(self, digests: Mapping[ToolId, str], also: Iterable[ToolId] = ()) -> None:
-        """Note that tools are new or have changed: their links, and those of the tools ``also``, become pending.
+        """Mark the links of new or changed tools, and those of the tools in ``also``, as pending.
 
-        Links that are there stay until they are replaced. ``UsageError`` where a tool is no node.
+        Existing links stay until they are replaced. Raises ``UsageError`` if a tool is not a node.
         """
         ...
 
     async def put_links(self, links: Sequence[ToolLinks]) -> None:
-        """Replace the feeds into these tools and their substitutes; they are pending no more.
+        """Replace the feeds into these tools and their substitutes; the tools are no longer pending.
 
-        ``UsageError`` where an end is no node, or a link belongs to another tool.
+        Raises ``UsageError`` if an end is not a node, or a link belongs to another tool.
         """
         ...
 
     async def link_states(self) -> dict[ToolId, LinkState]:
-        """Every tool whose links were ever expected or put."""
+        """Return the state of every tool whose links were ever expected or put."""
         ...
 
     async def linked_to(self, tools: Iterable[ToolId]) -> set[ToolId]:
-        """The tools that one of these feeds or substitutes: whose links rest on it."""
+        """Return the tools that one of ``tools`` feeds or substitutes, so whose links depend on it."""
         ...
 
     async def feeds_out(self, tool: ToolId) -> list[Feed]:
-        """What a tool's response can fill, best first; ties by target, parameter, field."""
+        """Return the feeds out of a tool, best first; ties by target, parameter, field."""
         ...
 
     async def feeds_into(self, tool: ToolId) -> list[Feed]:
-        """What can fill a tool's parameters, best first; ties by source, parameter, field."""
+        """Return the feeds into a tool's parameters, best first; ties by source, parameter, field."""
         ...
 
     async def substitutes(self, tool: ToolId) -> list[Substitute]:
-        """What can do a tool's job, best first; ties by id."""
+        """Return the substitutes of a tool, best first; ties by id."""
         ...
 
     async def link_counts(self) -> LinkCounts:
-        """Sizes."""
+        """Return the number of links and of pending tools."""
         ...
 
 
 class LinkedGraph(GraphStore, LinkStore, Protocol):
-    """A graph store that keeps links too, as all of them do."""
+    """A graph store that also stores links, as all implementations do."""
 
 
 def named_tools(links: Sequence[ToolLinks]) -> set[ToolId]:
-    """All tools that links name."""
+    """Return the ids of all tools that occur in these links."""
     ends = {end for one in links for feed in one.feeds for end in (feed.source, feed.target)}
     ends |= {end for one in links for pair in one.substitutes for end in (pair.one, pair.other)}
     return ends | {one.tool for one in links}
 
 
 def check_links(links: Sequence[ToolLinks], nodes: Collection[ToolId]) -> None:
-    """Raise ``UsageError`` for a link whose ends are not among ``nodes``, or that belongs to another tool, or scores outside [0, 1]."""
+    """Raise ``UsageError`` for an invalid link: an end outside ``nodes``, another tool's, or a score outside [0, 1]."""
     for one in links:
         if any(feed.target != one.tool for feed in one.feeds) or any(p.one != one.tool for p in one.substitutes):
             raise UsageError(f"links of {one.tool!r}: feeds lead into the tool, and substitutes are of it")
@@ -128,7 +139,7 @@ def check_known(tools: Iterable[ToolId], nodes: Collection[ToolId]) -> None:
 
 
 def with_feeds(tool: ToolDoc, feeds: Iterable[Feed]) -> ToolDoc:
-    """The document with what is known of what can fill its parameters."""
+    """Return the document with these feeds added to the parameters that they can fill."""
     by_parameter: dict[str, list[Filled]] = {}
     for feed in feeds:
         by_parameter.setdefault(feed.parameter, []).append(
@@ -145,15 +156,16 @@ def with_feeds(tool: ToolDoc, feeds: Iterable[Feed]) -> ToolDoc:
 
 @dataclass(frozen=True, slots=True)
 class Neighbourhood:
-    """A node with what joins it to others; see the methods of a store that give one of these alone.
-
-    ``document``: None where it has none. ``out``: the edges out of it, by target. ``into``: those into it, by source. ``feeds``: what can
-    fill its parameters. ``substitutes``: what can do its job. The last two are best first.
-    """
+    """A node with everything that joins it to others; see the store methods that return one of these parts alone."""
 
     facts: ToolFacts
     document: ToolDoc | None = None
+    """None if the node has no document."""
     out: Sequence[Neighbour] = ()
+    """Edges out of the node, by target."""
     into: Sequence[Edge] = ()
+    """Edges into the node, by source."""
     feeds: Sequence[Feed] = ()
+    """Feeds into its parameters, best first."""
     substitutes: Sequence[Substitute] = ()
+    """Tools that can do its job, best first."""

@@ -1,4 +1,4 @@
-"""What objects look like: where no name tells what an object of a response is, the names of its fields do, if another is known that has them."""
+"""Recognises unnamed objects in responses by their field names, compared with objects of known entities."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
@@ -9,19 +9,20 @@ from graph.response_fields import OutputField
 from graph.vocabulary import FORMS, Noun
 
 _ALIKE = 0.5
-"""The least share of the telling names of two objects, by weight, that a likeness has in common."""
+"""The smallest share, by weight, of an object's distinctive names that must match an entity's."""
 
 _TELLING = 1.0
-"""The least weight of what they have in common: a name that no other entity has counts one, one of ``n`` a part."""
+"""The smallest total weight of the matching names; a name that ``n`` entities have weighs ``1 / n``."""
 
 _STRANGE = 0.5
-"""What a name counts against a likeness that no entity is known to have."""
+"""The weight, counted against a match, of a name that no entity is known to have."""
 
 
 class Objects:
-    """The objects of a response by path (``results[]``): the names of their fields, and what their schema calls them."""
+    """The objects of a response by path (``results[]``)."""
 
     def __init__(self, fields: Iterable[OutputField]) -> None:
+        """Collect each object's field names, schema title and nested objects from the response's fields."""
         self.names: dict[str, set[Noun]] = {}
         self.titles: dict[str, str] = {}
         self.inside: defaultdict[str, set[str]] = defaultdict(set)
@@ -35,25 +36,28 @@ class Objects:
                 holder = holder_of(holder)
 
     def has(self, path: str, form: str) -> bool:
-        """Whether the object itself has a field of this name."""
+        """Return whether the object itself has a field of this name."""
         return (form,) in self.names.get(path, ())
 
 
 def holder_of(path: str) -> str:
-    """The path of the object that holds a field or an object."""
+    """Return the path of the object that holds a field or an object."""
     return path.rpartition(".")[0]
 
 
 def name_of(path: str) -> Noun:
-    """The words that an object goes by in what holds it; none for a response as a whole."""
+    """Return the words of an object's own name; empty for the response as a whole."""
     return words(path.replace("[]", "").rpartition(".")[2])
 
 
 class Looks:
-    """The names of the fields of each entity of a service."""
+    """The field names of each entity of a service."""
 
     def __init__(self, objects: Iterable[tuple[str | None, set[Noun]]]) -> None:
-        """``objects``: the names of the fields of each, and what it is known to be. What looks like a known one is learnt from too."""
+        """Learn from ``objects``: what each is known to be, if anything, and the names of its fields.
+
+        Unnamed objects with an id that match a known entity are learnt from, too.
+        """
         looks: defaultdict[str, set[Noun]] = defaultdict(set)
         unnamed: list[set[Noun]] = []
         for entity, names in objects:
@@ -69,14 +73,16 @@ class Looks:
         self._keep(looks)
 
     def _keep(self, looks: Mapping[str, set[Noun]]) -> None:
+        """Store the field names of each entity, and weigh each name by how few entities have it."""
         spread = Counter(name for names in looks.values() for name in names)
         self._looks = dict(looks)
         self._rarity = {name: 1 / count for name, count in spread.items()}
 
     def alike(self, names: set[Noun]) -> str | None:
-        """The entity that an object with these fields looks like; one whose id it holds beside its own it is not.
+        """Return the entity whose field names match best, or None if none matches well enough or two match equally.
 
-        What anything may be told by, like its ``id`` and its ``name``, tells no kind.
+        An object that holds the entity's id next to its own is not that entity. Names that any object may have, like ``id`` and ``name``, are
+        not compared.
         """
         telling = {name for name in names if len(name) != 1 or name[0] not in FORMS}
         whole = fsum(self._rarity.get(name, _STRANGE) for name in telling)

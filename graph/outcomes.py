@@ -1,4 +1,4 @@
-"""What became of a recorded call: from ToolBench's codes, from flags, and from the text of an error."""
+"""Classifies the outcome of recorded calls: by ToolBench's codes, by flags, and by the text of an error."""
 
 import re
 from functools import lru_cache
@@ -18,24 +18,30 @@ _CODES = {
     11: Outcome.FAILED,  # the response held an error message
     12: Outcome.FAILED,  # the request could not be sent or came back broken
 }
-"""``observation_code`` of the official search trees; 3 (final answer) and 4 (give up) end a branch and are no calls."""
+"""Outcomes by the ``observation_code`` of ToolBench's official search trees.
+
+Codes 3 (final answer) and 4 (give up) end a branch and are not calls.
+"""
 
 _UNKNOWN = Outcome.UNKNOWN
 TEXT_CAP = 500
-"""Characters of a response that are judged: a message stands at its beginning."""
+"""Characters of a response that are examined; error messages are at the beginning."""
 
 _OF_A_KEY = re.compile(
     r"not subscribed|quota|rate[ -]?limit|limit (?:is )?(?:reached|exceeded)|too many requests|exceeded the",
     re.IGNORECASE,
 )
-"""Words of what one key may not, or may not any more. Another key's owner learns nothing of the tool from them."""
+"""Phrases about the limits of one API key. They say nothing about the tool for other users, whose keys differ."""
 
 _NOT_THE_CALLER = re.compile(
     r"timed? ?out|unavailable|internal (?:server )?error|server (?:problem|error)|license expire|suspended"
     r"|unexpected token|provider_error|bad gateway|connection|maintenance",
     re.IGNORECASE,
 )
-"""Words of the tool's own trouble. They go before those of bad arguments, in which it is often told."""
+"""Phrases about failures of the tool itself.
+
+They are tested first, since such errors often also mention the arguments.
+"""
 
 _KEY = r"(?:api[\s_-]?key|apikey|app[\s_-]?id|application id|token|secret|credentials?|password|authorization|session ?info)"
 _THING = r"(?:param|argument|field|input|quer(?:y|ies)|value|url|uri|date|format|id|uuid|guid|name|email|address|code|symbol)"
@@ -64,23 +70,23 @@ _CALLER = re.compile(
     ),
     re.IGNORECASE | re.DOTALL,
 )
-"""Arguments that are missing or wrong, and keys that are."""
+"""Phrases about missing or wrong arguments, or missing or wrong keys."""
 
 
 def of_code(code: object) -> Outcome:
-    """The outcome by ToolBench's ``observation_code``; anything else, None too, is unknown."""
+    """Return the outcome for ToolBench's ``observation_code``; unknown for anything else, including None."""
     return _CODES.get(code, _UNKNOWN) if isinstance(code, int) else _UNKNOWN
 
 
 def of_flag(ok: bool | None) -> Outcome:
-    """The outcome by a trajectory's ``ok``, taken at its word: false is a failure known."""
+    """Return the outcome for a trajectory's ``ok`` flag, which is trusted: false is a known failure."""
     if ok is None:
         return Outcome.UNKNOWN
     return Outcome.OK if ok else Outcome.FAILED
 
 
 def of_error(text: str) -> Outcome:
-    """``CALLER_FAULT`` where an error's text blames arguments, a missing key, or what the key that was sent may not; else ``FAILED``.
+    """Return ``CALLER_FAULT`` if an error blames the arguments or the caller's key, else ``FAILED``.
 
     "Not found" is a failure: it does not say whether the argument or the tool was wrong.
     """
@@ -88,7 +94,7 @@ def of_error(text: str) -> Outcome:
 
 
 def of_key(text: str) -> bool:
-    """Whether an error's text speaks of what one key may not: its quota, its rate, its subscription."""
+    """Return whether an error is about the limits of one key: its quota, rate or subscription."""
     return bool(_OF_A_KEY.search(text[:TEXT_CAP]))
 
 
@@ -102,7 +108,7 @@ def _judge(head: str) -> Outcome:
 
 
 def of_recorded(kind: str, error: str, response: str) -> Outcome:
-    """The outcome of a line of recorded calls: ``ok`` and ``empty`` are successes, an error is judged by its text."""
+    """Return the outcome of a recorded call: ``ok`` and ``empty`` are successes, errors are judged by their text."""
     if kind in ("ok", "empty"):
         return Outcome.OK
     return of_error(f"{error}\n{response}")

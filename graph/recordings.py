@@ -1,4 +1,4 @@
-"""The protocol of recorded calls: what the replay executor answers from."""
+"""The protocol of the store of recorded calls, which the replay executor answers from."""
 
 from collections.abc import AsyncIterator, Iterable, Sequence
 from typing import Protocol
@@ -8,35 +8,35 @@ from domain.trajectory import RecordedCall
 
 
 class Recordings(Protocol):
-    """Calls with their responses, by tool. All methods may raise ``UnavailableError``; writes are atomic."""
+    """Recorded calls with their responses, by tool. All methods may raise ``UnavailableError``; writes are atomic."""
 
     async def setup(self) -> None:
-        """Create what is missing; idempotent. ``StoreVersionError`` where something else is there."""
+        """Create missing structure; idempotent. Raises ``StoreVersionError`` if another format is found."""
         ...
 
     async def add(self, key: str, calls: Sequence[tuple[ToolId, RecordedCall]]) -> bool:
-        """Keep these calls, once per key. False: that key was added before and nothing changed."""
+        """Add calls, once per key. Return False, and change nothing, if the key was added before."""
         ...
 
     async def forget(self, tools: Iterable[ToolId]) -> None:
-        """Drop the calls of these tools. Keys stay: what was added under them is not added again."""
+        """Delete the calls of these tools. Keys stay, so what was added under them is not added again."""
         ...
 
     async def of_tool(self, tool: ToolId) -> list[RecordedCall]:
-        """The calls of a tool, in the order in which they were added; none for a tool that has none."""
+        """Return the calls of a tool, in the order in which they were added."""
         ...
 
     def batches(self) -> AsyncIterator[tuple[str, list[tuple[ToolId, RecordedCall]]]]:
-        """All batches with their keys, in the order in which they were added, streamed.
+        """Stream all batches with their keys, in the order in which they were added.
 
-        Added in this order to an empty store, they make an equal one.
+        Adding them in this order to an empty store makes an equal store.
         """
         ...
 
     async def count(self) -> int:
-        """How many calls are kept."""
+        """Return the number of stored calls."""
         ...
 
     async def close(self) -> None:
-        """Release everything; idempotent."""
+        """Release all resources; idempotent."""
         ...

@@ -1,4 +1,4 @@
-"""How often a line stood in its file before: eight bytes a line, so that a file of millions is read in flat memory."""
+"""Counts how often a line occurred before, at eight bytes a line, so that files of millions fit in memory."""
 
 from array import array
 
@@ -6,9 +6,9 @@ _SMALLEST = 1 << 12
 
 
 class RepeatCounter:
-    """Counts digests. Open addressing over 64-bit digests; only those that repeat get an entry of their own.
+    """Counts digests in an open-addressing table of 64-bit values; only repeated digests get a dictionary entry.
 
-    Two of a billion different lines share 64 bits with a probability of 3 %; of a million with one of 10⁻⁸.
+    Two of a billion different lines share 64 bits with a probability of 3 %; two of a million with one of 10⁻⁸.
     """
 
     def __init__(self) -> None:
@@ -17,8 +17,8 @@ class RepeatCounter:
         self._repeated: dict[int, int] = {}
 
     def before(self, digest: bytes) -> int:
-        """How often this digest (eight bytes or more) was asked for before."""
-        value = int.from_bytes(digest[:8]) or 1
+        """Add a digest (eight bytes or more) and return how often it was added before."""
+        value = int.from_bytes(digest[:8]) or 1  # 0 marks a free slot
         place = _find(self._slots, value)
         if self._slots[place]:
             self._repeated[value] = seen = self._repeated.get(value, 0) + 1
@@ -30,6 +30,7 @@ class RepeatCounter:
         return 0
 
     def _grow(self) -> None:
+        """Double the table and insert all values again."""
         larger = _table(len(self._slots) * 2)
         for value in self._slots:
             if value:
@@ -42,7 +43,10 @@ def _table(size: int) -> "array[int]":
 
 
 def _find(slots: "array[int]", value: int) -> int:
-    """The place of ``value``, or the free one where it belongs. The length is a power of two, half of it free."""
+    """Return the slot of ``value``, or the free slot where it belongs.
+
+    The length of ``slots`` is a power of two, and at least half of it is free, so the probe always ends.
+    """
     mask = len(slots) - 1
     place = value & mask
     while slots[place] not in (0, value):

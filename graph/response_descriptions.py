@@ -1,4 +1,4 @@
-"""What a response's schema says of its fields."""
+"""Descriptions of response fields, read from a response's schema."""
 
 from collections.abc import Iterator
 
@@ -10,12 +10,16 @@ _DEPTH = 8
 
 
 def descriptions(schema: JsonValue) -> Iterator[tuple[str, str]]:
-    """The descriptions in a schema, by the paths of what they describe, ``[]`` for each item of a list: ``items[].price``."""
+    """Yield the path and description of each described part of a schema.
+
+    In paths ``[]`` stands for the items of a list: ``items[].price``.
+    """
     if isinstance(schema, dict):
         yield from _described(schema, schema, "", 0)
 
 
 def _described(node: JsonValue, root: JsonObject, path: str, depth: int) -> Iterator[tuple[str, str]]:
+    """Yield the descriptions of a schema node and of the parts below it, to a bounded depth."""
     if not isinstance(node, dict) or depth > _DEPTH:
         return
     yield from _described(_referred(node.get("$ref"), root), root, path, depth + 1)
@@ -33,7 +37,7 @@ def _described(node: JsonValue, root: JsonObject, path: str, depth: int) -> Iter
 
 
 def _referred(reference: JsonValue, root: JsonObject) -> JsonValue:
-    """What a reference within the schema leads to."""
+    """Resolve a reference within the schema; None if it leads nowhere."""
     target: JsonValue = root if isinstance(reference, str) and reference.startswith("#/") else None
     for step in reference[2:].split("/") if isinstance(reference, str) else ():
         target = target.get(step) if isinstance(target, dict) else None

@@ -1,4 +1,4 @@
-"""What a tool returns: the fields of its response, read from its schema or from an example."""
+"""The fields of a tool's response, read from its schema or from an example."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -28,28 +28,30 @@ _TYPES: dict[str, JsonType] = {
 
 @dataclass(frozen=True, slots=True)
 class OutputField:
-    """A scalar of a response. ``path``: ``items[].location.lat``, ``[].id``, or empty where the response is the scalar itself.
-
-    ``name`` is the last name in the path; ``holder`` the words of the object or list that holds it (may be empty).
-    ``type`` and ``example`` are None where unknown. ``position`` is its place in the response, from 0. ``title``: what the schema
-    calls the object that holds it, ``ArtistObject``.
-    """
+    """A scalar of a response."""
 
     path: str
+    """``items[].location.lat``, ``[].id``, or empty if the response is itself the scalar."""
     name: str
+    """The last name in the path."""
     holder: tuple[str, ...] = ()
+    """Words of the name of the object or list that holds the field; may be empty."""
     type: JsonType | None = None
+    """None if unknown."""
     example: JsonValue = None
+    """None if unknown."""
     position: int = 0
+    """Place in the response, from 0."""
     title: str = ""
+    """The schema's name of the object that holds the field: ``ArtistObject``."""
 
 
 def output_fields(doc: ToolDoc) -> tuple[OutputField, ...]:
-    """The scalar fields of a tool's response, in order, at most ``MAX_FIELDS``.
+    """Return the scalar fields of a tool's response, in order, at most ``MAX_FIELDS``.
 
-    From what its answers were learnt to look like, else from ``response_schema`` (JSON Schema, or ToolBench's ``{"code": "int"}``), then
-    those that ``example_response`` alone has: schemas leave out what their authors forgot. Broken text is read as far as it is whole.
-    References in a schema (``$ref``) are followed within it, cycles once.
+    Uses the learnt response if there is one. Otherwise reads ``response_schema`` (JSON Schema, or ToolBench's ``{"code": "int"}``), then adds
+    fields that only ``example_response`` has, since schemas leave out what their authors forgot. Broken text is read as far as it is intact.
+    References (``$ref``) are followed within the schema, each at most once along a path.
     """
     if doc.learnt_response:
         return _fields(doc.learnt_response, "")
@@ -74,11 +76,12 @@ def _of_example_text(text: str) -> Iterator[OutputField]:
 
 
 def fields_of_value(value: JsonValue) -> tuple[OutputField, ...]:
-    """The scalar fields of a response at hand; of a list, the first items tell its shape."""
+    """Return the scalar fields of a response value; only the first items of a list are looked at."""
     return tuple(_numbered(_of_value(value, "", "", 0)))
 
 
 def _numbered(fields: Iterator[OutputField]) -> Iterator[OutputField]:
+    """Drop repeated paths, set each field's position, and stop after ``MAX_FIELDS``."""
     seen: set[str] = set()
     for field in fields:
         if field.path in seen:
@@ -99,6 +102,7 @@ def _leaf(path: str, holder: str, kind: JsonType | None, example: JsonValue = No
 
 
 def _of_value(value: JsonValue, path: str, holder: str, depth: int) -> Iterator[OutputField]:
+    """Yield the scalars below a value, to a bounded depth."""
     if depth > _MAX_DEPTH:
         return
     if isinstance(value, dict):
@@ -113,7 +117,7 @@ def _of_value(value: JsonValue, path: str, holder: str, depth: int) -> Iterator[
 
 
 def json_type(value: JsonValue) -> JsonType | None:
-    """The JSON type of a value; None for null."""
+    """Return the JSON type of a value; None for null."""
     match value:
         case None:
             return None
@@ -132,7 +136,7 @@ def json_type(value: JsonValue) -> JsonType | None:
 
 
 def _of_types(schema: dict[str, JsonValue], path: str = "", holder: str = "", depth: int = 0) -> Iterator[OutputField]:
-    """ToolBench's own form: names to names of types, nested as the response is."""
+    """Yield the fields of ToolBench's own notation: names mapped to type names, nested like the response."""
     for key, kind in schema.items():
         inner = _join(path, key)
         nested, listed = (kind[0], True) if isinstance(kind, list) and kind else (kind, False)
@@ -154,7 +158,11 @@ def _of_schema(
     followed: frozenset[str] = frozenset(),
     title: str = "",
 ) -> Iterator[OutputField]:
-    """``left``: how many parts of the schema may still be looked at."""
+    """Yield the scalar fields that a schema node describes.
+
+    ``left`` holds how many schema nodes may still be visited, in a list so that all recursive calls share it. ``followed``: the references
+    on the way to this node, none of which is followed again.
+    """
     left[0] -= 1
     if not isinstance(node, dict) or depth > _MAX_DEPTH or left[0] < 0:
         return
@@ -186,7 +194,7 @@ def _of_schema(
 
 
 def _any_value(node: dict[str, JsonValue]) -> bool:
-    """Whether a schema says nothing of its value but what people read."""
+    """Return whether a schema has no constraints, only a title or description."""
     return node.keys() <= {"title", "description"}
 
 

@@ -1,4 +1,4 @@
-"""The structure of a tool's response, as far as anything tells of it."""
+"""The shape of a tool's responses, from what was learnt of them or from its document."""
 
 from functools import lru_cache
 
@@ -10,14 +10,14 @@ _MAX_TEXT = 400_000
 
 
 def response_shape(doc: ToolDoc) -> Shape:
-    """What its answers were learnt to look like, else :func:`documented_shape`."""
+    """Return the shape learnt from a tool's responses, or :func:`documented_shape` if none was learnt."""
     return _learnt(doc.learnt_response) if doc.learnt_response else documented_shape(doc)
 
 
 def documented_shape(doc: ToolDoc) -> Shape:
-    """From its schema, and from the documented example what that leaves open; ``UNKNOWN`` where neither is there.
+    """Return the shape that a tool's schema gives, completed by its example; ``UNKNOWN`` if it has neither.
 
-    Broken text is read as far as it is whole.
+    Broken text is read as far as it is intact.
     """
     return _documented(doc.response_schema or "", doc.example_response or "")
 

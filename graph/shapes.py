@@ -1,4 +1,4 @@
-"""The structure of a JSON value: which types it may have, the fields of an object, the items of a list. Never values."""
+"""Shapes of JSON values: possible types, object fields and list items, but no values except those of enums."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -22,27 +22,29 @@ _KINDS: dict[str, Kind] = {
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """What a value may look like. Without ``kinds`` nothing is known of it.
-
-    ``fields``: of an object, in order, those in ``required`` always there. ``values``: of an object whose names are data, as a
-    mapping from ids is. ``items``: of a list. ``enum``: the only values.
-    """
+    """Possible structure of a JSON value."""
 
     kinds: frozenset[Kind] = frozenset()
+    """Possible types; empty if nothing is known."""
     fields: Mapping[str, "Shape"] = field(default_factory=dict[str, "Shape"], hash=False)
+    """Fields of an object, in order."""
     items: "Shape | None" = None
+    """Shape of a list's items."""
     values: "Shape | None" = None
+    """Shape of the values of an object whose keys are data, such as a mapping from ids."""
     required: frozenset[str] = frozenset()
+    """Fields that are always present."""
     enum: tuple[JsonValue, ...] = ()
+    """The only possible values; empty if any value of the types is possible."""
 
     @property
     def known(self) -> bool:
-        """Whether anything is known of it besides, perhaps, that it may be null."""
+        """True if any type other than null is known."""
         return bool(self.kinds - {"null"})
 
     @property
     def nullable(self) -> bool:
-        """Whether it may be null."""
+        """True if null is possible."""
         return "null" in self.kinds
 
 
@@ -50,7 +52,7 @@ UNKNOWN = Shape()
 
 
 def shape_of_value(value: JsonValue, depth: int = 8, items: int = 50) -> Shape:
-    """The structure of a value at hand; of a list the first ``items`` tell, each of which may have fields that others lack."""
+    """Return the shape of a value; of a list, the first ``items`` items are merged, whose fields may differ."""
     match value:
         case dict() if depth:
             made = {name: shape_of_value(one, depth - 1, items) for name, one in value.items()}
@@ -63,7 +65,7 @@ def shape_of_value(value: JsonValue, depth: int = 8, items: int = 50) -> Shape:
 
 
 def merged(one: Shape, other: Shape) -> Shape:
-    """What a value may look like that is as one of the two."""
+    """Return the shape of values that match at least one of two shapes."""
     fields = {
         name: merged(part, other.fields[name]) if name in other.fields else part for name, part in one.fields.items()
     }
@@ -82,7 +84,10 @@ def merged(one: Shape, other: Shape) -> Shape:
 
 
 def _options(one: Shape, other: Shape) -> tuple[JsonValue, ...]:
-    """Both must name their values; being null is told by the type."""
+    """Return the union of two enums; empty unless both shapes list their values.
+
+    A shape that is only null counts as listed, since null is expressed by the type.
+    """
     named = [shape.enum for shape in (one, other) if shape.kinds != _NULL]
     if not all(named):
         return ()
@@ -90,12 +95,15 @@ def _options(one: Shape, other: Shape) -> tuple[JsonValue, ...]:
 
 
 def _once(values: Iterable[JsonValue]) -> Iterable[JsonValue]:
-    """Each value once, in order; what is equal in Python and differs in JSON (``1``, ``true``) stays apart."""
+    """Return each value once, in order.
+
+    Values that are equal in Python but not in JSON (``1``, ``true``) stay apart.
+    """
     return {(type(value), repr(value)): value for value in values}.values()
 
 
 def _widest(kinds: frozenset[Kind]) -> frozenset[Kind]:
-    """A number may be whole."""
+    """Drop ``integer`` where ``number`` is possible, since a number may be whole."""
     whole: frozenset[Kind] = frozenset({"integer"})
     return kinds - whole if "number" in kinds else kinds
 
@@ -105,7 +113,7 @@ def _either(one: Shape | None, other: Shape | None) -> Shape | None:
 
 
 def completed(shape: Shape, example: Shape) -> Shape:
-    """The shape with what only an example tells: fields that it does not name, of what it leaves open all."""
+    """Add what only ``example`` shows: fields that the shape does not name, and everything where the shape is open."""
     if not shape.kinds or shape.kinds == _NULL:
         return Shape(example.kinds | shape.kinds, example.fields, example.items, example.values, example.required)
     if shape.kinds.isdisjoint(example.kinds):
@@ -119,7 +127,7 @@ def completed(shape: Shape, example: Shape) -> Shape:
 
 
 def shape_of_names(schema: JsonValue, depth: int = 8) -> Shape:
-    """From a form that catalogues use instead of a schema: a response with the names of types, or with examples, for its values."""
+    """Return the shape of a catalogue's pseudo-schema: a response with type names or examples as its values."""
     match schema:
         case dict() if depth:
             made = {name: shape_of_names(one, depth - 1) for name, one in schema.items()}
@@ -134,14 +142,17 @@ def shape_of_names(schema: JsonValue, depth: int = 8) -> Shape:
 
 
 def is_schema(value: Mapping[str, Any]) -> bool:
-    """Whether an object reads as a JSON Schema rather than as an example of a response."""
+    """Return whether an object looks like a JSON Schema rather than an example of a response."""
     return not value.keys().isdisjoint(
         ("type", "properties", "items", "$ref", "anyOf", "oneOf", "allOf", "additionalProperties")
     )
 
 
 def shape_of_schema(schema: JsonValue) -> Shape:
-    """From a JSON Schema, OpenAPI's dialects among them. References are followed within it, cycles once; it is read to a bounded depth."""
+    """Return the shape of a JSON Schema, in OpenAPI's dialects too.
+
+    References are followed within the schema, each at most once along a path, and nesting is read to a bounded depth.
+    """
     return _Reading(schema).shape(schema, _DEPTH)
 
 
@@ -155,12 +166,15 @@ _REFERENCES = 50
 
 @dataclass(slots=True)
 class _Reading:
-    """One schema as it is read."""
+    """Reads one schema, within a limit of visited nodes."""
 
     root: JsonValue
+    """The whole schema, in which references are resolved."""
     left: int = _NODES
+    """How many nodes may still be visited."""
 
     def shape(self, node: JsonValue, depth: int, followed: frozenset[str] = frozenset()) -> Shape:
+        """Return the shape of a schema node; ``followed`` holds the references on the way to it."""
         self.left -= 1
         if not isinstance(node, dict) or depth <= 0 or self.left < 0:
             return UNKNOWN
@@ -180,6 +194,7 @@ class _Reading:
         return own
 
     def _own(self, node: dict[str, JsonValue], depth: int, followed: frozenset[str]) -> Shape:
+        """Return the shape of a node without its references and its ``allOf``, ``anyOf`` and ``oneOf``."""
         kinds = _kinds(node)
         properties, items, values = node.get("properties"), node.get("items"), node.get("additionalProperties")
         fields: dict[str, Shape] = {}
@@ -217,7 +232,7 @@ def _kinds(node: dict[str, JsonValue]) -> frozenset[Kind]:
 
 
 def _both(one: Shape, other: Shape) -> Shape:
-    """What a value looks like that is as both say; where they contradict each other, as either says."""
+    """Return the shape of values that match both shapes; if their types contradict each other, those of either."""
     if not one.kinds or not other.kinds:
         known, rest = (other, one) if not one.kinds else (one, other)
         return Shape(known.kinds, {**known.fields, **rest.fields}, known.items or rest.items, known.values or rest.values,
@@ -238,7 +253,7 @@ def _list(value: JsonValue) -> list[JsonValue]:
 
 
 def _resolved(root: JsonValue, reference: str) -> JsonValue:
-    """What ``#/…`` names; None for what lies elsewhere or is not there."""
+    """Return the target of a local reference (``#/…``); None if it is remote or missing."""
     if reference == "#":
         return root
     if not reference.startswith("#/"):
@@ -250,7 +265,7 @@ def _resolved(root: JsonValue, reference: str) -> JsonValue:
 
 
 def schema_of(shape: Shape) -> dict[str, JsonValue]:
-    """The shape as a JSON Schema, for :func:`shape_of_schema`."""
+    """Return the shape as a JSON Schema, which :func:`shape_of_schema` reads back."""
     told: dict[str, JsonValue] = {}
     kinds = sorted(shape.kinds)
     if kinds:

@@ -1,4 +1,4 @@
-"""What a path given on the command line is, told by what lies there."""
+"""Recognises and reads the files and folders that are given to an import on the command line."""
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
@@ -28,19 +28,26 @@ from graph.importers.records import (
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """Blocks of one path. ``size``: the sum of their weights; ``files``: how many search trees it holds."""
+    """The recorded trajectories or calls of one path, in blocks."""
 
     path: Path
     size: int
+    """Sum of the blocks' weights, for progress."""
     files: int
+    """Number of search trees."""
     blocks: Callable[[], Iterator[Block]]
 
 
 def read_tools(path: Path, server: str = "", address: str = "") -> Iterator[ToolDoc | Skipped]:
-    """Documents from a folder in ToolBench's layout, ToolBench's requests (``G*_query.json``, or a folder of them), an OpenAPI or Swagger
-    document (JSON or YAML), API-Bank's table, NESTFUL's list of endpoints, or JSONL.
+    """Read tool documents from a path whose format is recognised.
 
-    ``server`` is the address that the relative servers of an OpenAPI document are relative to; ``address``: where it was fetched from.
+    Formats: a folder in ToolBench's layout, ToolBench's requests (``G*_query.json``, or a folder of them), an OpenAPI or Swagger document
+    (JSON or YAML), API-Bank's table, NESTFUL's list of endpoints, or JSONL.
+
+    Args:
+        path: file or folder.
+        server: base address for relative servers of an OpenAPI document.
+        address: the address that the document was fetched from.
 
     Raises:
         UsageError: there is nothing at ``path``.
@@ -61,10 +68,9 @@ def read_tools(path: Path, server: str = "", address: str = "") -> Iterator[Tool
 
 
 def read_fetched(path: Path, address: str, server: str = "") -> Iterator[ToolDoc | Skipped]:
-    """Documents as :func:`read_tools` reads them from a file that was fetched from an address, which problems name in place of the file.
+    """Read documents from a file that was fetched from ``address``, which problems name in place of the file.
 
-    Servers that the document gives without a host are relative to its address, unless ``server`` says otherwise. Where it names none, they
-    are at the root of the address's host.
+    Servers without a host are relative to that address unless ``server`` overrides it; documents without servers use the root of its host.
     """
     for one in read_tools(path, server, address):
         if isinstance(one, Skipped):
@@ -74,7 +80,10 @@ def read_fetched(path: Path, address: str, server: str = "") -> Iterator[ToolDoc
 
 
 def addresses_kept(paths: Iterable[Path], server: str) -> tuple[str, ...]:
-    """The addresses that OpenAPI documents name themselves, for which ``server`` is not taken; none where there is no ``server``."""
+    """Return the addresses that OpenAPI documents name themselves, so that ``server`` has no effect on them.
+
+    Empty if ``server`` is.
+    """
     from graph.importers.openapi_servers import elsewhere
 
     documents = [path for path in paths if server and path.suffix in (".json", ".yaml", ".yml") and path.is_file()]
@@ -83,7 +92,10 @@ def addresses_kept(paths: Iterable[Path], server: str) -> tuple[str, ...]:
 
 
 def read_records(path: Path, kind: Kind) -> Source:
-    """Trajectories (search trees, dialogues, a file each or a line each, or JSONL) or recorded calls (JSONL). Raises ``UsageError`` as above."""
+    """Read trajectories or recorded calls (JSONL).
+
+    Trajectories are search trees or dialogues, one per file or per line, or JSONL. Raises ``UsageError`` as :func:`read_tools` does.
+    """
     path = _existing(path, f"--{kind}")
     if path.is_dir():
         names = ("calls.jsonl", "calls.jsonl.gz")

@@ -1,4 +1,4 @@
-"""Two tools that do the same job: of similar documents, with parameters that can be named after each other, and like answers."""
+"""Finds tools that do the same job: similar documents, parameters that can be mapped, and similar responses."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -10,25 +10,25 @@ from graph.links import Substitute
 from graph.response_fields import OutputField
 
 SIMILAR = 0.7
-"""The least similarity of two documents that are compared at all."""
+"""Minimum similarity of two documents that are compared at all."""
 
 SUBSTITUTE = 0.6
-"""The least score of a substitute: similarity, times how well the parameters fit, times how alike the answers are."""
+"""Minimum score of a substitute: document similarity × parameter fit × response similarity."""
 
 KEPT = 10
-"""Substitutes kept for each tool."""
+"""Maximum number of substitutes stored per tool."""
 
 _UNKNOWN = 0.9
-"""What answers count of which one is not documented."""
+"""Response similarity if one of the two responses is not documented."""
 
 _ALONE = 0.8
-"""What two required parameters of other names count, where they are the only ones left."""
+"""Fit of two required parameters with different names, if they are the only ones left to map."""
 
 _SECRETS = frozenset({"key", "token", "secret", "password", "authorization", "auth", "credential", "host"})
 _GENERIC = frozenset(
     {"api", "data", "get", "service", "free", "scraper", "info", "search", "tool", "online", "web", "the", "and", "by"}
 )
-"""Words of a service's name that do not say whose ids it takes."""
+"""Words of a service's name that do not tell one service's ids from another's."""
 
 _NUMBERED = frozenset({"v1", "v2", "v3", "v", "1", "2", "3", "api", "endpoint", "copy", "new", "old"})
 _IDS = frozenset({"id", "code", "symbol", "slug"})
@@ -39,25 +39,25 @@ _NUMBERS: frozenset[ParameterType] = frozenset({"integer", "number"})
 
 @dataclass(frozen=True, slots=True)
 class Doable:
-    """A tool as substitutes are judged by: its document and the fields of its response."""
+    """A tool with what is compared to find substitutes: its document and its response fields."""
 
     doc: ToolDoc
     fields: tuple[OutputField, ...]
 
 
 def best_substitutes(one: Doable, others: Iterable[tuple[Doable, float]]) -> list[Substitute]:
-    """The best :data:`KEPT` of ``others``, each given with its similarity, best first."""
+    """Return the best :data:`KEPT` substitutes among ``others``, which come with their similarity, best first."""
     found = [pair for other, similarity in others if (pair := substitute(one, other, similarity)) is not None]
     return sorted(found, key=lambda pair: (-pair.score, pair.other))[:KEPT]
 
 
 def substitute(one: Doable, other: Doable, similarity: float) -> Substitute | None:
-    """How ``other`` does the job of ``one``, or None where it does not.
+    """Return how ``other`` can do the job of ``one``, or None if it cannot.
 
-    Every parameter that ``other`` requires must have a default or take the value of a required one of ``one``, and every
-    value that ``one`` requires must go somewhere, but for its keys. A tool that changes something stands in for none that
-    does not, nor the other way round. Within one tool set, where similar documents are the rule, the names must agree too;
-    between two, ids are the same only where both names tell of one service, and keys and tokens never are.
+    Every parameter that ``other`` requires must have a default or take the value of a required one of ``one``, and every value that ``one``
+    requires must be used, except for keys. Only tools that agree on having side effects replace each other. Within one tool set, where similar
+    documents are the rule, the names must agree as well; between two tool sets, ids are interchangeable only if both names refer to one
+    service, and keys and tokens never are.
     """
     if one.doc.id == other.doc.id or similarity < SIMILAR or one.doc.safe != other.doc.safe:
         return None
@@ -74,7 +74,10 @@ def substitute(one: Doable, other: Doable, similarity: float) -> Substitute | No
 
 
 def _same_subject(one: ToolDoc, other: ToolDoc) -> bool:
-    """Whether the names speak of the same: all the words within one tool set, half of the shorter name's elsewhere."""
+    """Return whether two names have the same subject.
+
+    Within one tool set all words must match, elsewhere half of the shorter name's.
+    """
     first, second = subject(one.api) - _NUMBERED, subject(other.api) - _NUMBERED
     if one.toolset == other.toolset:
         return first == second
@@ -82,7 +85,7 @@ def _same_subject(one: ToolDoc, other: ToolDoc) -> bool:
 
 
 def _across(one: ToolDoc, other: ToolDoc, parameters: dict[str, str]) -> bool:
-    """Whether the values of one service mean the same to another."""
+    """Return whether the parameter values of one service mean the same to another."""
     if subject(one.api) & _SECRETS or (not one.safe and not parameters):
         return False
     ids = any("id" in words(p.name) for p in one.required if p.name in parameters)
@@ -90,7 +93,10 @@ def _across(one: ToolDoc, other: ToolDoc, parameters: dict[str, str]) -> bool:
 
 
 def renamed(one: ToolDoc, other: ToolDoc) -> tuple[dict[str, str], float] | None:
-    """Names of one's parameters to those of ``other``, and how well they fit; None where a required one is left over."""
+    """Map the parameters of ``one`` to those of ``other`` and score the fit; None if a required one is left over.
+
+    Pairs are taken greedily, the best fit first.
+    """
     given = [p for p in one.parameters if not _secret(p)]
     taken = [p for p in other.parameters if not _secret(p)]
     pairs = sorted(
@@ -104,6 +110,7 @@ def renamed(one: ToolDoc, other: ToolDoc) -> tuple[dict[str, str], float] | None
     )
     parameters: dict[str, str] = {}
     fits: dict[str, float] = {}
+    # Greedy: the best pairs come first, those of required parameters before others.
     for fit, _, mine, theirs in pairs:
         if mine not in parameters and theirs not in fits:
             parameters[mine], fits[theirs] = theirs, fit
@@ -119,13 +126,17 @@ def renamed(one: ToolDoc, other: ToolDoc) -> tuple[dict[str, str], float] | None
 
 
 def _served(name: str, parameters: dict[str, str], given: list[Parameter]) -> bool:
-    """Whether a parameter takes the value of one that every call has."""
+    """Return whether a parameter takes the value of a required one, which every call has."""
     return any(
         theirs == name and any(p.name == mine and p.required for p in given) for mine, theirs in parameters.items()
     )
 
 
 def _fit(mine: Parameter, theirs: Parameter) -> float:
+    """Score in [0, 1] how well the value of one parameter fits another.
+
+    1.0 for equal names, 0.8 if they share half of their words.
+    """
     first, second = _words(mine), _words(theirs)
     if not first or not second or not _same_type(mine.type, theirs.type) or _role(mine) != _role(theirs):
         return 0.0
@@ -138,7 +149,7 @@ def _fit(mine: Parameter, theirs: Parameter) -> float:
 
 
 def _exchangeable(mine: Parameter, theirs: Parameter) -> bool:
-    """Whether the only value of one may be meant by the only one of the other: ``q`` and ``city``, but no id and name."""
+    """Return whether two remaining parameters may mean the same, as ``q`` and ``city``, but not an id and a name."""
     plain = not (mine.enum or theirs.enum) and _same_type(mine.type, theirs.type)
     return plain and bool(_words(mine) & _IDS) == bool(_words(theirs) & _IDS) and _role(mine) == _role(theirs)
 
@@ -157,11 +168,12 @@ def _secret(parameter: Parameter) -> bool:
 
 
 def _same_type(mine: ParameterType, theirs: ParameterType) -> bool:
+    """Return whether a value of the first type is accepted by the second."""
     return mine == theirs or theirs == "any" or {mine, theirs} <= _NUMBERS or (theirs == "string" and mine in _NUMBERS)
 
 
 def _alike(one: tuple[OutputField, ...], other: tuple[OutputField, ...]) -> float:
-    """How alike two answers are, from 0.5 for nothing in common to 1: the share of the shorter one's names in the longer."""
+    """Score the similarity of two responses, from 0.5 to 1: the share of the shorter one's names in the longer."""
     first, second = ({frozenset(field_words(field)) for field in fields} for fields in (one, other))
     if not first or not second:
         return _UNKNOWN

@@ -1,4 +1,4 @@
-"""An import in figures, as ``scripts/build_graph.py`` prints and reports them."""
+"""The figures and the report of an import, as ``scripts/build_graph.py`` prints and writes them."""
 
 import resource
 import sys
@@ -13,17 +13,22 @@ from graph.survey import Survey
 from graph.take_overs import TakeOver
 
 REPORTED_RECORDS = 10_000
-"""Skipped records that a report lists; all are counted."""
+"""Maximum number of skipped records that a report lists; all are counted."""
 
 
 class Trajectories(TypedDict):
+    """Number of trajectories read, kept and dropped, the dropped ones by reason."""
+
     read: int
     kept: int
     dropped: dict[str, int]
 
 
 class Seconds(TypedDict):
-    """``parse``, ``count``: work, added over processes. ``write``, ``embed``, ``links``, ``total``: wall time."""
+    """Durations of the steps of an import.
+
+    ``parse`` and ``count`` are work time, summed over processes; ``write``, ``embed``, ``links`` and ``total`` are wall time.
+    """
 
     parse: float
     count: float
@@ -34,59 +39,67 @@ class Seconds(TypedDict):
 
 
 class ToldChange(TypedDict):
-    """``what``: host, method, credentials or side effect."""
+    """One property of a tool that a take-over changes."""
 
     what: str
+    """source, host, method, credentials or side effect."""
     old: str
     new: str
 
 
 class ToldTakeOver(TypedDict):
-    """``known``: the source of the tool as it is; ``source``: the document's; ``advice``: what to do where it was refused."""
+    """A take-over as a report shows it."""
 
     tool: str
     known: str
+    """Source of the existing tool."""
     source: str
+    """Source of the document."""
     changes: list[ToldChange]
     replaced: bool
     advice: str
+    """What to do about it, if it was refused."""
 
 
 class Links(TypedDict):
-    """``feeds``: fields of responses that can fill parameters. ``substitutes``: tools that can do another's job."""
+    """Number of links in the store."""
 
     feeds: int
+    """Response fields that can fill parameters."""
     substitutes: int
+    """Tools that can do another's job."""
 
 
 class Summary(TypedDict):
-    """``tools``, ``transitions``, ``finish_transitions``, ``links`` and ``documents`` describe the store, the others the sources of this import.
+    """Figures of an import.
 
-    ``transitions`` are distinct edges, those to Finish apart. ``already``: records that the store had before.
-    ``duplicates``: documents left out because an earlier, different one has their id.
-    ``take_overs``: documents that would make other tools of those that are there: refused, or ``replaced`` because that was said.
-    ``elsewhere``: calls whose name joined a document of another tool set than they named. ``peak_mb``: of this process
-    and of the largest worker together.
+    ``tools``, ``transitions``, ``finish_transitions``, ``links`` and ``documents`` describe the store, the others the sources of this import.
     """
 
     tools: int
     trajectories: Trajectories
     calls: CallCounts
     elsewhere: int
+    """Calls whose name matched a document of another tool set than they named."""
     transitions: int
+    """Distinct edges, except those to Finish."""
     finish_transitions: int
     links: Links
     documents: Survey
     already: int
+    """Records that the store already had."""
     skipped: int
     duplicates: int
+    """Documents left out because an earlier, different one has their id."""
     take_overs: list[ToldTakeOver]
+    """Documents that would turn existing tools into different ones: refused, or ``replaced`` on request."""
     seconds: Seconds
     peak_mb: float
+    """Peak memory of this process and of the largest worker, added."""
 
 
 class Report(TypedDict):
-    """What a person reads to mend the sources: names by frequency, records by place."""
+    """The details that a person needs to fix the sources: unresolved names by frequency, skipped records by place."""
 
     summary: Summary
     unresolved: dict[str, int]
@@ -96,7 +109,7 @@ class Report(TypedDict):
 
 
 class Spent(NamedTuple):
-    """Wall seconds of the steps after the import, and of all."""
+    """Wall seconds of the steps after the import, and of the whole."""
 
     embed: float
     links: float
@@ -104,7 +117,7 @@ class Spent(NamedTuple):
 
 
 def summarise(result: Ingested, store: GraphStatistics, links: LinkCounts, documents: Survey, spent: Spent) -> Summary:
-    """The figures of an import, seconds rounded to milliseconds."""
+    """Return the figures of an import, with seconds rounded to milliseconds."""
     tally = result.tally
     return Summary(
         tools=store.documents,
@@ -141,7 +154,7 @@ def _told(one: TakeOver) -> ToldTakeOver:
 
 
 def report(result: Ingested, summary: Summary) -> Report:
-    """The report of an import."""
+    """Return the report of an import."""
     places = sorted(result.skipped, key=lambda s: (s.file, s.line or 0))[:REPORTED_RECORDS]
     return Report(
         summary=summary,
@@ -153,7 +166,10 @@ def report(result: Ingested, summary: Summary) -> Report:
 
 
 def peak_mb() -> float:
-    """Peak resident memory in MiB. On Linux that of this program alone, not of the one that started it."""
+    """Return the peak resident memory in MiB of this process and its largest child, added.
+
+    On Linux the own part is read from ``VmHWM``, since ``ru_maxrss`` includes the peak of the program that started this one.
+    """
     unit = 1 << 20 if sys.platform == "darwin" else 1 << 10
     own = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / unit
     status = Path("/proc/self/status")

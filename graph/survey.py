@@ -1,4 +1,4 @@
-"""What the documents of a store say of their tools: what a first user should know before the first request."""
+"""Counts tools without documented responses, required keys and callable tools, for a user's first look at a store."""
 
 from collections.abc import AsyncIterable, Callable, Iterable
 from typing import Literal, TypedDict
@@ -7,27 +7,33 @@ from domain.tool import ToolDoc
 
 
 class Responses(TypedDict):
-    """Tools by what tells of their responses: their ``document``, answers that were ``learnt``, or nothing (``unknown``)."""
+    """Number of tools by the origin of what is known about their responses."""
 
     document: int
+    """The tool's document describes them."""
     learnt: int
+    """They were learnt from calls."""
     unknown: int
+    """Nothing is known."""
 
 
 class Survey(TypedDict):
-    """``secrets``: the keys, and other values that a setting gives, that calls need, each with the number of its tools. ``callable``: tools
-    that have an address.
-    """
+    """Counts over all documents of a store."""
 
     responses: Responses
     secrets: dict[str, int]
+    """Keys, and other values from settings, that calls need, each with the number of its tools."""
     callable: int
+    """Tools that have an address."""
 
 
 async def survey(
     documents: AsyncIterable[ToolDoc], secrets_wanted: Callable[[ToolDoc], Iterable[str]] = lambda _: ()
 ) -> Survey:
-    """Look through all documents once. ``secrets_wanted``: names of those that fill required parameters of a tool, beside its credentials."""
+    """Read all documents once and count.
+
+    ``secrets_wanted`` names the secrets that fill required parameters of a tool, in addition to its credentials.
+    """
     responses = Responses(document=0, learnt=0, unknown=0)
     secrets: dict[str, int] = {}
     found = 0

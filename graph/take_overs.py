@@ -1,7 +1,8 @@
-"""Documents that would turn a tool that is there into another: refused, unless somebody has said so.
+"""Refuses documents that would turn an existing tool into a different one, unless a person allows it.
 
-What a tool is: the host it is called at, the method, what it is let in with, that it only reads, and the source of tools that it is of, if one. Leave, keys and evidence were given
-to that. A document under a known id may say anything else anew, from whatever file; these it may change only with somebody's word.
+A tool is defined by its host, method, credentials, side effects and, if it has one, its source of tools; permissions, keys and evidence
+were given to exactly that. A document with a known id may change anything else, whatever file it is from; these properties it may change
+only with a person's permission.
 """
 
 from collections.abc import Awaitable, Callable, Collection, Iterable, Sequence
@@ -13,23 +14,29 @@ from domain.tool import STDIO, Credential, ToolDoc, ToolId
 from graph.store import GraphStore
 
 Forget = Callable[[Collection[ToolId]], Awaitable[None]]
-"""Forgets, outside the graph, what was learnt of tools that are others from now on."""
+"""Callback that deletes, outside the graph, what was learnt about tools that are different from now on."""
 
 Tell = Callable[["TakeOver"], None]
-"""Told of a take-over at once, whether it is refused or about to be done."""
+"""Callback that receives each take-over at once, whether it is refused or about to be done."""
 
 _PORTS = {"http": ":80", "https": ":443"}
 _ANOTHER = frozenset({"source", "host", "method"})
-"""What makes a tool another one, whose evidence begins anew; one that gets its first address is the same."""
+"""Changes that make a tool a different one, whose evidence starts over.
+
+A tool that gets its first address stays the same.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """``what``: source, host, method, credentials or side effect; as it is, and as the document would have it."""
+    """A changed property of a tool."""
 
     what: str
+    """source, host, method, credentials or side effect."""
     old: str
+    """The value of the existing tool."""
     new: str
+    """The value in the document."""
 
     def __str__(self) -> str:
         return f"{self.what} {self.old or 'none'} -> {self.new or 'none'}"
@@ -37,20 +44,20 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class TakeOver:
-    """A document that changes what a tool is. ``known``: where the tool is from; ``source``: where the document is.
-
-    ``replaced``: it was done, because that was said; else nothing of the tool was changed.
-    """
+    """A document that changes what defines a tool."""
 
     tool: ToolId
     known: str
+    """Source of the existing tool."""
     source: str
+    """Source of the document."""
     changes: tuple[Change, ...]
     replaced: bool
+    """Whether it was done, because that was requested; otherwise nothing about the tool was changed."""
 
     @property
     def advice(self) -> str:
-        """What to do where it was refused."""
+        """Advice for the user if it was refused; otherwise empty."""
         if self.replaced:
             return ""
         return "give the document another title, or x-toolset; or import it alone with --replace, if the tool is to be another from now on"
@@ -62,16 +69,19 @@ class TakeOver:
 
 @dataclass(slots=True)
 class Admission:
-    """Which documents of an import may be put, and as what. ``replace``: take-overs are done, and shown."""
+    """Decides which documents of an import may be stored, and in which form."""
 
     store: GraphStore
     replace: bool = False
+    """Do take-overs instead of refusing them; they are reported either way."""
     forget: Forget | None = None
     tell: Tell | None = None
     take_overs: list[TakeOver] = field(default_factory=list[TakeOver])
 
     async def admitted(self, documents: Sequence[ToolDoc], source: str) -> list[ToolDoc]:
-        """Those to be put, each with what the store alone knows of it. Of tools that are others now, all that was learnt is forgotten first.
+        """Return the documents to store, each with what only the store knows about its tool.
+
+        What was learnt about tools that become different ones is forgotten first.
 
         Raises:
             UnavailableError: the store.
@@ -95,9 +105,9 @@ class Admission:
         return admitted
 
     async def of_two(self, documents: Sequence[ToolDoc], source: str) -> list[ToolId]:
-        """Documents under ids that an earlier one of this very import has: none is put, whatever was said, since one word cannot mean both.
+        """Return the ids of documents whose id an earlier document of the same import has, except for take-overs.
 
-        Those that would be take-overs are told as such; the ids of the others are returned.
+        Take-overs are reported and refused even with ``replace``: one permission cannot stand for both documents. None of the documents is stored.
         """
         known = await self.store.get_tools([document.id for document in documents])
         alike: list[ToolId] = []
@@ -115,7 +125,11 @@ class Admission:
             self.tell(one)
 
     async def _begin_anew(self, tools: Sequence[ToolId]) -> None:
-        """Before the documents are put: an import that is stopped in between forgets once more, and mixes nothing."""
+        """Forget what was learnt about these tools.
+
+        Runs before their documents are stored, so that an import that is interrupted in between forgets twice rather than mixing old evidence
+        with new tools.
+        """
         if tools and self.forget is not None:
             await self.forget(tools)
         if tools:
@@ -123,13 +137,17 @@ class Admission:
 
 
 def sensitive_changes(old: ToolDoc, new: ToolDoc) -> tuple[Change, ...]:
-    """What ``new`` changes of what a tool is. That a tool only reads is its own source's to say."""
+    """Return what ``new`` changes of the properties that define a tool.
+
+    Only a tool's own source may declare it read-only, so a new claim from another source counts as a change.
+    """
     found = [
         Change("source", *_sources(old, new)),
         Change("host", origin(old), origin(new)),
         Change("method", old.method, new.method),
         Change("credentials", _written(old.credentials), _written(new.credentials)),
     ]
+    # An administrator's mark hides what the old document itself declares, so it is ignored here.
     before, after = _without_mark(old).effect, new.effect
     if after.reads and old.source != new.source:
         found.append(Change("side effect", before.kind, after.kind))
@@ -137,24 +155,30 @@ def sensitive_changes(old: ToolDoc, new: ToolDoc) -> tuple[Change, ...]:
 
 
 def _imported(document: ToolDoc, source: str) -> ToolDoc:
-    """What an import gives is of no source of tools, whatever its file says."""
+    """Replace a tool source's mark that an imported file claims.
+
+    A document from an import belongs to no source of tools, whatever its file says.
+    """
     return document.model_copy(update={"source": source}) if source_id_of(document.source) is not None else document
 
 
 def _sources(old: ToolDoc, new: ToolDoc) -> tuple[str, str]:
-    """The sources of tools that the two are of; both empty where no source has this one, which an import may then say anew from any file."""
+    """Return the tool sources of two documents, both empty if neither has one.
+
+    Tools without a tool source may be imported again from any file.
+    """
     if source_id_of(old.source) is None and source_id_of(new.source) is None:
         return "", ""
     return old.source, new.source
 
 
 def makes_another(changes: Iterable[Change]) -> bool:
-    """Whether a tool with these changes is another one, whose evidence begins anew."""
+    """Return whether these changes make a tool a different one, whose evidence starts over."""
     return any(change.what in _ANOTHER and change.old for change in changes)
 
 
 def origin(tool: ToolDoc) -> str:
-    """Scheme and host of a tool's address, as they are the same for all ways to write them; empty where it has none."""
+    """Return the scheme and host of a tool's address in normal form; empty if it has none."""
     if not tool.host or tool.host.startswith(STDIO):
         return tool.host
     scheme = urlsplit(tool.url).scheme.lower()
@@ -162,7 +186,7 @@ def origin(tool: ToolDoc) -> str:
 
 
 def _written(credentials: Iterable[Credential]) -> str:
-    """Which secrets are sent, and in which place. Whether one is optional changes nothing of that."""
+    """Describe which secrets are sent and where. Whether one is optional makes no difference."""
     places = (
         f"{one.secret} ({'basic' if one.basic else f'{one.place} {one.name} {one.prefix}'.strip()})"
         for one in credentials
@@ -175,7 +199,11 @@ def _without_mark(tool: ToolDoc) -> ToolDoc:
 
 
 def with_known(document: ToolDoc, old: ToolDoc | None, *, another: bool = False) -> ToolDoc:
-    """With what its administrator said of it, and what was learnt of its answers while it says the same of them; of a tool that is another now, only that it changes something."""
+    """Return the document with what administrators said and what was learnt about its tool.
+
+    A learnt response is kept only while the document says the same about responses. A tool that is ``another`` one keeps only a mark that it
+    has side effects.
+    """
     if old is None:
         return document
     if another:

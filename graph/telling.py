@@ -1,4 +1,4 @@
-"""What the last tool of a walk tells that is worth asking for: no ids, no paging, nothing that was said before or found on the way."""
+"""Selects the informative fields of a walk's last response: no ids or paging, nothing given or found on the way."""
 
 import re
 from collections.abc import Collection, Iterable, Sequence
@@ -19,6 +19,7 @@ _HIDDEN = frozenset(
         "handle", "self", "typename", "password",
     }
 )  # fmt: skip
+"""Last words of field names that identify things or are technical."""
 _PAGING = frozenset(
     {
         "page", "pages", "total", "count", "limit", "offset", "size", "per", "skip", "next", "previous", "prev", "first", "last", "current",
@@ -56,26 +57,26 @@ _WRAPPERS = frozenset(
         "parameter", "parameters", "query", "debug", "ratelimit", "warning", "warnings", "pageable", "cursor",
     }
 )  # fmt: skip
-"""Words of objects that are about the answer rather than about what was asked for."""
+"""Words of objects that describe the response rather than what was asked for."""
 
 _COLLECTIVE = frozenset(
     {"list", "item", "data", "result", "response", "body", "payload", "record", "object", "content", "info", "detail"}
 )
-"""Words of lists and objects that do not say what is in them."""
+"""Words of lists and objects that do not say what they contain."""
 
 _OUTCOME = frozenset({"status", "code", "error", "ret", "return", "message", "http", "cod", "msg"})
 
 _STATUS = _ENVELOPE | _OUTCOME | {"sub", "data", "execution"}
 
 _PLACEHOLDER = re.compile(r"key\d+")
-"""What catalogues write for names that are data."""
+"""Catalogues write such names where a key is data."""
 _LAST_LIST = re.compile(r"^(.*\[\])(?:\.|$)")
 
 Key = frozenset[str]
 
 
 def telling(walk: Walk, given: Iterable[Parameter], ground: Ground) -> tuple[OutputField, ...]:
-    """The fields of a walk's tail that tell something new to who gives these inputs, in the order of the answer."""
+    """Return the fields of the walk's last response that are new to a user who gives these inputs, in order."""
     tail = walk.tail
     if walk.changes:
         return ()
@@ -99,7 +100,7 @@ def telling(walk: Walk, given: Iterable[Parameter], ground: Ground) -> tuple[Out
 
 
 def repeats(walk: Walk, given: Iterable[Parameter], ground: Ground) -> bool:
-    """Whether the second tool is fed nothing but what the head was asked with: it could have been asked at once."""
+    """Return whether the second tool is fed only with inputs of the first, so that it could have been called alone."""
     if len(walk.tools) == 1:
         return False
     said = {words(one.wire_name) for one in given}
@@ -109,7 +110,7 @@ def repeats(walk: Walk, given: Iterable[Parameter], ground: Ground) -> bool:
 
 
 def _is_formal(field: OutputField, fields: Sequence[OutputField]) -> bool:
-    """Whether a field is about the answer rather than what was asked for: where it was cut off, whether it went well."""
+    """Return whether a field is about the response rather than its subject: paging, status, errors."""
     named, holder = set(words(field.name)), set(field.holder)
     about_answer = bool(holder & _WRAPPERS) or holder == {"page", "info"} or (holder == {"status"} and named <= _STATUS)
     if about_answer and "[]" not in holder_of(field.path):
@@ -124,6 +125,7 @@ def _is_formal(field: OutputField, fields: Sequence[OutputField]) -> bool:
 
 
 def _identifies(field: OutputField, tool: ToolDoc, service: Service) -> bool:
+    """Return whether a field identifies a thing instead of describing it."""
     named = words(field.name)
     if not named:
         return False
@@ -136,14 +138,14 @@ def _identifies(field: OutputField, tool: ToolDoc, service: Service) -> bool:
 
 
 def _main(fields: Iterable[OutputField]) -> frozenset[str]:
-    """The objects that an answer is of: the outermost that have fields of their own, by path."""
+    """Return the paths of the objects that a response is about: the outermost ones that have fields of their own."""
     holders = {holder_of(one.path) for one in fields if one.path}
     least = min((one.count(".") + (one != "") for one in holders), default=0)
     return frozenset(one for one in holders if one.count(".") + (one != "") == least)
 
 
 def _are_hits(walk: Walk, main: Collection[str], ground: Ground) -> bool:
-    """Whether the last tool looked for the thing that was found before: what it lists repeats what it was asked with."""
+    """Return whether the last tool searched for the thing found before, so that its results repeat the search terms."""
     asked = {words(feed.parameter) for feed in walk.into(walk.tail.id)}
     asked = {named for named in asked if named[-1] not in IDENTITY}
     fields = ground.fields[walk.tail.id]
@@ -151,7 +153,7 @@ def _are_hits(walk: Walk, main: Collection[str], ground: Ground) -> bool:
 
 
 class _Known:
-    """What the tools before the last have told: of the thing that the last was asked about, and of those on the way to it."""
+    """Facts from earlier responses about the thing that the last tool is asked about, and about others on the way."""
 
     def __init__(self, walk: Walk, main: Collection[str], ground: Ground, *, hits: bool) -> None:
         into = walk.into(walk.tail.id)
@@ -161,7 +163,7 @@ class _Known:
         self._entity = _entity(into[0], ground) if into else frozenset[str]()
 
     def has(self, field: OutputField) -> bool:
-        """Whether a field of the last answer tells what is known."""
+        """Return whether a field of the last response repeats something known."""
         holder = holder_of(field.path)
         if not self._entity:
             return False
@@ -176,7 +178,7 @@ class _Known:
 
 
 def _of_others(feed: Feed, ground: Ground) -> Iterable[Key]:
-    """What is told of the object whose field feeds, and of those in it or beside it in one item of a list."""
+    """Yield the keys of fields that belong to the feeding object, lie within it, or lie beside it in its list item."""
     holder, item = holder_of(feed.field), _item_of(feed.field)
     entity = _entity(feed, ground)
     for one in ground.fields[feed.source]:
@@ -190,7 +192,7 @@ def _of_others(feed: Feed, ground: Ground) -> Iterable[Key]:
 
 
 def _entity(feed: Feed, ground: Ground) -> frozenset[str]:
-    """The words of the entity whose field feeds an input."""
+    """Return the words of the entity whose field feeds an input."""
     target = ground.tools[feed.target]
     parameter = next(one for one in target.parameters if one.name == feed.parameter)
     slot = ground.service(target).taken(target, parameter)
@@ -200,6 +202,7 @@ def _entity(feed: Feed, ground: Ground) -> frozenset[str]:
 
 
 def _plain(named: Iterable[str]) -> Key:
+    """Return the words that say something about the content, as a key."""
     return frozenset(named) - _COLLECTIVE
 
 

@@ -1,4 +1,4 @@
-"""What every graph store refuses, in one place, so that all back ends refuse the same."""
+"""The checks that every graph store applies to what is written, so that all back ends refuse the same."""
 
 import math
 from collections.abc import Collection, Sequence
@@ -10,7 +10,7 @@ from domain.tool import FINISH, ToolDoc, ToolId, is_unresolved
 from graph.facts import GraphBatch, GraphState, LiveBatch, Mark
 
 _MOST = 2**63 - 1
-"""The largest count that every back end can keep."""
+"""The largest count that every back end can store."""
 
 
 def check_documents(tools: Sequence[ToolDoc]) -> None:
@@ -21,7 +21,7 @@ def check_documents(tools: Sequence[ToolDoc]) -> None:
 
 
 def check_batch(batch: GraphBatch) -> None:
-    """Raise ``UsageError`` for a batch without a key, negative counts, more successes than calls or edges out of Finish."""
+    """Raise ``UsageError`` for a batch without a key, with impossible counts, or with edges out of Finish."""
     _check_key(batch.key)
     for (source, target), count in batch.transitions.items():
         _check_transition(source, target, count)
@@ -36,7 +36,10 @@ def check_batch(batch: GraphBatch) -> None:
 
 
 def check_live(batch: LiveBatch) -> None:
-    """Raise ``UsageError`` for a run without a key, γ outside (0, 1], Δ outside [-1, 1], no half-life, or a called Finish."""
+    """Raise ``UsageError`` for a run that cannot be learnt from.
+
+    That is: no key, γ outside (0, 1], Δ outside [-1, 1], no valid half-life, or a called Finish.
+    """
     _check_key(batch.key)
     _check_moment(batch.at)
     if not 0 < batch.decay <= 1:
@@ -53,7 +56,7 @@ def check_live(batch: LiveBatch) -> None:
 
 
 def check_state(state: GraphState) -> None:
-    """Raise ``UsageError`` for facts that no sequence of batches and runs could have left."""
+    """Raise ``UsageError`` for facts that no sequence of batches and runs could have produced."""
     for tool, facts in state.nodes.items():
         counts = (facts.calls, facts.successes, facts.ok, facts.transient, facts.gone)
         if not all(0 <= count <= _MOST for count in counts) or facts.successes > facts.calls:
@@ -80,7 +83,7 @@ def check_state(state: GraphState) -> None:
 
 
 def check_mark(source: ToolId, target: ToolId, mark: Mark | None, nodes: Collection[ToolId]) -> None:
-    """Raise ``UsageError`` for a mark that there is not, an end that is not among ``nodes``, or an edge out of Finish."""
+    """Raise ``UsageError`` for an unknown mark, an end that is not among ``nodes``, or an edge out of Finish."""
     check_word(mark)
     for end in (source, target):
         if end not in nodes:
@@ -91,7 +94,7 @@ def check_mark(source: ToolId, target: ToolId, mark: Mark | None, nodes: Collect
 
 
 def check_word(mark: Mark | None) -> None:
-    """Raise ``UsageError`` for a mark that there is not."""
+    """Raise ``UsageError`` for an unknown mark."""
     if mark is not None and mark not in get_args(Mark):
         raise UsageError(f"{mark!r} is no mark: an edge can be marked {', '.join(get_args(Mark))}")
 

@@ -1,4 +1,7 @@
-"""A graph as somebody sees it who may not see some of its tools. Reads leave these out, and whatever joins others to them; writes are the graph's own."""
+"""A view of a graph for someone who may not see some of its tools.
+
+Reads leave out these tools and whatever joins others to them; writes go to the graph unchanged.
+"""
 
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -13,21 +16,21 @@ READS = frozenset(
     {"get_tools", "removed_tools", "documents", "find_function", "facts", "out_edges", "in_edges", "edges_beside", "around", "nodes",
      "edges", "lessons", "all_lessons", "link_states", "linked_to", "feeds_out", "feeds_into", "substitutes"}
 )  # fmt: skip
-"""What is narrowed: all that names tools."""
+"""The methods that the view filters: all whose results name tools."""
 
 
 def visible_graph(graph: LinkedGraph, hidden: frozenset[ToolId]) -> LinkedGraph:
-    """The graph without these tools; itself, where there are none."""
+    """Return the graph without the hidden tools; the graph itself if there are none."""
     return cast("LinkedGraph", _VisibleGraph(graph, hidden)) if hidden else graph
 
 
 def visible_flows(flows: FlowStore, hidden: frozenset[ToolId]) -> FlowStore:
-    """What recorded calls took from another, without these tools."""
+    """Return the data flows of recorded calls without the hidden tools; the store itself if there are none."""
     return cast("FlowStore", _VisibleFlows(flows, hidden)) if hidden else flows
 
 
 class _VisibleGraph:
-    """What it does not narrow is the graph's own."""
+    """A graph without its hidden tools; methods that are not overridden are the graph's own."""
 
     def __init__(self, graph: LinkedGraph, hidden: frozenset[ToolId]) -> None:
         self._graph = graph
@@ -105,7 +108,7 @@ class _VisibleGraph:
 
 
 class _VisibleFlows:
-    """What it does not narrow is the store's own."""
+    """A flow store without hidden tools; methods that are not overridden are the store's own."""
 
     def __init__(self, flows: FlowStore, hidden: frozenset[ToolId]) -> None:
         self._flows = flows

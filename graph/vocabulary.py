@@ -1,4 +1,4 @@
-"""The nouns by which a service names its entities: what its paths and inputs identify, and what its schemas are called after."""
+"""The nouns that a service uses for its entities, from its paths, inputs and schema names."""
 
 from collections import defaultdict
 from collections.abc import Iterable
@@ -12,34 +12,36 @@ from graph.identifiers import singular, text_words, words
 Noun = tuple[str, ...]
 
 IDENTITY = frozenset({"id", "url", "slug"})
-"""Names of what tells one thing from all others of its kind; alone they do not say of which kind."""
+"""Names of fields that tell a thing from all others of its kind; alone they do not name the kind."""
 
 FORMS = IDENTITY | {"code", "key", "name", "number", "symbol"}
-"""Names of what a thing is told by, where its kind is named too."""
+"""Names of fields that identify a thing if its kind is named, too."""
 
 _ROLES = frozenset(
     {"from", "to", "base", "source", "target", "origin", "destination", "quote", "departure", "arrival", "start", "end"}
 )
-"""``to_currency`` is a currency: which of two it is, no field says."""
+"""Words that say which of two things is meant: a ``to_currency`` is a currency. Fields do not tell them apart."""
 
 
 def thing(named: Noun) -> Noun:
-    """Words without those of a role, where others are left."""
+    """Return the words of a name without role words, unless nothing else would be left."""
     return tuple(word for word in named if word not in _ROLES) or named
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """A segment of a path. ``many``: it is plural. ``input``: it is a placeholder."""
+    """A segment of a URL path."""
 
     named: Noun
     many: bool
+    """The segment is a plural."""
     input: bool
+    """The segment is a placeholder."""
 
 
 @lru_cache(maxsize=4096)
 def route(url: str) -> tuple[Step, ...]:
-    """The path of an address, segment by segment."""
+    """Split the path of an address into segments."""
     try:
         path = unquote(urlsplit(url).path)
     except ValueError:
@@ -54,7 +56,7 @@ def _plural(segment: str) -> bool:
 
 
 def _identified(doc: ToolDoc) -> Iterable[Noun]:
-    """The entities that a tool's inputs identify."""
+    """Yield the entities that a tool's inputs identify."""
     before: Noun = ()
     for step in route(doc.resource):
         if step.input and before and ((len(step.named) == 1 and step.named[0] in FORMS) or step.named == before):
@@ -69,23 +71,24 @@ def _identified(doc: ToolDoc) -> Iterable[Noun]:
 
 
 class Vocabulary:
-    """The entities of a service, as its tools identify them. ``titles``: what its schemas are called."""
+    """The entities of a service, as its tools identify them."""
 
     def __init__(self, docs: Iterable[ToolDoc], titles: Iterable[str]) -> None:
+        """Collect the entities from the documents; ``titles`` are the names of the service's schemas."""
         self._nouns = {noun for doc in docs for noun in _identified(doc)}
         self._decoration = self._words_around(titles)
 
     def noun(self, named: Noun) -> str | None:
-        """The entity that words end in: ``production_company`` is a company."""
+        """Return the entity that a name ends in: a ``production_company`` is a company."""
         return next((" ".join(named[at:]) for at in range(len(named)) if named[at:] in self._nouns), None)
 
     def spoken_of(self, text: str) -> frozenset[str]:
-        """The entities that a text speaks of."""
+        """Return the entities that a text mentions."""
         spoken = text_words(text) if text else frozenset[str]()
         return frozenset(" ".join(noun) for noun in self._nouns if spoken.issuperset(noun)) if spoken else frozenset()
 
     def titled(self, title: str) -> frozenset[str]:
-        """The entities that a schema's name tells: ``SimplifiedArtistObject``; of alternatives all."""
+        """Return the entities in a schema's name, as ``SimplifiedArtistObject``; of alternatives, all."""
         found: set[str] = set()
         for one in title.split("|") if title else ():
             named = words(one)
@@ -97,12 +100,12 @@ class Vocabulary:
         return frozenset(found)
 
     def chosen(self, doc: ToolDoc) -> frozenset[str]:
-        """The entities among which an input chooses: ``{media_type}``, one of ``movie`` and ``tv``."""
+        """Return the entities that an input chooses among: ``{media_type}``, either ``movie`` or ``tv``."""
         values = (words(value) for one in doc.required for value in one.enum if isinstance(value, str))
         return frozenset(" ".join(value) for value in values if value in self._nouns)
 
     def _words_around(self, titles: Iterable[str]) -> set[str]:
-        """The words that schemas of several kinds have in their names, like ``Object`` and ``Simplified``: they tell no kind."""
+        """Return words that occur in schema names of several kinds, like ``Object`` and ``Simplified``, so name no kind."""
         kinds: defaultdict[str, set[str]] = defaultdict(set)
         entity_words = {word for noun in self._nouns for word in noun}
         for title in {one for several in titles for one in several.split("|")}:

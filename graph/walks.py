@@ -1,8 +1,8 @@
-"""Walks: ways through tools of which each gives what the next one needs (SoAy, definition 2: solutions without their inputs and outputs).
+"""Walks: sequences of tools in which each response feeds the next call (SoAy, definition 2).
 
-A walk has at most three tools, none twice. It is *valid*: its head takes what users say. It is *simple*: no tool is called for what is
-known without it. What feeds what are typed couplings; a field that only repeats what its tool was asked with feeds nothing. A tool that
-changes something ends a walk, never feeds one.
+They are SoAy's solutions without inputs and outputs. A walk has at most three different tools. It is *valid* if its first tool takes what
+users say, and *simple* if no tool is called for what is known without it. Tools are joined by typed couplings; a field that only repeats an
+input of its own tool feeds nothing. A tool with side effects can end a walk but never feeds another.
 """
 
 from collections import defaultdict
@@ -21,22 +21,25 @@ from graph.vocabulary import IDENTITY
 
 MOST_TOOLS = 3
 _MOST_WAYS = 4
-"""Ways in which one tool may feed another that are followed: by other lists, into other inputs."""
+"""Maximum number of ways followed in which one tool may feed another: from other lists, into other inputs."""
 
 _NAMING = frozenset({"name", "title"})
 
 
 @dataclass(frozen=True, slots=True)
 class Walk:
-    """``feeds``: what fills inputs of the second tool and of those after it, in their order. ``asked``: what a user says for them besides.
-
-    ``twice``: inputs of the second tool that are filled by one field of the head, which is called once for each: the stations of a journey.
-    """
+    """A sequence of tools with what feeds them."""
 
     tools: tuple[ToolDoc, ...]
     feeds: tuple[Feed, ...] = ()
+    """What fills inputs of the second and later tools, in their order."""
     asked: tuple[tuple[ToolId, Parameter], ...] = ()
+    """Inputs of the second and later tools that a user gives."""
     twice: tuple[str, ...] = ()
+    """Inputs of the second tool that one field of the first fills.
+
+    The first tool is called once for each of them, as for the two stations of a journey.
+    """
 
     @property
     def head(self) -> ToolDoc:
@@ -53,24 +56,24 @@ class Walk:
 
     @property
     def changes(self) -> bool:
-        """Whether its tail changes something."""
+        """True if the last tool has side effects."""
         return not self.tail.safe
 
     def into(self, tool: ToolId) -> tuple[Feed, ...]:
-        """What fills inputs of one of its tools."""
+        """Return the feeds into one of its tools."""
         return tuple(feed for feed in self.feeds if feed.target == tool)
 
 
 def walks(tools: Iterable[ToolDoc], most_tools: int = MOST_TOOLS) -> Iterator[Walk]:
-    """All valid and simple walks over tools, in a stable order: the shorter first.
+    """Yield all valid and simple walks over these tools in a stable order, shorter ones first.
 
-    The more tools of a service are given at once, the better: they tell each other's entities.
+    Pass as many tools of a service at once as possible: they determine each other's entities.
     """
     return walks_over(Ground(tools), most_tools)
 
 
 def walks_over(ground: Ground, most_tools: int = MOST_TOOLS) -> Iterator[Walk]:
-    """As :func:`walks`, of tools that are known together already."""
+    """Yield walks as :func:`walks` does, over tools that are already indexed."""
     walker = _Walker(ground)
     found = [Walk((head,)) for head in ground.heads()]
     for length in range(1, most_tools + 1):
@@ -81,21 +84,24 @@ def walks_over(ground: Ground, most_tools: int = MOST_TOOLS) -> Iterator[Walk]:
 
 @dataclass(frozen=True, slots=True)
 class Way:
-    """One way to fill a tool's inputs by what another answers: feeds of one object, ``also`` those of an earlier tool."""
+    """One way to fill a tool's inputs from the last response."""
 
     feeds: tuple[Feed, ...]
+    """Feeds from fields of one object."""
     also: tuple[Feed, ...] = ()
+    """Feeds from the response of an earlier tool."""
     twice: tuple[str, ...] = ()
+    """Inputs that one field fills; see :attr:`Walk.twice`."""
 
 
 class _Walker:
-    """Goes from tool to tool."""
+    """Extends walks tool by tool."""
 
     def __init__(self, ground: Ground) -> None:
         self._ground = ground
 
     def onward(self, walk: Walk) -> Iterator[Walk]:
-        """The walks that are one tool longer."""
+        """Yield the walks that are one tool longer."""
         last = walk.tail
         if not last.safe:
             return
@@ -105,6 +111,10 @@ class _Walker:
                     yield self._longer(walk, self._ground.tools[target], way)
 
     def _longer(self, walk: Walk, target: ToolDoc, way: Way) -> Walk:
+        """Append a tool to a walk.
+
+        Inputs named like one that was already fed take the same field; the others are given by the user.
+        """
         feeds = [*way.feeds, *way.also]
         said: list[tuple[ToolId, Parameter]] = []
         for one in asked(target, self._ground.service(target), frozenset(feed.parameter for feed in feeds)):
@@ -116,7 +126,7 @@ class _Walker:
         return Walk((*walk.tools, target), (*walk.feeds, *feeds), (*walk.asked, *said), walk.twice or way.twice)
 
     def ways(self, walk: Walk, target: ToolDoc) -> Iterator[Way]:
-        """How the tail of a walk, with the tools before it, fills what a tool needs: the best first."""
+        """Yield the ways in which the walk's last tool, with earlier ones, fills what ``target`` needs, best first."""
         by_holder: defaultdict[str, list[Feed]] = defaultdict(list)
         given = {words(one.name) for one in asked(walk.head, self._ground.service(walk.head))}
         for feed in self._ground.feeds(walk.tail.id, target.id):
@@ -128,7 +138,7 @@ class _Walker:
         yield from (way for way in found if self._is_simple(walk, target, way))
 
     def _of_object(self, walk: Walk, target: ToolDoc, feeds: Sequence[Feed]) -> Iterator[Way]:
-        """The ways that take from one object of the last answer."""
+        """Yield the ways that use fields of one object of the last response."""
         best: dict[str, Feed] = {}
         for feed in sorted(feeds, key=lambda one: (-one.score, one.field)):
             best.setdefault(feed.parameter, feed)
@@ -150,7 +160,7 @@ class _Walker:
             yield from (Way(some, earlier) for some in freely if not _is_half_a_place(some))
 
     def _freely(self, target: ToolDoc, best: dict[str, Feed]) -> Iterator[tuple[Feed, ...]]:
-        """Feeds into inputs that a user could say: all of an object's where one of them names it, else one by one."""
+        """Yield feeds into inputs that a user could give: all of an object's if one of them names it, else one by one."""
         open_to = {one.name: one for one in target.parameters if is_topic(one)}
         topics = [feed for name, feed in best.items() if name in open_to and not is_plain(open_to[name])]
         if any(set(words(feed.parameter)) & _NAMING for feed in topics):
@@ -159,7 +169,7 @@ class _Walker:
             yield from ((feed,) for feed in topics)
 
     def _earlier(self, walk: Walk, target: ToolDoc, parameter: str) -> Feed | None:
-        """What an answer before the last one gives for an input, the latest first."""
+        """Return the best feed into an input from a response before the last one, the latest response first."""
         for tool in reversed(walk.tools[:-1]):
             fit = [one for one in self._ground.feeds(tool.id, target.id) if one.parameter == parameter]
             if fit:
@@ -167,7 +177,10 @@ class _Walker:
         return None
 
     def _is_simple(self, walk: Walk, target: ToolDoc, way: Way) -> bool:
-        """Whether the last tool is needed: what it was asked about could not have fed the target itself, or it gives others of the kind."""
+        """Return whether the last tool is needed.
+
+        It is unless its own input could have fed the target directly; a tool that lists other things of the kind is needed, too.
+        """
         into = walk.into(walk.tail.id)
         if not into:
             return True
@@ -180,7 +193,10 @@ class _Walker:
         return any(feed.parameter not in direct or self._is_of_others(walk, feed) for feed in way.feeds)
 
     def _is_of_others(self, walk: Walk, feed: Feed) -> bool:
-        """Whether a field of the last answer is of other things than the last tool was asked about: of a list that does not look for them."""
+        """Return whether a field of the last response is about other things than the tool was asked about.
+
+        That is the case for a list that is not a search for its input.
+        """
         asked_with = {words(one.parameter) for one in walk.into(walk.tail.id)}
         asked_with = {named for named in asked_with if named[-1] not in IDENTITY}
         return "[]" in feed.field and not asked_with & {words(one.name) for one in self._ground.beside(feed)}
@@ -191,13 +207,13 @@ def _input(tool: ToolDoc, feed: Feed) -> Parameter:
 
 
 def _is_half_a_place(feeds: Sequence[Feed]) -> bool:
-    """Whether one coordinate is fed without the other."""
+    """Return whether only one of two coordinates is fed."""
     named = {word for feed in feeds for word in words(feed.parameter)}
     return ("latitude" in named) != ("longitude" in named)
 
 
 def _twice(feeds: Sequence[Feed]) -> tuple[str, ...]:
-    """The inputs that one and the same field fills."""
+    """Return the inputs that are filled from one and the same field."""
     by_field: defaultdict[str, list[str]] = defaultdict(list)
     for feed in feeds:
         by_field[feed.field].append(feed.parameter)

@@ -1,7 +1,7 @@
-"""The weights of the tool graph: transition weights and availability, computed from facts when read, never stored.
+"""Transition weights and availability, computed from facts when read and never stored.
 
-Two forms: *living* weights, which the evidence of :mod:`graph.evidence` makes, and the *thesis's* own, sections 3.4.1 (static
-weights), 3.4.1.1 (the score map) and 3.4.2 (dynamic weights) of what Footpath comes from.
+There are two forms: *living* weights, from the evidence of :mod:`graph.evidence`, and the *thesis's* own, from sections 3.4.1 (static
+weights), 3.4.1.1 (the score map) and 3.4.2 (dynamic weights) of the thesis that Footpath is based on.
 """
 
 import math
@@ -17,38 +17,40 @@ from graph.evidence import left_of, seconds
 from graph.facts import HALF_LIFE, Edge, Neighbour, ToolFacts, record
 
 MUTED = 0.1
-"""The part of its weight that a muted edge keeps before the weights are made to sum to 1 again."""
+"""Factor that a muted edge's weight is multiplied by, before the weights are normalised again."""
 
 UNTESTED = 0.5
-"""The availability by which a tool without any evidence is ranked."""
+"""The availability that a tool without any evidence is ranked by."""
 
 IMPORTED = 50
-"""Imported calls of a tool, and imported walks out of a node, count for at most so many: as many as live ones can come to. Much of it
-moves slowly, little quickly, and neither drowns what runs here have seen.
+"""Maximum number of imported calls of a tool, or imported walks out of a node, that count.
+
+Live evidence can reach the same amount. Weights with much imported evidence move slowly, those with little quickly, and neither kind
+drowns what runs here have seen.
 """
 
 PRIOR = 1.0
-"""A good and a bad call that every tool is taken to have had: one call, or a few, prove nothing."""
+"""Good calls and bad calls that every tool is assumed to have had, so that a few real calls prove little."""
 
 FORGIVEN = 1.0
-"""The trouble that a tool is forgiven: one failure is no series."""
+"""The amount of trouble that has no effect: one failure is not a series."""
 
 Form = Literal["living", "thesis"]
 
 
 @dataclass(frozen=True, slots=True)
 class WeightParameters:
-    """``alpha``: slope of the score map. ``half_life``: days of silence after which what speaks against a tool counts half.
-
-    Of the thesis's form alone, ``beta``: the share of what was imported once anything is live; ``gamma``: what is left of the sums of
-    scores and of signs with each that is added (1: all, as in the thesis).
-    """
+    """Parameters of the weights; ``beta`` and ``gamma`` apply to the thesis's form only."""
 
     form: Form = "living"
     alpha: float = 1.0
+    """Slope of the score map."""
     half_life: float = HALF_LIFE
+    """Days without calls after which evidence against a tool counts half."""
     beta: float = 0.5
+    """Share of imported evidence once there is live evidence."""
     gamma: float = 0.8
+    """Decay of the sums of scores and signs with each addition; 1 keeps everything, as in the thesis."""
 
     def __post_init__(self) -> None:
         if not (0 < self.alpha < math.inf and 0 < self.half_life < math.inf):
@@ -64,11 +66,13 @@ DEFAULTS = WeightParameters()
 
 @record
 class Weighted:
-    """An out-edge with its weight (the weights out of a node sum to 1) and its target's availability (None: untested)."""
+    """An out-edge with its weight and its target's availability."""
 
     target: ToolId
     weight: float
+    """The weights out of a node sum to 1."""
     availability: float | None
+    """None if the target is untested."""
     resolved: bool
     edge: Edge
 
@@ -79,7 +83,7 @@ class Weighted:
 
 
 def score_map(x: float, alpha: float = 1.0) -> float:
-    """f(x) of 3.4.1.1: αx + 1 from zero on, e^(αx) below; positive, continuous and increasing, with f(0) = 1.
+    """Return f(x) of 3.4.1.1: αx + 1 for x ≥ 0, else e^(αx); positive, continuous and increasing, with f(0) = 1.
 
     Where the exponential underflows it stays at the smallest normal number, so that a sum of f is never zero.
     """
@@ -89,11 +93,15 @@ def score_map(x: float, alpha: float = 1.0) -> float:
 def transition_weights(
     neighbours: Sequence[Neighbour], parameters: WeightParameters = DEFAULTS, now: float | None = None
 ) -> list[Weighted]:
-    """Weights of all edges out of one node, in the order given. ``neighbours`` must be *all* of them, ``FINISH`` and unresolved
-    ones included, since all take part in the sums. ``now``: the moment, in seconds since 1970, of which availability is told.
+    """Return the weights of all edges out of one node, in the given order.
 
-    Marks: a banned edge leaves the sums and weighs nothing; of a muted one :data:`MUTED` counts; a pinned one counts as the
-    heaviest does. Then the weights are made to sum to 1 again, but where every edge is banned.
+    Marks: a banned edge is left out of the sums and has weight 0; a muted one counts with :data:`MUTED`; a pinned one counts as much as the
+    heaviest. The weights then sum to 1, unless every edge is banned.
+
+    Args:
+        neighbours: *all* edges, including those to ``FINISH`` and unresolved tools, since all take part in the sums.
+        parameters: form and parameters of the weights.
+        now: moment for which availability is computed, in seconds since 1970.
     """
     now = seconds() if now is None else now
     shares = _living if parameters.form == "living" else partial(_thesis, parameters=parameters)
@@ -114,14 +122,14 @@ def _marked(neighbours: Sequence[Neighbour], shares: _Shares) -> list[float]:
     counted = {n.edge.target: w * MUTED if n.edge.mark == "mute" else w for n, w in weights}
     heaviest = max(counted.values(), default=0.0)
     counted |= {n.edge.target: heaviest for n in kept if n.edge.mark == "pin"}
-    total = math.fsum(counted.values()) or 1.0
+    total = math.fsum(counted.values()) or 1.0  # all edges banned: every weight is 0
     return [counted.get(n.edge.target, 0.0) / total for n in neighbours]
 
 
 def _living(neighbours: Sequence[Neighbour]) -> list[float]:
-    """Weights as w_ij = e_ij / Σ_k e_ik, with e the imported walks, of all out of i at most :data:`IMPORTED`, and what is left of the live ones.
+    """Return weights w_ij = e_ij / Σ_k e_ik, with e the imported walks plus the decayed live ones.
 
-    All are alike where nothing is left of any. ``Finish`` is an edge like others.
+    Imported walks count for at most :data:`IMPORTED` out of all of i. Without any evidence all weights are equal. ``Finish`` is an edge like others.
     """
     imported = sum(neighbour.edge.imported for neighbour in neighbours)
     each = min(1.0, IMPORTED / imported) if imported else 0.0
@@ -131,9 +139,9 @@ def _living(neighbours: Sequence[Neighbour]) -> list[float]:
 
 
 def _thesis(neighbours: Sequence[Neighbour], parameters: WeightParameters) -> list[float]:
-    """Weights as w_ij = β · n_ij / Σ_k n_ik + (1 - β) · f(s_j) / Σ_k f(s_k), over imported counts n and sums s of scores (3.4.2.1).
+    """Return weights w_ij = β · n_ij / Σ_k n_ik + (1 - β) · f(s_j) / Σ_k f(s_k) (3.4.2.1).
 
-    β is 1 before a node's first live walk, and 0 where nothing was imported.
+    n are imported counts and s sums of scores. β is 1 before a node's first live walk, and 0 if nothing was imported.
     """
     imported = sum(neighbour.edge.imported for neighbour in neighbours)
     live = sum(neighbour.edge.live for neighbour in neighbours)
@@ -147,7 +155,7 @@ def _thesis(neighbours: Sequence[Neighbour], parameters: WeightParameters) -> li
 
 
 def availability(facts: ToolFacts, parameters: WeightParameters = DEFAULTS, now: float | None = None) -> float | None:
-    """The chance that a call succeeds, in [0, 1], or None where there is no evidence."""
+    """Return the probability in [0, 1] that a call succeeds, or None if there is no evidence."""
     if not (facts.calls or facts.ok or facts.transient or facts.gone):
         return None
     if parameters.form == "thesis":
@@ -159,9 +167,9 @@ def availability(facts: ToolFacts, parameters: WeightParameters = DEFAULTS, now:
 
 
 def in_the_long_run(facts: ToolFacts, left: float = 1.0) -> float:
-    """The share of good calls among the imported ones, of which :data:`IMPORTED` count, the live ones and :data:`PRIOR`.
+    """Return the share of good calls among the imported and live calls, smoothed with :data:`PRIOR`.
 
-    ``left``: the part that is left of what speaks against the tool.
+    At most :data:`IMPORTED` imported calls count. ``left`` is the part that remains, after decay, of the evidence against the tool.
     """
     each = IMPORTED / facts.calls if facts.calls > IMPORTED else 1.0
     good = PRIOR + each * facts.successes + facts.good
@@ -170,21 +178,24 @@ def in_the_long_run(facts: ToolFacts, left: float = 1.0) -> float:
 
 
 def of_late(facts: ToolFacts, parameters: WeightParameters = DEFAULTS, left: float = 1.0) -> float:
-    """What failures in a row leave of that: f(1 - trouble), at most 1. One is forgiven, five leave a tenth."""
+    """Return the factor for recent failures in a row: f(1 - trouble), at most 1.
+
+    One failure is forgiven, five leave a tenth.
+    """
     return min(1.0, score_map(FORGIVEN - left * facts.trouble, parameters.alpha))
 
 
 def is_failing(facts: ToolFacts, parameters: WeightParameters = DEFAULTS, now: float | None = None) -> bool:
-    """Whether a tool's last live calls failed, and not too long ago: one of them, or more than went well since."""
+    """Return whether a tool's last live calls failed recently: the last one, or more than succeeded since."""
     left = left_of(facts.heard, seconds() if now is None else now, parameters.half_life)
     return left * facts.trouble > FORGIVEN / 2
 
 
 def _thesis_availability(facts: ToolFacts, parameters: WeightParameters) -> float:
-    """Availability as v = β · successes / calls + (1 - β) · f(s) / (f(s) + 1), with s the sum of the signs of live calls (3.4.2.2).
+    """Return availability v = β · successes / calls + (1 - β) · f(s) / (f(s) + 1) (3.4.2.2).
 
-    The sum over the neighbours is read as the tool's own f(s) and one neighbour of which nothing is known: as printed it would
-    exceed 1, and depend on how many neighbours there are.
+    s is the sum of the signs of live calls. The thesis's sum over the neighbours is read as the tool's own f(s) and one neighbour without
+    evidence: as printed, the value would exceed 1 and depend on the number of neighbours.
     """
     imported = facts.successes / facts.calls if facts.calls else 0.0
     beta = _beta(facts.calls, facts.ok + facts.transient + facts.gone, parameters)
@@ -193,21 +204,21 @@ def _thesis_availability(facts: ToolFacts, parameters: WeightParameters) -> floa
 
 
 def _beta(imported: int, live: int, parameters: WeightParameters) -> float:
-    """The share of what was imported: all of it before anything is live, none where nothing was imported."""
+    """Return the share of imported evidence: all of it before there is live evidence, none if nothing was imported."""
     if not imported:
         return 0.0
     return parameters.beta if live else 1.0
 
 
 def top_candidates(weighted: Iterable[Weighted], k: int) -> list[Weighted]:
-    """The ``k`` best tools to offer: those with a document, pinned ones first, then by weight times availability, ties by id.
+    """Return the ``k`` best tools to offer.
 
-    Never ``FINISH``, nor over a banned edge.
+    Only tools with a document, never ``FINISH`` and never over a banned edge; pinned ones first, then by weight times availability, ties by id.
     """
     return rank(weighted)[:k]
 
 
 def rank(weighted: Iterable[Weighted]) -> list[Weighted]:
-    """All tools that can be offered, best first."""
+    """Return all tools that can be offered, best first."""
     offered = [w for w in weighted if w.resolved and w.target != FINISH and w.edge.mark != "ban"]
     return sorted(offered, key=lambda w: (w.edge.mark != "pin", -w.rank_score, w.target))

@@ -1,4 +1,4 @@
-"""Counting in several processes: the same function on the same blocks, so the same result."""
+"""Counts blocks in several processes with the same function as in one, so with the same result."""
 
 import asyncio
 import signal
@@ -14,15 +14,18 @@ from graph.function_names import NameIndex
 from graph.ingest import Count, count_here
 
 WORTHWHILE_FILES = 2_000
-"""Fewer search trees are counted sooner than other processes have started (about half a second)."""
+"""Fewer search trees than this are counted faster than worker processes start (about half a second)."""
 
 _names = NameIndex()
-"""Of this process, where it is a worker."""
+"""The name index of this process, if it is a worker."""
 
 
 @asynccontextmanager
 async def counting_processes(names: NameIndex, workers: int) -> AsyncGenerator[Count]:
-    """A ``Count`` that sends search trees to ``workers`` processes. Lines are cheaper to count than to send."""
+    """Provide a ``Count`` that sends search trees to ``workers`` processes.
+
+    Lines are counted here, since that is cheaper than sending them.
+    """
     # Making a pool, and starting a process and handing it the names, take a moment, which belongs in a thread.
     pool = await asyncio.to_thread(
         ProcessPoolExecutor, workers, mp_context=get_context("spawn"), initializer=_start, initargs=(names,)
@@ -46,7 +49,10 @@ async def counting_processes(names: NameIndex, workers: int) -> AsyncGenerator[C
 
 
 def _submit(pool: ProcessPoolExecutor, block: Block, applied: frozenset[str]) -> Future[Counted]:
-    """The first call starts the processes. They inherit this thread's mask, so Ctrl-C cannot meet them half-started."""
+    """Submit a block with SIGINT blocked.
+
+    The first call starts the processes, which inherit this thread's signal mask; Ctrl-C therefore cannot reach them half-started.
+    """
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         return pool.submit(_count, block, applied)
@@ -55,7 +61,10 @@ def _submit(pool: ProcessPoolExecutor, block: Block, applied: frozenset[str]) ->
 
 
 def _start(names: NameIndex) -> None:
-    """Ctrl-C reaches all processes of a terminal: the first one decides, the workers go on until they are stopped."""
+    """Prepare a worker: ignore SIGINT and store the name index.
+
+    Ctrl-C reaches all processes of a terminal; the main process decides, and the workers go on until it stops them.
+    """
     global _names
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     _names = names
