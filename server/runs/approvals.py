@@ -44,10 +44,6 @@ _CHOSEN_BY_ANOTHER = " The call was chosen by the author of the template, who is
 class UserApprover:
     """Approver that asks the user of one run.
 
-    ``ask_transfers``: ask before values go from host to host. ``by_another``: the run's calls were chosen by another
-    user. ``unchosen``: the run's planner takes the nearest tools, so that a question could end in a deletion.
-    ``reads_only``: no change is made or asked about, whatever is on the user's list.
-
     Changes are made one after the other, so that none is under way when the run is released to wait for its user.
     """
 
@@ -60,6 +56,12 @@ class UserApprover:
         unchosen: bool = False,
         reads_only: bool = False,
     ) -> None:
+        """Create the approver.
+
+        ``ask_transfers``: ask before values go from host to host. ``by_another``: the run's calls were chosen by
+        another user. ``unchosen``: the run's planner takes the nearest tools, so that a question could end in a
+        deletion. ``reads_only``: no change is made or asked about, whatever is on the user's list.
+        """
         self._questions = questions
         self._reads_only = reads_only
         self._ask_transfers = ask_transfers
