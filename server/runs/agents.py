@@ -1,4 +1,7 @@
-"""What runs are made with: the one container of a process, opened when first needed, and an executor for each user."""
+"""Runtime of the agent on a server: one container for each process, and an executor for each user.
+
+The container is opened when first needed.
+"""
 
 import asyncio
 import logging
@@ -56,14 +59,14 @@ from wiring.visible import visible
 
 _log = logging.getLogger(__name__)
 WORDED = "worded"
-"""Of a run's settings: whether its request is one that somebody may ask again, so that it is remembered."""
+"""Key in a run's settings: whether somebody may ask its request again, so that it is remembered."""
 _ANSWERS = ("program.ended", "run.finished")
-"""Events that hold what a run answered."""
+"""Kinds of events that hold a run's answer."""
 
 
 @dataclass(frozen=True, slots=True)
 class UserExecutor:
-    """What a user's runs make calls with."""
+    """Executor and secrets for the calls of one user's runs."""
 
     executor: Executor
     secrets: UserSecrets
@@ -74,7 +77,7 @@ class UserExecutor:
 
 
 class Agents:
-    """Made by :func:`open_agents` only."""
+    """Container, executors and run factory of one process. Created by :func:`open_agents` only."""
 
     def __init__(
         self, settings: Settings, storage: Storage, quotas: Quotas, oauth: OAuth, stack: AsyncExitStack
@@ -109,18 +112,24 @@ class Agents:
 
     @property
     def planned(self) -> int:
-        """Runs that rules plan now, or that wait for their turn to be planned."""
+        """Return how many runs are being planned by rules, or wait for their turn to be planned."""
         return 0 if self._opened is None else self._opened.planning.runs
 
     async def container(self) -> Container:
-        """As the user sees it whose request this is. Opened once; raises ``UnavailableError`` where there is no store, and the next asking tries again."""
+        """Return the container as the user of this request may see it.
+
+        It is opened once. Raises ``UnavailableError`` where there is no store; the next call tries again.
+        """
         whole, user = await self.whole(), viewer()
         if user is None:
             return whole
         return visible(whole, await self.visibility.hidden_tools(user, whole.graph.get_tools))
 
     async def hidden(self) -> frozenset[ToolId]:
-        """The tools of sources that the user whose request this is may not see; where there is no store, by the rows alone. Raises ``StoreUnreachableError``."""
+        """Return the tools of sources that the user of this request may not see.
+
+        Without a store, the database rows decide alone. Raises ``StoreUnreachableError``.
+        """
         user = viewer()
         if user is None:
             return frozenset()
@@ -132,28 +141,37 @@ class Agents:
             return await self.visibility.hidden_tools(user, None)
 
     async def hidden_from_author(self, user_id: str | None) -> frozenset[ToolId]:
-        """The tools that whoever reads what is found out about this author's sources may not see; without an author only administrators do. Raises as :meth:`container`."""
+        """Return the tools that a reader of findings about this author's sources may not see.
+
+        Without an author only administrators read them, and nothing is hidden. Raises as :meth:`container`.
+        """
         if user_id is None:
             return frozenset()
         return await self.visibility.hidden_from(user_id, (await self.whole()).graph.get_tools)
 
     async def whole(self) -> Container:
-        """With every tool, whoever may see it. Raises as :meth:`container`."""
+        """Return the container with every tool, whoever may see it. Raises as :meth:`container`."""
         return await self._container.get()
 
     async def whole_with_models(self) -> Container:
-        """The same, and the language models that are on line now. Raises as :meth:`container`, and as the rows do."""
+        """Return the full container, with the language models that are online now.
+
+        Raises as :meth:`container`, and as the database does.
+        """
         container = await self.whole()
         if self._models is not None:
             await self._models.follow()
         return container
 
     async def seen_by(self, user_id: str) -> Container:
-        """As a user's runs see it. Raises as :meth:`container`."""
+        """Return the container as this user's runs see it. Raises as :meth:`container`."""
         return visible(await self.whole(), await self._hidden_from(user_id))
 
     async def check_forgetting(self) -> None:
-        """Raise ``UnavailableError`` where memories and solutions of an account could not be removed now. Where there is no store, nothing is kept."""
+        """Raise ``UnavailableError`` where memories and solutions of an account could not be removed now.
+
+        Where there is no store, nothing is kept, and nothing has to be removed.
+        """
         try:
             container = await self.whole()
             await (await container.memories()).count()
@@ -162,7 +180,10 @@ class Agents:
             self._refuse("nothing was removed: memories and solutions are out of reach, try again later", error)
 
     async def forget(self, user_id: str) -> None:
-        """Remove what is kept for a removed user beside the rows. Raises ``UnavailableError`` where a store is out of reach by now."""
+        """Remove a removed user's data outside the database.
+
+        Raises ``UnavailableError`` where a store is out of reach by now.
+        """
         try:
             await forget_owner(await self.whole(), user_id)
         except UnavailableError as error:
@@ -170,7 +191,7 @@ class Agents:
             self._refuse(f"the account was removed; {kept}", error)
 
     async def withdraw_shared(self, user_id: str) -> None:
-        """Let nobody share any longer what came from a disabled user without an administrator's word. Raises ``UnavailableError``."""
+        """Stop sharing what came from a disabled user without an administrator's approval. Raises ``UnavailableError``."""
         try:
             await withdraw_shared(await self.whole(), user_id)
         except UnavailableError as error:
@@ -178,19 +199,22 @@ class Agents:
             self._refuse(f"the account is disabled; {again}", error)
 
     def _refuse(self, said: str, error: UnavailableError) -> None:
-        """Raise what is said of a store out of reach, where there may be one that holds something of users."""
+        """Raise ``UnavailableError`` with a message, unless no store that holds user data can exist."""
         if self._may_keep:
             _log.warning("%s: %s", said, error)  # where a store is, is not for users
             raise UnavailableError(f"{said}: {error.public_message}") from error
 
     @property
     def _may_keep(self) -> bool:
-        """Whether there may be a store that holds something of users."""
+        """Return whether a store that holds user data may exist."""
         settings = self._settings
         return bool(settings.graph_url or settings.vector_url) or settings.store.exists()
 
     async def begin(self, run: Run, past: Sequence[EventRecord], control: RunControl) -> AsyncGenerator[EventRecord]:
-        """A run's events, with its user's keys and memories, and every change allowed and in the ledger before it is made."""
+        """Return the events of a run that uses its user's keys and memories.
+
+        Each change is approved and entered in the ledger before it is made.
+        """
         try:
             await self._open_search()
         except StoreVersionError as error:
@@ -201,7 +225,10 @@ class Agents:
         return self._events(run, past, control)
 
     async def _open_search(self) -> None:
-        """Open what one process owns: where that is another, the run is left to it."""
+        """Open what only one process may own.
+
+        Where another process owns it, ``StoreVersionError`` leaves the run to that process.
+        """
         try:
             await (await self.whole()).search()
         except StoreVersionError:
@@ -273,7 +300,7 @@ class Agents:
                 await link_news(await self.whole())
 
     async def _hidden_from(self, user_id: str) -> frozenset[ToolId]:
-        """What no run of this user may take: tools that are not for the user, and those that an administrator has banned."""
+        """Return the tools that this user's runs may not call: hidden ones, and those that an administrator has banned."""
         whole = await self.whole()
         hidden, banned = await asyncio.gather(
             self.visibility.hidden_from(user_id, whole.graph.get_tools),
@@ -282,11 +309,11 @@ class Agents:
         return hidden | banned
 
     async def files_of(self, run: Run) -> GivenFiles:
-        """What a run goes over beside responses. Raises as :func:`files_of`."""
+        """Load the files that a run works on. Raises as :func:`files_of`."""
         return await files_of(run, self._storage)
 
     async def _wrong_answers(self, run: Run) -> frozenset[str]:
-        """Those to the same request that its user has marked as wrong."""
+        """Return the answers to the same request that the user has marked as wrong."""
         said = await self._storage.runs.list_judged_wrong(run.user_id)
         answers = {one: answer for one, request, answer in said if same_words(request, run.request)}
         found = set[str]()
@@ -305,7 +332,10 @@ class Agents:
 
     @asynccontextmanager
     async def _kept(self, run: Run, policy: Policy) -> AsyncGenerator[None]:
-        """What a run has taken until it is left is kept: it waits for its user, and is taken up again, as long as it likes."""
+        """Store what a run has used when the block is left.
+
+        A run may wait for its user and be resumed any number of times.
+        """
         try:
             yield
         finally:
@@ -320,31 +350,34 @@ class Agents:
 
     @asynccontextmanager
     async def executor_of(self, user_id: str) -> AsyncGenerator[Executor]:
-        """What a user's runs make calls with, for calls beside them. Raises as :meth:`container`."""
+        """Borrow the executor of a user's runs, for calls outside a run. Raises as :meth:`container`."""
         async with self._executors.borrowed(user_id) as own:
             yield VisibleExecutor(own.executor, partial(self._hidden_from, user_id))
 
     async def recorded(self) -> Executor:
-        """Answers from recorded calls and reaches nothing else. Raises as :meth:`container`."""
+        """Return an executor that answers from recorded calls and reaches nothing else. Raises as :meth:`container`."""
         return await self._recorded.get()
 
     async def _open_recorded(self) -> Executor:
         return await (await self.whole()).executor("replay")
 
     async def evidence(self, request: str, user_id: str) -> Evidence:
-        """What is known of tools, as a run of this user sees them. Raises as :meth:`container`."""
+        """Collect the evidence about tools for a request, as a run of this user sees them. Raises as :meth:`container`."""
         container = await self.seen_by(user_id)
         reader, search, flows = PlainReader(), await container.search(), await container.flows()
         parts, secrets = reader.parts(request), await self.secrets_of(user_id)
         return Evidence(parts, container.graph, search, container.weights, secrets, flows, reader)
 
     async def secrets_of(self, user_id: str) -> UserSecrets:
-        """A user's own, and what is lent to everyone. Raises as :meth:`container`."""
+        """Return a user's own secrets, with those that are shared with everyone. Raises as :meth:`container`."""
         shared = await (await self.whole()).secrets()
         return UserSecrets(self._storage.tool_keys, self._oauth.of_users, user_id, shared)
 
     async def secrets_for(self, source: Source, user_id: str | None) -> Secrets:
-        """The keys that calls of a source send when this user asks; None: its author. Raises as :meth:`container`."""
+        """Return the keys that calls of a source send for this user; None stands for the source's author.
+
+        Raises as :meth:`container`.
+        """
         if source.keys_of == "source":
             return await self._secrets_of_source(source.id)
         return await self.secrets_of(user_id or source.author_id or "")
@@ -354,7 +387,7 @@ class Agents:
         return SourceSecrets(self._storage.source_keys, self._oauth.of_sources, source_id, shared)
 
     async def _user_executor(self, user_id: str) -> UserExecutor:
-        """Connections are kept between a user's runs, and shared with nobody's."""
+        """Create a user's executor. Connections are kept between the user's runs, and shared with no other user."""
         secrets = await self.secrets_of(user_id)
         own = live_executor(await self.whole(), secrets, user_id)
         of_source = partial(self._source_executor, user_id)
@@ -367,6 +400,9 @@ class Agents:
 
 @asynccontextmanager
 async def open_agents(settings: Settings, storage: Storage, quotas: Quotas, oauth: OAuth) -> AsyncGenerator[Agents]:
-    """Nothing is opened before the first run needs it; all is closed at the end."""
+    """Open the runtime for the time of the block.
+
+    Nothing is opened before the first run needs it, and all is closed at the end.
+    """
     async with AsyncExitStack() as stack:
         yield Agents(settings, storage, quotas, oauth, stack)

@@ -1,10 +1,10 @@
-"""Calls that wait for their user: those that change something, and those that carry what one host answered to another.
+"""Approval by a run's user: of calls that change something, and of calls that send data from host to host.
 
-A change passes unasked where the tool is on the user's list, at the address where it was put there and for values of these origins, or where
-the call stands in a plan that the user approved. Words out of a response's prose, values that nobody said or that a program computed, changes of
-a program that was written after foreign data was shown to its author, every change of another's template, and every change of a planner that
-takes tools without a choice ask whatever the list says.
-Changes of one tool that a program waits for together are asked about at once.
+A change needs no question where the tool is on the user's list, for this address and for values of these origins, or
+where the call is part of a plan that the user approved. These always ask, whatever the list says: words out of a
+response's prose, values that nobody said or that a program computed, changes of a program that was written after
+foreign data was shown to its author, every change of another user's template, and every change of a planner that takes
+tools without a choice. Changes of one tool that a program waits for together are asked about in one question.
 """
 
 import logging
@@ -34,7 +34,7 @@ from server.storage.run_events import RunQuestion
 
 _log = logging.getLogger(__name__)
 READS_ONLY = "reads_only"
-"""Of a run's settings: it was asked for with a program's token that may change nothing."""
+"""Key in a run's settings: it was requested with an API token that may not change anything."""
 _CHOSEN_BY_NOBODY = " The planner of this run takes the tools that are nearest to the request, whatever it asks for."
 _NOT_NOW = "You did not allow it this time; the next run asks again."
 _NEVER = "You said never to ask about these two hosts: take that back under Permissions, at /?view=leave of the page."
@@ -42,11 +42,9 @@ _CHOSEN_BY_ANOTHER = " The call was chosen by the author of the template, who is
 
 
 class UserApprover:
-    """Asks the user of one run. ``ask_transfers``: whether values that go from host to host are asked about; ``by_another``: whether its calls are
-    another user's choice; ``unchosen``: whether they are nobody's, since its planner takes the nearest tools: a question would delete.
-    ``reads_only``: no change is made or asked about, whatever is on the user's list.
+    """Approver that asks the user of one run.
 
-    Changes are made one after the other, so that none is under way when the run is put down to wait for its user.
+    Changes are made one after the other, so that none is under way when the run is released to wait for its user.
     """
 
     def __init__(
@@ -58,6 +56,12 @@ class UserApprover:
         unchosen: bool = False,
         reads_only: bool = False,
     ) -> None:
+        """Create the approver.
+
+        ``ask_transfers``: ask before values go from host to host. ``by_another``: the run's calls were chosen by
+        another user. ``unchosen``: the run's planner takes the nearest tools, so that a question could end in a
+        deletion. ``reads_only``: no change is made or asked about, whatever is on the user's list.
+        """
         self._questions = questions
         self._reads_only = reads_only
         self._ask_transfers = ask_transfers
@@ -66,7 +70,10 @@ class UserApprover:
 
     @asynccontextmanager
     async def approval(self, call: IntendedCall) -> AsyncGenerator[JsonObject | None]:
-        """Held while the call is made. ``NotAllowedError`` where its user does not want it."""
+        """Hold the approval while the call is made; yield corrected arguments, if any.
+
+        Raises ``NotAllowedError`` where the user refuses the call.
+        """
         crossings = call.judged.crossings if self._ask_transfers else ()
         if call.tool.safe:
             if crossings:
@@ -101,7 +108,7 @@ class UserApprover:
         return await run_to_completion(self._questions.storage.effects.get(self._questions.run.id, key)) is not None
 
     async def _may_go(self, call: IntendedCall, crossings: tuple[Crossing, ...]) -> None:
-        """Ask about each pair of hosts once a run, unless its user has said what holds for all runs."""
+        """Ask about each pair of hosts once a run, unless the user has decided for all runs."""
         storage, run = self._questions.storage, self._questions.run
         for one in {(crossing.source, crossing.target): crossing for crossing in crossings}.values():
             decided = await run_to_completion(storage.host_transfers.get(run.user_id, one.source, one.target))
@@ -134,7 +141,7 @@ class UserApprover:
         return (await self._questions.answered(question, {"flow": hosts}))["decision"] == "allow"
 
     async def _may_change(self, call: IntendedCall, key: str, asked: RunQuestion | None) -> CallAnswer | None:
-        """What its user says of it; None where they need not be asked."""
+        """Return the user's answer about a change; None where no question is needed."""
         tool = call.tool
         if asked is None and await self._has_leave(call):
             return None
@@ -147,7 +154,7 @@ class UserApprover:
         return said
 
     async def _asked(self, call: IntendedCall, key: str) -> RunQuestion | None:
-        """The question that was asked about this very call, alone or together with others."""
+        """Find the question that was asked about this very call, alone or together with others."""
         storage, run = self._questions.storage, self._questions.run
         alone = await run_to_completion(storage.run_questions.get(run.id, key))
         if alone is not None or not call.identity:
@@ -156,7 +163,7 @@ class UserApprover:
         return next((one for one in every if place_of(one, call) is not None), None)
 
     async def _answer(self, call: IntendedCall, key: str) -> CallAnswer:
-        """What its user says, of it and of those that wait together with it and have no leave yet."""
+        """Ask the user about a call, together with the waiting calls that are not approved yet."""
         together = [one for one in call.batch if not await self._has_leave(one)]
         several = len(together) > 1
         question = InputNeeded(
@@ -179,7 +186,11 @@ class UserApprover:
         return said_of(answer, own[0] if own else 0)
 
     async def _has_leave(self, call: IntendedCall) -> bool:
-        """By the user's list, or by a plan of theirs, the first time; that holds no words out of a response's prose that its user did not see as such."""
+        """Return whether the user's list, or a plan that they approved, allows the call.
+
+        It holds for the first time only, and never for words out of a response's prose, which the user did not see as
+        such.
+        """
         if call.asks_always:
             return False
         kinds: set[ValueKind] = {origin.kind for origin in call.judged.origins}
@@ -197,7 +208,7 @@ class UserApprover:
 
 
 def _reason(call: IntendedCall, together: Sequence[IntendedCall]) -> str:
-    """The question, with what asks whatever the list says."""
+    """Build the text of the question, with whatever makes it be asked despite the list."""
     origins = {(one.parameter, one.words): one for each in together for one in each.judged.origins}
     told = [one for one in origins.values() if one.kind not in COVERABLE]
     looks = "".join(f" Its {clean(one.parameter, 80)}: {clean(one.words, 400)}." for one in told[:8])
@@ -211,7 +222,7 @@ def _reason(call: IntendedCall, together: Sequence[IntendedCall]) -> str:
 
 
 def _how_it_goes(tool: ToolDoc, crossing: Crossing) -> str:
-    """How something of a response would get to another host."""
+    """Describe how data of a response would reach another host."""
     name = clean(tool.api, 80)
     if not crossing.parameter:
         return f"Whether and how often {name} is called depends on what {crossing.source} answers, so its calls would tell it."
@@ -219,7 +230,7 @@ def _how_it_goes(tool: ToolDoc, crossing: Crossing) -> str:
 
 
 def _told(call: IntendedCall) -> tuple[ValueOrigin, ...]:
-    """Where its values come from, in words that tell all of it."""
+    """Return the origins of a call's values, with their full wording."""
     return tuple(one.model_copy(update={"words": in_full(one)}) for one in call.judged.origins)
 
 
@@ -235,7 +246,7 @@ def _as_asked(call: IntendedCall) -> AskedCall:
 
 
 def _as_made(call: IntendedCall, corrected: JsonObject | None) -> str:
-    """What it does, with the values that its user put in place of others."""
+    """Summarize a call with the values that its user put in place of others."""
     if corrected is None:
         return call.summary
     same = [one for one in call.judged.origins if corrected.get(one.parameter) == call.arguments.get(one.parameter)]
@@ -247,7 +258,7 @@ def _together(call: IntendedCall, together: Sequence[IntendedCall]) -> str:
 
 
 def _said(asked: RunQuestion | None, call: IntendedCall) -> CallAnswer | None:
-    """What was answered of a call; None where nothing was."""
+    """Return the answer about a call; None where there is none yet."""
     if asked is None or asked.answer is None:
         return None
     return said_of(cast("dict[str, Any]", asked.answer), place_of(asked, call) or 0)
@@ -259,6 +270,9 @@ def _batch_key(together: Sequence[IntendedCall]) -> str:
 
 
 def _moved(asked: RunQuestion, tool: ToolDoc) -> bool:
-    """Whether a tool is elsewhere than where it was asked about; of questions of before, nobody knows."""
+    """Return whether the tool's target has changed since the question.
+
+    False for older questions, which did not record the target.
+    """
     told = cast("dict[str, Any]", asked.question).get("reach")
     return told is not None and told != get_call_target(tool).model_dump()

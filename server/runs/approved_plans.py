@@ -1,4 +1,4 @@
-"""Plans that a run's user approved: their word for the changes that stand in them."""
+"""Plans that a run's user approved: they count as approval of the changes in them."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -18,16 +18,20 @@ from server.storage.storage import Storage
 
 @dataclass(frozen=True, slots=True)
 class ApprovedPlan:
-    """``reach``: where its tools were when it was approved; nothing of those that were approved before that was kept. ``document``: of versions whose
-    plans were steps.
-    """
+    """A plan as its user approved it."""
 
     program: ProgramPlan | None
     document: PlanDocument | None
+    """The plan of earlier versions, whose plans were lists of steps."""
     reach: Mapping[str, Mapping[str, str]]
+    """Call target of each tool when the plan was approved; empty for plans of versions that did not record it."""
 
     def covers(self, call: IntendedCall) -> bool:
-        """Whether its text makes this call, to where it went then and with values that its user saw in it; of steps, whether one is this very call."""
+        """Return whether the approved plan makes this call.
+
+        A program does if the call is in its text, goes to the same target, and has values that the user saw in it. A
+        list of steps does if one step is this very call.
+        """
         if self.reach.get(call.tool.id) != get_call_target(call.tool).model_dump():
             return False
         if self.program is None:
@@ -37,8 +41,10 @@ class ApprovedPlan:
 
 
 def _stands(origin: ValueOrigin) -> bool:
-    """Whether its user saw a value when they approved the text, or said it: it stands there, or is made of nothing else. What a response holds, they
-    never saw; what a template's other author fixed is not theirs.
+    """Return whether the user saw or said this value when they approved the text.
+
+    The value is in the text, or is made of such values only. Users never saw the content of a response, and values that
+    another author of a template fixed are not theirs.
     """
     match origin.kind:
         case "said" | "document":
@@ -50,7 +56,7 @@ def _stands(origin: ValueOrigin) -> bool:
 
 
 async def approved_plans(storage: Storage, run_id: str) -> list[ApprovedPlan]:
-    """The plans of a run that its user approved."""
+    """Load the plans of a run that its user approved."""
     asked = await run_to_completion(storage.run_questions.list_all(run_id))
     answers = [cast("dict[str, Any]", one.answer) for one in asked if one.kind == "plan" and one.answer is not None]
     return [_read(answer) for answer in answers if answer.get("decision") == "allow"]
@@ -66,6 +72,6 @@ def _read(answer: dict[str, Any]) -> ApprovedPlan:
 
 
 def stands_in(plan: PlanDocument, tool: ToolDoc, arguments: JsonObject) -> bool:
-    """Whether a step of a plan is this very call, with all its values fixed."""
+    """Return whether a step of the plan is this very call, with all its values fixed."""
     steps = [step for step in plan.steps if step.tool == tool.id and not step.takes and not step.named]
     return any(checked(tool, step.arguments)[0] == arguments for step in steps)

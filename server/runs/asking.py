@@ -1,4 +1,7 @@
-"""What a run's request leaves open is asked of its user; the run is put down until the answer is there."""
+"""Questions of a run to its user about what the request leaves open.
+
+The run is released until the answer is there.
+"""
 
 from hashlib import sha256
 
@@ -13,19 +16,25 @@ _BY_ANOTHER = (
 
 
 BY_ANOTHER = "by_another"
-"""Of a question as it is kept: another user may have written the program that asks it."""
+"""Key in a stored question: another user may have written the program that asks it."""
 
 
 class UserAsker:
-    """One run's. A question is asked once, however often the run is taken up: it is known by the call that asks it."""
+    """Asks the user of one run.
+
+    Each question is asked once, however often the run is resumed: the asking call identifies it.
+    """
 
     def __init__(self, questions: Questions, *, by_another: bool = False) -> None:
-        """``by_another``: its plan, and with it what is asked, was written by the author of a template who is another user."""
+        """Create the asker.
+
+        ``by_another``: the plan and its questions were written by another user, the author of a template.
+        """
         self._questions = questions
         self.by_another = by_another
 
     async def answer(self, question: UserQuestion) -> str | None:
-        """What its user answered; None where they did not want to."""
+        """Return the user's answer; None where they did not want to answer."""
         by_another = self.by_another or question.strangers
         asked = InputNeeded(
             input=f"question-{sha256(question.identity.encode()).hexdigest()}",

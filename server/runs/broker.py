@@ -1,4 +1,4 @@
-"""New events of runs to their subscribers within this process: for runs that are made here, the rows need not be asked."""
+"""Broker of run events within one process, which spares subscribers of local runs the database."""
 
 import asyncio
 from collections import defaultdict
@@ -8,11 +8,15 @@ from contextlib import contextmanager
 from server.storage.run_events import StoredEvent
 
 LAST = "run.finished"
-"""The kind of a run's last event."""
+"""Kind of a run's last event."""
 
 
 class EventBroker:
-    """``closed``: the server is stopping; who follows has to come back later."""
+    """Passes on new events of the runs that are executed in this process.
+
+    Attributes:
+        closed: the server is stopping; followers have to come back later.
+    """
 
     def __init__(self) -> None:
         self._waiting: defaultdict[str, set[asyncio.Event]] = defaultdict(set)
@@ -21,12 +25,12 @@ class EventBroker:
 
     @property
     def followers(self) -> int:
-        """How many follow runs here."""
+        """Return the number of subscriptions."""
         return sum(len(events) for events in self._waiting.values())
 
     @contextmanager
     def subscribe(self, run_id: str) -> Generator[asyncio.Event]:
-        """An event that is set whenever the run has told something; who waits clears it before reading."""
+        """Yield an event that is set whenever the run has new events; the waiter clears it before reading."""
         event = asyncio.Event()
         self._waiting[run_id].add(event)
         try:
@@ -39,23 +43,27 @@ class EventBroker:
                     self._told.pop(run_id)
 
     def begin(self, run_id: str, last: int) -> None:
-        """The run is made here from now on; ``last``: the number of its last event until now."""
+        """Note that the run is executed here from now on, after its event number ``last``."""
         self._told[run_id] = (last, [])
 
     def publish(self, run_id: str, stored: Sequence[StoredEvent]) -> None:
-        """These were stored, in order."""
+        """Pass on events that were stored, in order."""
         if run_id in self._told:
             self._told[run_id][1].extend(stored)
         self._wake(run_id)
 
     def end(self, run_id: str) -> None:
-        """The run is not made here any more. Who follows it to its last event has it from here still; else all there is to know is in the rows."""
+        """Note that the run is not executed here any more.
+
+        Followers of a run that has ended still get its last events from here; in any other case the database has all
+        there is.
+        """
         if not (self._is_over(run_id) and run_id in self._waiting):
             self._told.pop(run_id, None)
         self._wake(run_id)
 
     def after(self, run_id: str, seq: int) -> list[StoredEvent] | None:
-        """The run's events after a number; None where the rows have to be asked."""
+        """Return the run's events after a number; None where the database has to be queried."""
         if run_id not in self._told:
             return None
         before, told = self._told[run_id]
@@ -64,13 +72,13 @@ class EventBroker:
         return None if not found and self._is_over(run_id) else found
 
     def close(self) -> None:
-        """Let everybody go."""
+        """Wake all subscribers for the last time."""
         self.closed = True
         for run_id in list(self._waiting):
             self._wake(run_id)
 
     def _is_over(self, run_id: str) -> bool:
-        """Whether the run's last event was told here."""
+        """Return whether the run's last event was published here."""
         _, told = self._told.get(run_id, (0, []))
         return bool(told) and told[-1].kind == LAST
 

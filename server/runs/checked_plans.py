@@ -1,4 +1,4 @@
-"""A plan that waits, as the program that it is: its steps compiled, its text checked, and what is wrong with either."""
+"""Check of a waiting plan as the program that it is: its steps compiled, its text checked, and all complaints."""
 
 import asyncio
 from collections.abc import Iterator
@@ -19,20 +19,24 @@ from server.runs.plans import OpenPlan, refuse
 
 @dataclass(frozen=True, slots=True)
 class PlanAsProgram:
-    """``plan``: what is shown, with the text as it was written; ``runs``: what would be run. ``complaints``: of the text, ``problems``: of steps.
-    ``document``: the steps that it is, None where it is none, and then ``why_no_steps``; ``speaks``: it makes an answer of its own, which steps do not.
-    """
+    """A waiting plan as a program, with the complaints about it."""
 
     plan: ProgramPlan
+    """The plan as it is shown, with the text as it was written."""
     runs: ProgramPlan
+    """The program that would be run."""
     complaints: tuple[PlanComplaint, ...] = ()
+    """Complaints about the text."""
     problems: tuple[PlanProblem, ...] = ()
+    """Problems of the steps."""
     document: PlanDocument | None = None
+    """The plan as steps; None where it cannot be written as steps, as ``why_no_steps`` explains."""
     why_no_steps: str = ""
     speaks: bool = False
+    """True where it makes an answer of its own, which steps do not."""
 
     def refuse(self) -> None:
-        """``UsageError`` with all that is wrong with it, if anything is."""
+        """Raise ``UsageError`` with all that is wrong with the plan, if anything is."""
         refuse(self.problems)
         if self.complaints:
             told = [f"Line {one.line}: {one.message}" if one.line else one.message for one in self.complaints]
@@ -41,7 +45,7 @@ class PlanAsProgram:
 
 
 async def as_program(agents: Agents, plan: OpenPlan, functions: PlanFunctions, depth: int) -> PlanAsProgram:
-    """A plan as it stands. ``depth``: how many steps a list of them may have."""
+    """Check a waiting plan. ``depth``: the largest number of steps in a list of steps."""
     if isinstance(plan.plan, PlanDocument):
         return await asyncio.to_thread(_of_steps, plan, plan.plan, functions, depth)
     found = await check(agents, plan.plan, plan, functions)
@@ -56,7 +60,7 @@ async def as_program(agents: Agents, plan: OpenPlan, functions: PlanFunctions, d
 
 
 async def check(agents: Agents, written: ProgramPlan, plan: OpenPlan, functions: PlanFunctions) -> CheckedPlan:
-    """What a text is that may call these functions, or what is wrong with it."""
+    """Check the text of a plan that may call these functions."""
     sandbox = (await agents.container()).sandbox()
     return await checked(
         written.program.text,
@@ -71,7 +75,7 @@ async def check(agents: Agents, written: ProgramPlan, plan: OpenPlan, functions:
 
 
 def _lacking(plan: ProgramPlan) -> Iterator[PlanComplaint]:
-    """Inputs that a run of it would find without a value."""
+    """Yield a complaint for each input that a run would find without a value."""
     for name, schema in plan.inputs.items():
         if name not in plan.values and "default" not in schema:
             yield PlanComplaint(f"The input {clean(name, 80)} has no value: give it one.", input=name)
@@ -93,7 +97,7 @@ def _steps_of(program: ProgramPlan, plan: OpenPlan, functions: PlanFunctions) ->
 
 
 def _place(complaint: PlanComplaint) -> str:
-    """As ``program.text.3`` for a line, ``program.inputs.city`` for an input."""
+    """Format a complaint's place, as ``program.text.3`` for a line or ``program.inputs.city`` for an input."""
     if complaint.input:
         return f"program.inputs.{complaint.input}"
     return f"program.text.{complaint.line}" if complaint.line else "program.text"

@@ -1,4 +1,4 @@
-"""What a run has to do with the worker that makes it, and what that puts around each of its calls."""
+"""Interface between a run and the worker that executes it, and the layers around each call of the run."""
 
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from dataclasses import dataclass
@@ -19,22 +19,23 @@ from server.storage.storage import Storage
 
 @dataclass(frozen=True, slots=True)
 class RunControl:
-    """What a run has to do with who makes it. ``told``: has every event that was told so far stored; ``held``: whether it is still
-    made here, so that its end is its end; ``waits``: tells a question to the user and has the run put down until it is answered;
-    ``stop``: has it ended at once, and says why.
-    """
+    """Callbacks from a run to the worker that executes it."""
 
     told: Callable[[], Awaitable[None]]
+    """Waits until every event emitted so far is stored."""
     held: Callable[[], bool]
+    """Returns whether the run is still executed here, so that its end here is its end."""
     waits: Callable[[InputNeeded], None]
+    """Emits a question to the user, and releases the run until it is answered."""
     stop: Callable[[str], None]
+    """Ends the run at once, with the given reason."""
 
 
 class BeginRun(Protocol):
-    """Begins a run, or goes on with one from its ``past`` events."""
+    """Starts a run, or resumes one from its ``past`` events."""
 
     async def __call__(self, run: Run, past: Sequence[EventRecord], control: RunControl) -> AsyncGenerator[EventRecord]:
-        """Raises ``FootpathError`` where it cannot be begun."""
+        """Return the run's events. Raises ``FootpathError`` where it cannot be started."""
         ...
 
 
@@ -45,13 +46,14 @@ def call_layers(
     questions: Questions,
     hidden: Hidden,
 ) -> tuple[Layer, ...]:
-    """What a run's calls pass before they are sent, the outermost first: may the run still go on, is a change in the ledger, may its user see the tool.
+    """Return the layers that a run's calls pass before they are sent, the outermost first.
 
-    ``hidden``: the tools that its user may not see, as the rows have it now.
+    They check that the run may still go on, enter changes in the ledger, and check that the user may see the tool.
+    ``hidden`` returns the tools that the user may not see, as the database has them now.
     """
 
     def recorded(sender: Executor) -> Executor:
-        """Changes in the ledger; of one whose answer is lost, the user says what became of it."""
+        """Wrap an executor so that changes are entered in the ledger, and the user is asked about lost answers."""
         return UnknownOutcomeExecutor(LedgerExecutor(sender, storage.effects, run.id, control.told), questions)
 
     return (

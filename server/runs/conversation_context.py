@@ -1,4 +1,4 @@
-"""What a run has from before it: the earlier runs of its conversation, what its user said in them, and what another's template holds."""
+"""Context of a run: earlier runs of its conversation, statements of its user, and values that a template fixed."""
 
 import asyncio
 from collections import defaultdict
@@ -20,15 +20,15 @@ from server.storage.storage import Storage
 from wiring.lazy import Lazy
 
 ALONE = "alone"
-"""Of a run's settings: it goes on from nothing that was said before in its conversation."""
+"""Key in a run's settings: it ignores what was said before in its conversation."""
 _LOOKED_AT = 20
 _KINDS = ("subtask.started", "step.backtracked", "call.finished", "program.ended", "run.finished")
 
 
 class EarlierRuns:
-    """The runs of a run's conversation that were asked for before it, read once for all that look at them.
+    """Earlier runs of a run's conversation, loaded once for all readers.
 
-    There are none where the run goes on from nothing that was said before.
+    Empty where the run ignores its conversation.
     """
 
     def __init__(self, run: Run, storage: Storage) -> None:
@@ -37,7 +37,7 @@ class EarlierRuns:
         self._runs = Lazy(self._read)
 
     async def get(self) -> list[Run]:
-        """Return them, the latest first."""
+        """Return the runs, the latest first."""
         return await self._runs.get()
 
     async def _read(self) -> list[Run]:
@@ -45,7 +45,7 @@ class EarlierRuns:
 
 
 async def runs_before(run: Run, storage: Storage, earlier: EarlierRuns | None = None) -> list[EarlierRun]:
-    """The latest ones that had got as far as asking anything, the oldest first."""
+    """Load the latest earlier runs that emitted any relevant event, the oldest first."""
     found: list[EarlierRun] = []
     before = await (earlier or EarlierRuns(run, storage)).get()
     for one in before[:_LOOKED_AT]:
@@ -60,15 +60,19 @@ async def runs_before(run: Run, storage: Storage, earlier: EarlierRuns | None = 
 
 
 _OTHERS = "others"
-"""Of a run's settings: the values that the author of its template fixed, where that is another user. Runs of earlier versions lack it."""
+"""Key in a run's settings: values that another user, the author of its template, fixed.
+
+Earlier versions lack it.
+"""
 _MESSAGES = 50
-"""Messages of a conversation that count as its user's word, the latest ones."""
+"""Number of latest messages of a conversation that count as statements of its user."""
 
 
 def by_another(plan: ProgramPlan, given: Collection[str]) -> JsonObject:
-    """What the settings of a run say of a template of another user. ``given``: the inputs for which the user gave values of their own.
+    """Return the settings entry of a run of another user's template, which records the values that the author fixed.
 
-    It is kept with the run: the template may change hands, change or go before the run ends.
+    ``given``: the inputs for which the user gave values. The entry is stored with the run, since the template may
+    change hands, change or be removed before the run ends.
     """
     fixed: list[JsonObject] = [
         {"tool": tool, "parameter": name, "value": value} for tool, name, value in fixed_values(plan, given)
@@ -77,7 +81,11 @@ def by_another(plan: ProgramPlan, given: Collection[str]) -> JsonObject:
 
 
 async def voices_of(run: Run, storage: Storage, earlier: EarlierRuns | None = None) -> Voices:
-    """However often a run is taken up, messages and answers to other runs after it do not count; what its user has corrected meanwhile does."""
+    """Collect what the run's user and the author of its template said and fixed.
+
+    The result is the same each time the run is resumed: later messages and answers do not count, but corrections made
+    meanwhile do.
+    """
     before, inputs = await asyncio.gather(
         (earlier or EarlierRuns(run, storage)).get(), storage.run_questions.list_all(run.id)
     )
@@ -99,7 +107,10 @@ async def voices_of(run: Run, storage: Storage, earlier: EarlierRuns | None = No
 
 
 async def _answered(before: Sequence[Run], run: Run, storage: Storage) -> Mapping[str, Sequence[RunQuestion]]:
-    """What earlier runs had asked and were answered when the run was asked for. Its own answers are told by its events."""
+    """Load the questions of earlier runs that were answered when the run was requested, by run.
+
+    The run's own answers are in its events.
+    """
     found: defaultdict[str, list[RunQuestion]] = defaultdict(list)
     if not before:
         return found
@@ -109,8 +120,9 @@ async def _answered(before: Sequence[Run], run: Run, storage: Storage) -> Mappin
 
 
 def _said_in(run: Run, answered: Mapping[str, Sequence[RunQuestion]], by_others: Collection[str]) -> Iterator[str]:
-    """The words of its user in one run: its request and their answers. In one of another's template, neither the request nor a choice that it
-    proposed is worded by them.
+    """Yield the user's own words in one run: the request and their answers.
+
+    In a run of another user's template, neither the request nor a choice that it proposed is worded by them.
     """
     if run.id not in by_others:
         yield run.request
@@ -123,19 +135,22 @@ def _said_in(run: Run, answered: Mapping[str, Sequence[RunQuestion]], by_others:
 
 
 async def _by_others(runs: Sequence[Run], storage: Storage) -> set[str]:
-    """The runs of one user's that are of another's template."""
+    """Return the ids of the runs that use a template of another user."""
     untold = {one.template_id for one in runs if one.template_id is not None and _OTHERS not in one.settings}
     theirs = await storage.templates.find_owned_by_others(untold, runs[0].user_id) if untold else set[str]()
     return {one.id for one in runs if _OTHERS in one.settings or one.template_id in theirs}
 
 
 def _fixed(run: Run) -> list[Fixed]:
-    """The values that stand in the plan that a run was asked for with."""
+    """Return the values in the plan that the run was asked to carry out."""
     return fixed_values(without_documents(run))
 
 
 def _fixed_by_others(run: Run, fixed: list[Fixed]) -> list[Fixed]:
-    """Of a run of another's template. Where the run does not tell them from the user's values for its parameters: all of its plan."""
+    """Return the values of a run that the author of its template fixed.
+
+    Where the run does not record which values are the author's: all values of its plan.
+    """
     if _OTHERS not in run.settings:
         return fixed
     told = cast("list[JsonObject]", run.settings.get(_OTHERS) or [])

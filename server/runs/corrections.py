@@ -1,4 +1,4 @@
-"""What users put in place of values when they answer a question about calls, and which of several calls they leave out."""
+"""Corrections in answers to questions about calls: values that the user replaced, and calls that they left out."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ from domain.tool import Parameter, ToolDoc, ToolId, tool_id_parts
 from server.storage.run_events import RunQuestion
 
 _PARAMETERS = "parameters"
-"""Of a question: what its tool took when it was asked. Those of earlier versions lack it."""
+"""Key in a question: the parameters of its tool when it was asked. Questions of earlier versions lack it."""
 _EVIDENCE = {"flows", "filled"}
 
 
@@ -30,21 +30,23 @@ class Correction(Model):
 
 
 class KeptCorrection(Correction):
-    """``made``: all arguments that the call is made with."""
+    """A checked correction, as it is stored."""
 
     made: JsonObject = Field(default_factory=dict)
+    """All arguments that the call is made with."""
 
 
 @dataclass(frozen=True, slots=True)
 class CallAnswer:
-    """What was said of one call. ``corrected``: what it is made with instead of what it was asked about with."""
+    """The user's answer about one call."""
 
     allowed: bool
     left_out: bool = False
     corrected: JsonObject | None = None
+    """Arguments that the call is made with in place of those that were asked about."""
 
     def refuse(self) -> None:
-        """``NotAllowedError`` where it is not to be made."""
+        """Raise ``NotAllowedError`` where the call is not to be made."""
         if self.left_out:
             raise LeftOutError("You left this call out, so it was not made.")
         if not self.allowed:
@@ -52,13 +54,14 @@ class CallAnswer:
 
 
 def kept_of(tool: ToolDoc) -> JsonObject:
-    """What a question about calls of a tool keeps, so that its answer can be checked."""
+    """Return the part of a question about calls of a tool that is needed to check its answer."""
     return {_PARAMETERS: [one.model_dump(mode="json", exclude=_EVIDENCE) for one in tool.parameters]}
 
 
 def asked_tool(asked: RunQuestion) -> ToolDoc | None:
-    """The tool of a question as far as its arguments go, as it was when it was asked; None where that was not kept, or cannot be
-    read any more.
+    """Rebuild the tool of a question with its parameters as they were when it was asked.
+
+    None where they were not stored, or cannot be read any more.
     """
     told = cast("dict[str, Any]", asked.question)
     if asked.kind != "call" or _PARAMETERS not in told:
@@ -74,13 +77,16 @@ def asked_tool(asked: RunQuestion) -> ToolDoc | None:
 
 
 def calls_of(asked: RunQuestion) -> list[dict[str, Any]]:
-    """All that one answer is about: their ``arguments``, and of several their ``tool`` and ``identity``."""
+    """Return all calls that a question is about.
+
+    Each has its ``arguments``; where there are several, also ``tool`` and ``identity``.
+    """
     told = cast("dict[str, Any]", asked.question)
     return told.get("calls") or [told]
 
 
 def place_of(asked: RunQuestion, call: IntendedCall) -> int | None:
-    """Which of several calls that a question is about this very one is; None: none of them."""
+    """Return the index of a call among several that a question is about; None where it is not among them."""
     told = cast("dict[str, Any]", asked.question)
     calls = cast("list[dict[str, Any]]", told.get("calls", []) if asked.kind == "call" else [])
     wanted = (call.tool.id, call.identity, call.arguments)
@@ -89,7 +95,7 @@ def place_of(asked: RunQuestion, call: IntendedCall) -> int | None:
 
 
 def said_of(answer: dict[str, Any], place: int) -> CallAnswer:
-    """What an answer says of the call at this place."""
+    """Return what an answer says of the call at this index."""
     allowed = answer["decision"] == "allow"
     mine = next((one for one in kept_in(answer) if one.call == place), None)
     if mine is None or not allowed:
@@ -98,12 +104,12 @@ def said_of(answer: dict[str, Any], place: int) -> CallAnswer:
 
 
 def kept_in(answer: dict[str, Any] | None) -> list[KeptCorrection]:
-    """The corrections that an answer holds."""
+    """Parse the corrections of an answer."""
     return [KeptCorrection.model_validate(one) for one in (answer or {}).get("corrections", [])]
 
 
 def fixed_by_corrections(answered: Sequence[RunQuestion]) -> list[Fixed]:
-    """What users put in place of other values is their word."""
+    """Collect the values that users entered in corrections: they count as the user's statements."""
     return [
         (ToolId(str(calls_of(asked)[one.call].get("tool", ""))), name, leaf)
         for asked in answered
@@ -115,7 +121,10 @@ def fixed_by_corrections(answered: Sequence[RunQuestion]) -> list[Fixed]:
 
 
 def checked_corrections(asked: RunQuestion, given: Sequence[Correction]) -> list[KeptCorrection]:
-    """Corrections as they are kept. ``UsageError`` with the place of all that is wrong with them."""
+    """Check corrections against the question, and return them as they are stored.
+
+    ``UsageError`` lists all faults with their places.
+    """
     calls, tool = calls_of(asked), asked_tool(asked)
     if tool is None:
         raise UsageError("this question cannot be answered with other values: allow the call or deny it")

@@ -1,4 +1,4 @@
-"""The events of a run as they are stored, for who follows it; from any number on, as often as one likes."""
+"""Stream of a run's stored events for its followers, from any number on, any number of times."""
 
 import asyncio
 from collections.abc import AsyncGenerator, Callable
@@ -13,7 +13,7 @@ _AT_ONCE = 500
 
 
 Allowed = AbstractContextManager[Callable[[], bool]]
-"""Held while one follows: whether one still may."""
+"""Context held while a stream is followed; it yields a function that tells whether following is still allowed."""
 _ANYONE: Allowed = nullcontext(lambda: True)
 
 
@@ -27,10 +27,12 @@ async def stream_events(
     heartbeat: float = 15.0,
     poll: float = 1.0,
 ) -> AsyncGenerator[StoredEvent | None]:
-    """Those after number ``after``, then new ones as they come, to the run's last. None: nothing new for ``heartbeat`` seconds.
+    """Yield the events after number ``after``, then new ones as they come, to the run's last; None after silence.
 
-    ``poll``: seconds after which ``allowed`` is asked at the latest, and the rows for a run that another process makes. Ends early where the
-    server stops, the run is removed or who follows may no more, and at once where the run has ended and has told nothing after that number.
+    None is yielded when nothing new came for ``heartbeat`` seconds. ``poll``: the seconds after which ``allowed`` is
+    checked at the latest, and the rows of a run that another process executes. Ends early where the server stops, the
+    run is removed or the follower may no longer read it, and at once where the run has ended without an event after
+    that number.
     """
     clock = asyncio.get_running_loop().time
     with broker.subscribe(run_id) as news, allowed as may:
@@ -65,6 +67,6 @@ async def stream_events(
 
 
 async def _has_ended(storage: Storage, run_id: str) -> bool:
-    """Whether all its events are stored; a run that is gone has none."""
+    """Return whether all events of the run are stored; a run that is gone has none."""
     run = await run_to_completion(storage.runs.get(run_id))
     return run is None or run.status == "finished"

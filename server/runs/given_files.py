@@ -1,4 +1,4 @@
-"""The files that a run goes over: those that it was asked with, and those of the questions before it in its conversation."""
+"""The files that a run works on: its own, and those of earlier questions in its conversation."""
 
 from collections.abc import Sequence
 
@@ -9,16 +9,17 @@ from server.storage.runs import Run
 from server.storage.storage import Storage
 
 FILES = "files"
-"""Of a run's settings: the ids of the files that it was asked with."""
+"""Key in a run's settings: the ids of the files that it was asked with."""
 _BEFORE = 10
-"""Earlier questions of a conversation whose files are still there for a new one."""
+"""Number of earlier questions of a conversation whose files are offered to a new one."""
 _MOST_BEFORE = 5
 
 
 async def files_of(run: Run, storage: Storage, earlier: EarlierRuns | None = None) -> GivenFiles:
-    """However often a run is taken up, the same, as long as nothing of it is removed; while it is under way nothing can be.
+    """Load a run's files; the result is the same each time the run is resumed, as long as no file is removed.
 
-    ``NotFoundError``: a file that it was asked with is not there any more.
+    No file of a run can be removed while the run is under way. ``NotFoundError``: a file that it was asked with is
+    gone.
     """
     new = await storage.files.load_files(run.conversation_id, run.user_id, _ids(run))
     return GivenFiles(tuple(new), tuple(await _before(run, new, storage, earlier)))
@@ -27,7 +28,7 @@ async def files_of(run: Run, storage: Storage, earlier: EarlierRuns | None = Non
 async def _before(
     run: Run, new: Sequence[GivenFile], storage: Storage, runs: EarlierRuns | None
 ) -> Sequence[GivenFile]:
-    """Of the latest questions before it, the latest first; those that were removed meanwhile are left out."""
+    """Load the files of the latest earlier questions, the latest first, without those that were removed meanwhile."""
     own = {one.id for one in new}
     earlier = (await (runs or EarlierRuns(run, storage)).get())[:_BEFORE]
     ids = list(dict.fromkeys(one for before in earlier for one in _ids(before) if one not in own))[:_MOST_BEFORE]

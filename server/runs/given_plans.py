@@ -1,4 +1,4 @@
-"""The plan that a run was asked for with, as its settings keep it."""
+"""The plan that a run was asked to carry out, as its settings hold it."""
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 
@@ -10,26 +10,29 @@ from server.storage.runs import Run
 
 _PLAN = "plan"
 _STEPS = "document"
-"""Where versions before kept the steps of one."""
+"""Key under which earlier versions stored the steps of a plan."""
 Documents = Callable[[Iterable[ToolId]], Awaitable[Mapping[ToolId, ToolDoc]]]
-"""The documents of those tools that there are."""
+"""Loads the documents of the given tools, as far as there are any."""
 
 
 def settings_with(plan: ProgramPlan, run: Run | None = None) -> JsonObject:
-    """The settings of a run that carries a plan out; the rest as another run had them."""
+    """Return the settings of a run that carries out a plan; the rest is taken from another run."""
     dropped = ("stop_at_plan", "solution", _PLAN, _STEPS)
     others = {name: value for name, value in (run.settings if run else {}).items() if name not in dropped}
     return {**others, _PLAN: kept(plan)}
 
 
 def without_documents(run: Run) -> ProgramPlan | None:
-    """The plan, with nothing known of its tools: enough to tell what values stand in it."""
+    """Load the plan without its tools' documents: enough to know which values it contains."""
     stored = _stored(run)
     return None if stored is None else kept_plan(stored, {})
 
 
 async def given_plan(run: Run, documents: Documents) -> ProgramPlan | None:
-    """The plan with its values; None where the run is to make its own. ``ConflictError``: it cannot be read any more."""
+    """Load the plan with its values; None where the run is to make its own.
+
+    ``ConflictError``: it cannot be read any more.
+    """
     stored = _stored(run)
     return None if stored is None else kept_plan(stored, await documents(tools_of_kept(stored)))
 

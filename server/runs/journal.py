@@ -1,4 +1,4 @@
-"""Events of runs to the rows and back: those of one run in their order, those of several runs in one transaction."""
+"""Journal of run events: to the database and back, in order for each run, with several runs in one transaction."""
 
 import asyncio
 from collections.abc import Callable, Sequence
@@ -15,20 +15,23 @@ class AppendEvents(Protocol):
     """Stores events: all of them, or none."""
 
     async def append(self, events: Sequence[StoredEvent]) -> None:
-        """``ConflictError`` where a number is taken or a run is gone; ``UnavailableError``."""
+        """Store the events. ``ConflictError`` where a number is taken or a run is gone; ``UnavailableError``."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class _Part:
-    """What one run has stored."""
+    """Events of one run that wait to be stored."""
 
     events: Sequence[StoredEvent]
     stored: asyncio.Future[None]
 
 
 class EventBatcher:
-    """While some are written, the next ones gather. Where a write of several runs fails, each is written by itself and hears its own error."""
+    """Collects events while others are being written, and writes them together.
+
+    Where a write of several runs fails, each run's events are written separately and get their own error.
+    """
 
     def __init__(self, events: AppendEvents) -> None:
         self._events = events
@@ -36,7 +39,7 @@ class EventBatcher:
         self._task: asyncio.Task[None] | None = None
 
     async def append(self, events: Sequence[StoredEvent]) -> None:
-        """As :class:`AppendEvents` says; who waits may be cancelled, the writing is not."""
+        """Store the events as :class:`AppendEvents` says. The waiting caller may be cancelled; the writing is not."""
         part = _Part(events, asyncio.get_running_loop().create_future())
         self._parts.append(part)
         if self._task is None:
@@ -54,7 +57,7 @@ class EventBatcher:
             self._task = None
 
     async def _written(self, parts: Sequence[_Part], *, alone: bool) -> bool:
-        """Whether there is no more to be done about these."""
+        """Write several parts at once; return False where they have to be written one by one."""
         try:
             await self._events.append([event for part in parts for event in part.events])
         except Exception as error:  # noqa: BLE001  # raised to whom it is about
@@ -77,9 +80,10 @@ def _tell(parts: Sequence[_Part], error: Exception | None) -> None:
 
 
 class Journal:
-    """Events are written in the order in which they are added; while some are written, the next ones gather.
+    """Writes a run's events in the order in which they are added.
 
-    ``tell`` is called with what each write has stored, ``failed`` once where one fails; nothing is written after that, so that there are no gaps.
+    New events gather while earlier ones are being written. ``tell`` is called with what each write has stored,
+    ``failed`` once where a write fails. Nothing is written after a failure, so that there are no gaps.
     """
 
     def __init__(
@@ -93,14 +97,14 @@ class Journal:
         self.error: Exception | None = None
 
     def add(self, record: EventRecord) -> None:
-        """Have it written soon."""
+        """Write an event soon."""
         self._waiting.append(as_stored(record))
         self._begin()
 
     async def flush(self) -> None:
-        """All that was added is stored when this returns. Raises what kept it from that: ``ConflictError``, ``UnavailableError``.
+        """Wait until all added events are stored. Raises what prevented it: ``ConflictError`` or ``UnavailableError``.
 
-        Whoever waits may be cancelled; the writing is not.
+        The waiting caller may be cancelled; the writing is not.
         """
         while (task := self._begin()) is not None:
             await asyncio.shield(task)
@@ -108,7 +112,7 @@ class Journal:
             raise self.error
 
     def _begin(self) -> "asyncio.Task[None] | None":
-        """The task that writes; None where nothing is left to be written."""
+        """Return the task that writes, started where needed; None where nothing is left to write."""
         if self._task is None and self._waiting and self.error is None:
             self._task = asyncio.create_task(self._write())
         return self._task
@@ -127,13 +131,13 @@ class Journal:
 
 
 def as_stored(record: EventRecord) -> StoredEvent:
-    """An event as it is stored."""
+    """Return an event in its stored form."""
     body = record.model_dump_json()
     return StoredEvent(run_id=record.run, seq=record.seq, kind=record.event.kind, body=body)
 
 
 async def records_of(events: Sequence[StoredEvent]) -> list[EventRecord]:
-    """What they tell, in their order."""
+    """Parse stored events, in order."""
     return await asyncio.to_thread(_read, events)
 
 
@@ -142,7 +146,7 @@ def _read(events: Sequence[StoredEvent]) -> list[EventRecord]:
 
 
 def reasoned(record: EventRecord, why: str) -> EventRecord:
-    """The end of a run that was ended, with why; any other event, or where there is nothing to say, as it is."""
+    """Add the reason to the end of a cancelled run; any other event is returned unchanged."""
     event = record.event
     if not why or not isinstance(event, RunFinished) or event.outcome != "cancelled":
         return record

@@ -1,4 +1,7 @@
-"""Lessons that an outage prevented, learnt when the stores are back: once, in the order in which the runs ended, whichever server gets to them."""
+"""Lessons that an outage delayed: learnt once, in the order in which the runs ended, when the stores are back.
+
+Any server may learn them.
+"""
 
 import asyncio
 import logging
@@ -25,19 +28,25 @@ from wiring.runs import Lesson, learn_later
 _log = logging.getLogger(__name__)
 
 MOST = 10_000
-"""Lessons that wait; beyond that the oldest are dropped."""
+"""Largest number of waiting lessons; beyond it the oldest are dropped."""
 LONGEST = timedelta(days=30)
 """How long a lesson waits before it is dropped."""
 TRIES = 5
-"""So often one is tried before those after it have their turn: it may be the lesson that is at fault, not the store."""
+"""After this many tries a lesson goes to the end of the queue: the lesson may be at fault, not the store."""
 _LEASE = timedelta(seconds=120)
 _SECONDS = 90.0
-"""For learning one; less than the lease, so that no other server learns the same at the same time."""
+"""Time limit for learning one lesson.
+
+Less than the lease, so that no other server learns the same lesson at the same time.
+"""
 _POLL, _LONGEST_PAUSE = 5.0, 30.0
 
 
 class LateLearner:
-    """One process's, called ``worker``. ``ready`` raises ``UnavailableError`` while a store is out of reach."""
+    """Background learner of one process, called ``worker``.
+
+    ``ready`` raises ``UnavailableError`` while a store is out of reach.
+    """
 
     def __init__(
         self,
@@ -54,7 +63,7 @@ class LateLearner:
         self._poll = poll
 
     async def work(self) -> None:
-        """Learn what waits, until cancelled."""
+        """Learn waiting lessons until cancelled."""
         pause = self._poll
         while True:
             await asyncio.sleep(pause)
@@ -69,7 +78,7 @@ class LateLearner:
             pause = min(2 * pause, max(self._poll, _LONGEST_PAUSE)) if held_up else self._poll
 
     async def learn_waiting(self) -> bool:
-        """Learn what waits as far as the stores allow. False: some lessons wait for them still. Raises as the rows do."""
+        """Learn waiting lessons as far as the stores allow; return whether none is left. Raises as the database does."""
         count = await self._storage.lessons.count()
         if not count:
             return True
@@ -89,7 +98,7 @@ class LateLearner:
         return not left
 
     async def _end(self, waiting: WaitingLesson, *, crowded: bool) -> bool:
-        """Whether it waits no more. Whatever happens, it is let go of."""
+        """Learn or drop one lesson; return whether it waits no more. The claim on it is released in any case."""
         try:
             old = crowded or self._storage.sources.now() - waiting.kept_at > LONGEST
             async with asyncio.timeout(_SECONDS):
@@ -124,7 +133,10 @@ class LateLearner:
     async def _learned_or_dropped(
         self, run: Run, records: Sequence[EventRecord], before: WeightsLearned
     ) -> WeightsLearned:
-        """As :meth:`_learned`; what no later try would mend ends the lesson, so that others are not held up. Raises ``UnavailableError``."""
+        """Learn as :meth:`_learned`, and drop a lesson that no later try would mend, so that others are not held up.
+
+        Raises ``UnavailableError``, on which the lesson waits on.
+        """
         try:
             return await self._learned(run, records, before)
         except UnavailableError:
@@ -138,7 +150,10 @@ class LateLearner:
         return before.model_copy(update={"error": why, "deferred": "dropped"})
 
     async def _learned(self, run: Run, records: Sequence[EventRecord], before: WeightsLearned) -> WeightsLearned:
-        """What it teaches, and what its user has said of it meanwhile. Raises ``PassingError`` where it has to wait on."""
+        """Return what the run teaches, after applying the verdict that its user gave meanwhile.
+
+        Raises ``PassingError`` where the lesson has to wait on.
+        """
         container = await self._agents.seen_by(run.user_id)
         lesson = Lesson(
             [one for one in records if one.event is not before],
@@ -167,7 +182,10 @@ def _with(record: EventRecord, before: WeightsLearned, learned: WeightsLearned) 
 
 
 async def forget_learned(agents: Agents, user_id: str, run_id: str, learned: Sequence[WeightsLearned]) -> None:
-    """Forget the memory of a request, and a solution of its user's own that no other run has borne out. Raises ``UnavailableError``."""
+    """Forget the memory of a request, and the user's own solutions that no other run has confirmed.
+
+    Raises ``UnavailableError``.
+    """
     if kept := [one for event in learned for one in event.remembered]:
         await (await (await agents.container()).memories()).remove(kept)
     if solved := [one for event in learned for one in event.solutions]:
@@ -180,7 +198,7 @@ async def forget_learned(agents: Agents, user_id: str, run_id: str, learned: Seq
 async def learning_late(
     storage: Storage, agents: Agents, worker: str, ready: Callable[[], Awaitable[None]]
 ) -> AsyncGenerator[None]:
-    """At work until the end; what is under way then is left to the next server."""
+    """Run a late learner for the time of the block; what it is learning at the end is left to the next server."""
     task = asyncio.create_task(LateLearner(storage, agents, worker, ready).work())
     try:
         yield

@@ -1,4 +1,4 @@
-"""Calls that change something are written into the ledger before they are made, so that a run that is taken up again makes none twice."""
+"""Ledger of calls that change something: entered before they are made, so that a resumed run repeats none."""
 
 import json
 from collections.abc import Awaitable, Callable
@@ -18,11 +18,16 @@ from server.storage.effects import Effect, Effects, NewEffect
 from server.storage.permissions import get_call_target
 
 _REACH = "reach"
-"""Of an entry's result: where the call goes, from its beginning on. Entries of earlier versions lack it."""
+"""Key in an entry's result: the target of the call, from its beginning on. Entries of earlier versions lack it."""
 
 
 class LedgerExecutor(ExecutorLayer):
-    """One run's. ``told``: has every event that was told so far stored. Safe calls pass; they may be repeated."""
+    """Executor of one run that enters changes in the ledger.
+
+    ``told`` waits until every event emitted so far is stored.
+
+    Safe calls pass through: they may be repeated.
+    """
 
     def __init__(
         self, executor: Executor, effects: Effects, run_id: str, told: Callable[[], Awaitable[None]] | None = None
@@ -33,7 +38,7 @@ class LedgerExecutor(ExecutorLayer):
         self._told = told
 
     async def call(self, tool: ToolDoc, arguments: JsonObject, identity: str = "") -> CallResult:
-        """The call's result; of one that was begun before, what the ledger has of it, or that nobody knows how it ended."""
+        """Make the call; for one that was begun before, return what the ledger has, or that its outcome is unknown."""
         if tool.safe:
             return await self._executor.call(tool, arguments, identity)
         return await self.attempt(tool, arguments, identity=identity) or CallResult("unknown", "", note=CUT_OFF)
@@ -41,9 +46,10 @@ class LedgerExecutor(ExecutorLayer):
     async def attempt(
         self, tool: ToolDoc, arguments: JsonObject, number: int = 1, identity: str = ""
     ) -> CallResult | None:
-        """The result of the call as it is made for the first time, or again; each time has an entry of its own, and is made once.
+        """Make one attempt of the call and return its result; each attempt has an entry of its own, and is made once.
 
-        None: it was begun before, and nobody knows how it ended. ``NotAllowedError``: it would go elsewhere than the first time.
+        None: the attempt was begun before, and its outcome is unknown. ``NotAllowedError``: it would go to another
+        target than the first.
         """
         if self._told is not None:
             await self._told()
@@ -74,7 +80,10 @@ class LedgerExecutor(ExecutorLayer):
         return result
 
     async def _stays(self, tool: ToolDoc, key: str, first_key: str) -> None:
-        """``NotAllowedError``: the attempt of this key was not begun, and would go elsewhere than the first one, or nobody knows."""
+        """Raise ``NotAllowedError`` where a new attempt would go to another target than the first one.
+
+        The same where the first target is unknown. An attempt that was begun before passes: it is not made again.
+        """
         if await run_to_completion(self._effects.get(self._run_id, key)) is not None:
             return
         first = await run_to_completion(self._effects.get(self._run_id, first_key))
@@ -91,18 +100,18 @@ class LedgerExecutor(ExecutorLayer):
 
 
 def call_key(tool: ToolId, arguments: JsonObject, identity: str = "") -> str:
-    """A call's name within its run: the same for the same tool and arguments, and, of a program's, the same identity."""
+    """Return a call's name within its run: equal for the same tool, arguments and identity in the program."""
     named = [tool, arguments, identity] if identity else [tool, arguments]
     return sha256(json.dumps(named, sort_keys=True).encode()).hexdigest()
 
 
 def attempt_key(tool: ToolId, arguments: JsonObject, number: int, identity: str = "") -> str:
-    """The name of an attempt of a call; that of the first is the call's own."""
+    """Return the name of an attempt of a call; the first attempt has the call's own name."""
     return call_key(tool, arguments, identity) + (f":{number}" if number > 1 else "")
 
 
 def written(effect: Effect) -> CallResult | None:
-    """A call's result as the ledger has it; None where it was begun and did not end."""
+    """Return a call's result as the ledger has it; None where it was begun and did not end."""
     if effect.finished_at is None or effect.result is None:
         return None
     told = cast("dict[str, Any]", {name: value for name, value in effect.result.items() if name != _REACH})

@@ -1,4 +1,7 @@
-"""Whether this server can make runs just now. While it cannot, it takes none from the queue, which other servers may share, and looks again instead."""
+"""Outage of the stores that runs need.
+
+While it lasts, this server claims no runs from the queue, which other servers may share, and checks again instead.
+"""
 
 import asyncio
 import logging
@@ -13,25 +16,29 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class RetryWait:
-    """With a store that is out of reach. A run is tried again for ``whole`` before it fails; pauses grow from the ``first`` to the ``longest``."""
+    """Timing of retries while a store is out of reach."""
 
     whole: timedelta = timedelta(minutes=10)
+    """A run is retried for this long before it fails."""
     first: timedelta = timedelta(seconds=1)
+    """Shortest pause, which is the first one."""
     longest: timedelta = timedelta(seconds=30)
+    """Longest pause."""
 
     def pause(self, waited: timedelta) -> timedelta:
-        """As long again as it has waited already."""
+        """Return the next pause: as long as the run has waited already, within the bounds."""
         return min(max(waited, self.first), self.longest, max(self.whole - waited, self.first))
 
 
 async def always_there() -> None:
-    """For stores that are within this process's reach as long as it lives."""
+    """Return at once: for stores that are always within reach of this process."""
 
 
 class Outage:
-    """One worker's. ``look`` raises ``UnavailableError`` while this server cannot make runs; ``over`` is called when it can again.
+    """Outage as one worker sees it. ``look`` raises ``UnavailableError`` while this server cannot execute runs.
 
-    The first look comes after the first pause of the ``retry_wait``, each further one after twice as long.
+    ``over`` is called when it can again. The first check comes after the first pause of the ``retry_wait``, each
+    further one after twice the pause before.
     """
 
     def __init__(self, look: Callable[[], Awaitable[None]], retry_wait: RetryWait, over: Callable[[], None]) -> None:
@@ -44,26 +51,26 @@ class Outage:
 
     @property
     def lasts(self) -> bool:
-        """Whether this server was found unable to make runs, and has not been found able since."""
+        """Return whether this server was found unable to execute runs, and has not been found able since."""
         return self._watching is not None
 
     def begin(self, reason: UnavailableError) -> None:
-        """Take no run from now on, until a look finds that they can be made here."""
+        """Claim no runs from now on, until a check finds that they can be executed here."""
         if self._watching is None:
             _log.warning("no runs are taken: %s", reason)
             self.reason = reason
             self._watching = asyncio.create_task(self._watch())
 
     async def check(self) -> None:
-        """Look before runs are taken.
+        """Check the stores before runs are claimed.
 
-        A run that is taken and put back again has lost time, and has found nothing out that a look does not.
+        A run that is claimed and put back again has lost time, and has found out nothing that a check does not.
         """
         if not self.lasts and (reason := await self._find_reason()) is not None:
             self.begin(reason)
 
     async def close(self) -> None:
-        """Look no more."""
+        """Stop checking."""
         if self._watching is not None:
             self._watching.cancel()
             await asyncio.gather(self._watching, return_exceptions=True)
@@ -83,7 +90,7 @@ class Outage:
             self._over()
 
     async def _find_reason(self) -> UnavailableError | None:
-        """Why no run can be made here just now; None where one can."""
+        """Return why no run can be executed here just now; None where one can."""
         try:
             await self._look()
         except UnavailableError as error:

@@ -1,4 +1,4 @@
-"""What the text of a plan may call: the tools that it names, and those that are offered for its request, as functions."""
+"""Functions that the text of a plan may call: tools that it names, and tools that are offered for its request."""
 
 import asyncio
 from collections.abc import Mapping, Sequence
@@ -17,29 +17,33 @@ from server.runs.agents import Agents
 from server.runs.plans import OpenPlan
 
 MOST_STEPS = 100
-"""Of a plan that is written as steps."""
+"""Largest number of steps of a plan that is written as steps."""
 _REASONS = 2
-"""Why a tool is offered, in so many words of the offer."""
+"""Reasons of the offer that are shown for each tool."""
 
 
 @dataclass(frozen=True, slots=True)
 class PlanFunctions:
-    """``docs``: of all tools that a plan names, may call or builds on, as far as there are any. ``tools``: by the names of their functions, those of the
-    plan first. ``offered``: why each of the offer's is, in its order.
-    """
+    """Tools that a plan may call as functions, with their documents."""
 
     evidence: Evidence
     docs: Mapping[ToolId, ToolDoc]
+    """Documents of all tools that the plan names, may call or builds on, as far as there are any."""
     tools: Mapping[str, ToolId]
+    """Tools by the names of their functions, those of the plan first."""
     offered: Mapping[ToolId, str] = field(default_factory=dict[ToolId, str])
+    """Why each tool of the offer is offered, in the order of the offer."""
 
     def signatures(self) -> dict[str, Signature]:
-        """Of those whose tools are there."""
+        """Build the signatures of the functions whose tools exist."""
         return signatures_of({name: self.docs[tool] for name, tool in self.tools.items() if tool in self.docs})
 
 
 async def plan_functions(agents: Agents, plan: OpenPlan) -> PlanFunctions:
-    """Of a plan that waits. A tool has the name that the plan has for it; those that are offered besides have names of their own."""
+    """Load the functions of a waiting plan.
+
+    A tool keeps the name that the plan has for it; tools that are offered besides get names of their own.
+    """
     evidence = await agents.evidence(plan.request, plan.run.user_id)
     plans = [one for one in (plan.plan, plan.first) if one is not None]
     own = [tool for one in plans for tool in _tools_of(one)]
@@ -63,14 +67,14 @@ def _tools_of(plan: PlanDocument | ProgramPlan) -> Sequence[ToolId]:
 def program_of(
     plan: PlanDocument | ProgramPlan, docs: Mapping[ToolId, ToolDoc], given: Sequence[ToolId] = ()
 ) -> ProgramPlan:
-    """What a plan is as a program; without any text where it has more steps than any plan that could be carried out."""
+    """Return a plan as a program; one without text where the plan has too many steps to be carried out."""
     if isinstance(plan, ProgramPlan):
         return plan
     return compiled(plan if len(plan.steps) <= MOST_STEPS else PlanDocument(steps=()), docs, given)
 
 
 def _names_in(plans: Sequence[PlanDocument | ProgramPlan], docs: Mapping[ToolId, ToolDoc]) -> dict[str, ToolId]:
-    """As the first of them has it, where several name a tool."""
+    """Collect the function names of the plans; where several plans name a tool, the first one decides."""
     names: dict[str, ToolId] = {}
     for plan in plans:
         program = program_of(plan, docs).program
@@ -80,7 +84,10 @@ def _names_in(plans: Sequence[PlanDocument | ProgramPlan], docs: Mapping[ToolId,
 
 
 async def _offered(agents: Agents, request: str) -> Mapping[ToolId, str]:
-    """Why each tool is offered, best first; nothing where no offer can be made: a plan is edited without one, too."""
+    """Return why each tool is offered, best first.
+
+    Empty where no offer can be made: a plan can be edited without one.
+    """
     try:
         offer = await (await (await agents.container()).offers()).offer(request, OFFERED)
     except FootpathError:

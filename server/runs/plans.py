@@ -1,4 +1,4 @@
-"""The plan that a run waits with: read, edited, approved."""
+"""The plan that a run waits with for its user: loaded, edited, approved."""
 
 import asyncio
 from collections.abc import Iterable, Sequence
@@ -25,26 +25,30 @@ from server.storage.storage import Storage
 
 @dataclass(frozen=True, slots=True)
 class OpenPlan:
-    """``input``: the question about it; ``plan``: as it stands, as whatever it was last written, and not checked; ``request`` and ``given``: of the
-    subtask that it is for; ``made``: what the given steps were called with; ``first``: the plan as the run made it.
-    """
+    """A plan that waits for its user's approval."""
 
     run: Run
     input: str
+    """Key of the question about the plan."""
     plan: PlanDocument | ProgramPlan
+    """The plan in its latest version, not checked."""
     request: str
+    """Request of the subtask that the plan is for."""
     given: tuple[ToolId, ...]
+    """Tools of the earlier steps that the plan builds on."""
     made: tuple[JsonObject, ...] = ()
+    """Arguments with which the steps of ``given`` were called."""
     first: PlanDocument | ProgramPlan | None = None
+    """The plan as the run made it."""
 
     @property
     def version(self) -> int:
-        """Counts the edits of the run's plans."""
+        """Return the number of edits of the run's plans."""
         return self.run.plan_version
 
 
 async def open_plan(storage: Storage, run_id: str, user_id: str) -> OpenPlan:
-    """``NotFoundError``: this user has no such run, or it waits with no plan."""
+    """Load the plan that a run waits with. ``NotFoundError``: this user has no such run, or it waits with no plan."""
     run = await storage.runs.get(run_id, user_id)
     asked = await storage.run_questions.list_all(run_id, open_only=True) if run is not None else []
     question = next((one for one in asked if one.kind == "plan"), None)
@@ -54,7 +58,7 @@ async def open_plan(storage: Storage, run_id: str, user_id: str) -> OpenPlan:
 
 
 async def edited(storage: Storage, plan: OpenPlan, new: PlanDocument | ProgramPlan, version: int) -> OpenPlan:
-    """The plan with another in place of the one of a version. ``ConflictError``: it was edited or decided on meanwhile."""
+    """Store a new plan in place of the given version. ``ConflictError``: it was edited or decided on meanwhile."""
     form = "document" if isinstance(new, PlanDocument) else "program"
     kept: JsonObject = {"input": plan.input, form: new.model_dump(mode="json")}
     run = await storage.runs.set_plan(plan.run.id, plan.run.user_id, kept, version, plan.input)
@@ -62,8 +66,9 @@ async def edited(storage: Storage, plan: OpenPlan, new: PlanDocument | ProgramPl
 
 
 async def approve(storage: Storage, plan: OpenPlan, program: ProgramPlan, tools: Iterable[ToolDoc]) -> RunQuestion:
-    """Let the ``program`` that it was checked to be be carried out, with its ``tools`` where they are now. ``ConflictError``: it was edited or decided
-    on meanwhile.
+    """Approve the checked ``program``, with its ``tools`` at their present call targets.
+
+    ``ConflictError``: the plan was edited or decided on meanwhile.
     """
     answer: JsonObject = {
         "decision": "allow",
@@ -84,14 +89,14 @@ def _read(run: Run, question: RunQuestion) -> OpenPlan:
 
 
 def _written(kept: JsonObject) -> PlanDocument | ProgramPlan:
-    """A plan that was written as a program is one, though a list of steps may be told beside it."""
+    """Parse a stored plan. A plan stored as a program is one, even where a list of steps is stored beside it."""
     if kept.get("program") is not None:
         return ProgramPlan.model_validate(kept["program"])
     return PlanDocument.model_validate(kept["document"])
 
 
 async def given_results(storage: Storage, plan: OpenPlan) -> list[tuple[ToolId, StepResult | None]]:
-    """The steps that a plan builds on, with the results that its run, or an earlier one of the conversation, has stored."""
+    """Load the steps that a plan builds on, with their results from its run or an earlier run of the conversation."""
     stored = await storage.events.list_kinds(plan.run.id, ("call.finished",))
     told = [record.event for record in await records_of(stored)]
     results = [result for run in await runs_before(plan.run, storage) for _, result in run.steps]
@@ -104,7 +109,7 @@ async def given_results(storage: Storage, plan: OpenPlan) -> list[tuple[ToolId, 
 
 
 def refuse(problems: Sequence[PlanProblem]) -> None:
-    """``UsageError`` with all that is wrong with a plan's steps, if anything is."""
+    """Raise ``UsageError`` with all problems of a plan's steps, if there are any."""
     if problems:
         told = [f"Step {one.step}: {one.message}" if one.step else one.message for one in problems]
         faults = tuple((_place(one), one.message) for one in problems)
@@ -112,6 +117,6 @@ def refuse(problems: Sequence[PlanProblem]) -> None:
 
 
 def _place(problem: PlanProblem) -> str:
-    """As ``document.steps.1.city`` or ``document.parameters.city``; steps count from 1, as everywhere in a plan."""
+    """Format a problem's place, as ``document.steps.1.city`` or ``document.parameters.city``; steps count from 1."""
     step = f"steps.{problem.step}" if problem.step else "parameters" if problem.parameter else ""
     return ".".join(part for part in ("document", step, problem.parameter or "") if part)

@@ -1,15 +1,19 @@
-"""What a run asks its user, one question at a time; where the answer is still open, the run is put down to wait for it.
+"""Questions of a run to its user, one at a time; while an answer is missing, the run is released and waits.
 
 How a run waits on a server, which is durable execution:
 
-1. ``Questions.answered`` writes the question into the rows, under an id that is the same each time the run comes to it. If the row has an answer, the run goes on.
-2. Else ``Asks.waits`` hands the question to the worker. :class:`server.runs.run_execution.RunExecution` cancels the run's task, emits the question as an event, stores the events
-   that are left, and sets the run's status to ``waiting``. ``answered`` never returns: it awaits an event that nobody sets, and ends by that cancellation.
-3. The user's answer is written into the row of the question, and the run is queued again (:mod:`server.storage.inputs`).
-4. Any worker takes the run, and begins it with its stored events as ``past``. What they tell is replayed and not done again (:mod:`agent.resume`), so the run comes
-   to the same question, finds the answer in step 1 and goes on.
+1. ``Questions.answered`` writes the question into the rows, under an id that is the same each time the run comes to it.
+   If the row has an answer, the run goes on.
+2. Otherwise ``Asks.waits`` hands the question to the worker. :class:`server.runs.run_execution.RunExecution` cancels
+   the run's task, emits the question as an event, stores the remaining events, and sets the run's status to
+   ``waiting``. ``answered`` never returns: it awaits an event that nobody sets, and ends by that cancellation.
+3. The user's answer is written into the row of the question, and the run is queued again
+   (:mod:`server.storage.inputs`).
+4. Any worker claims the run, and starts it with its stored events as ``past``. These are replayed and not done again
+   (:mod:`agent.resume`), so the run comes to the same question, finds the answer in step 1 and goes on.
 
-While a run waits it holds no task, no worker and no place among the runs at once; its server may be stopped and another may go on with it.
+While a run waits it holds no task, no worker and no place among the running ones; its server may be stopped, and
+another may resume it.
 """
 
 import asyncio
@@ -34,16 +38,22 @@ _SHOWN = {"tool", "arguments", "reason", "plan", "program", "choices", "summary"
 
 @dataclass(frozen=True, slots=True)
 class Asks:
-    """``told``: has every event that was told so far stored. ``waits``: tells the question and has the run put down."""
+    """Callbacks with which questions reach the worker."""
 
     told: Callable[[], Awaitable[None]]
+    """Waits until every event emitted so far is stored."""
     waits: Callable[[InputNeeded], None]
+    """Emits the question and releases the run."""
 
 
 class Questions:
-    """One run's. ``in_turn``: held while a question is open, and while a call is made that must not be cut off by one.
+    """Questions of one run.
 
-    ``documents``: reads those of tools. ``summaries``: what the calls do that were let through, in words, by tool and identity.
+    ``documents`` loads the documents of tools.
+
+    Attributes:
+        in_turn: held while a question is open, and while a call is made that a question must not interrupt.
+        summaries: what the approved calls do, in words, by tool and identity.
     """
 
     def __init__(self, storage: Storage, run: Run, asks: Asks, documents: Documents) -> None:
@@ -55,11 +65,14 @@ class Questions:
         self._documents = documents
 
     async def told(self) -> None:
-        """Have every event that was told so far stored."""
+        """Wait until every event emitted so far is stored."""
         await self._asks.told()
 
     async def about_plan(self, question: PlanQuestion) -> ProgramPlan | None:
-        """The plan as its user approved it; None where it is not allowed. The answer holds it, whatever is edited later."""
+        """Ask about a plan; return it as the user approved it, None where it is refused.
+
+        The answer holds the plan, so that later edits do not change it.
+        """
         async with self.in_turn:
             await self.told()
             cell = f"-{question.cell}" if question.cell > 1 else ""
@@ -75,7 +88,7 @@ class Questions:
         return await self._approved(answer, question) if answer["decision"] == "allow" else None
 
     async def _approved(self, answer: dict[str, Any], question: PlanQuestion) -> ProgramPlan:
-        """Versions before kept the steps alone that were approved."""
+        """Read the approved plan of an answer; earlier versions stored only its steps."""
         if "program" in answer:
             return ProgramPlan.model_validate(answer["program"])
         document = PlanDocument.model_validate(answer["document"])
@@ -83,7 +96,10 @@ class Questions:
         return compiled(document, docs, question.given)
 
     async def answered(self, question: InputNeeded, besides: dict[str, Any] | None = None) -> dict[str, Any]:
-        """The user's answer. While it is open, the run is put down, and this ends by being cancelled. ``besides``: kept with it."""
+        """Return the user's answer; while there is none, the run is released, and this ends by being cancelled.
+
+        ``besides``: further data that is stored with the question.
+        """
         told = question.model_dump(mode="json", include=_SHOWN, exclude_none=True)
         asked = await run_to_completion(
             self.storage.run_questions.ask(self.run.id, question.input, question.asks, told | (besides or {}))
@@ -100,6 +116,6 @@ class Questions:
 
 
 def subtask_of(question: str) -> int:
-    """The subtask whose plan a question is about, by the question's id; 0 where it is about none."""
+    """Return the subtask whose plan a question is about, by the question's id; 0 where it is about none."""
     number = question.removeprefix(_PLAN).partition("-")[0] if question.startswith(_PLAN) else ""
     return int(number) if number.isdecimal() else 0

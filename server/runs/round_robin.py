@@ -1,4 +1,7 @@
-"""Round robin among runs: they take turns with the loop that also answers requests: their thinking is work for the processor and never waits by itself."""
+"""Round robin among runs, whose planning keeps the processor busy and would otherwise delay all requests.
+
+Runs take turns with the event loop that also answers requests: planning never waits by itself.
+"""
 
 import asyncio
 from collections import deque
@@ -7,9 +10,10 @@ from typing import Any
 
 
 class RoundRobin:
-    """In each round of the loop one run goes on, to where it next waits for something; those that could, in order.
+    """Lets one run go on in each round of the event loop, until it next waits for something.
 
-    Without this, a round lasts as long as a piece of work of every run, and a request, which takes dozens of rounds, waits for each.
+    Runs that are ready take turns in order. Without this, a round lasts as long as one piece of work of every run, and
+    a request, which takes dozens of rounds, waits for each.
     """
 
     def __init__(self) -> None:
@@ -17,7 +21,7 @@ class RoundRobin:
         self._granting = False
 
     async def do(self, work: Callable[[], Awaitable[None]]) -> None:
-        """Do some work; each piece of it is done when it is its turn."""
+        """Run some work; each of its steps waits for its turn."""
         await _InTurn(work(), self)
 
     async def turn(self) -> None:
@@ -40,7 +44,10 @@ class RoundRobin:
 
 
 class _InTurn:
-    """Something awaited whose every step waits for its turn. What it awaits itself is passed on to the task, as it is."""
+    """Awaitable whose every step waits for its turn.
+
+    Futures that the work awaits are passed on to the task unchanged.
+    """
 
     def __init__(self, work: Any, turns: RoundRobin) -> None:
         self._work = work

@@ -1,4 +1,4 @@
-"""The execution of one run by a worker: from its stored events to its end, or to where it is put down."""
+"""Execution of one run by a worker: from its stored events to its end, or until it is released."""
 
 import asyncio
 import logging
@@ -26,23 +26,29 @@ from server.watching.logs import RUN_ID
 
 _log = logging.getLogger(__name__)
 Stored = Callable[[Run, EventRecord], None]
-"""Told of an event of a run that has been stored, once."""
+"""Callback for an event of a run that has been stored; called once for each event."""
 
 
 def unwatched(_run: Run, _record: EventRecord) -> None:
-    """Where nobody wants to know."""
+    """Ignore a stored event."""
 
 
 Left = Literal["", "put down", "put back", "waiting", "lost"]
-"""Why a worker lets go of a run that has not ended: it is to be taken up by any, at once, when a store is within reach or when its user
-has answered, or another has it."""
+"""Why a worker lets go of a run that has not ended.
+
+``put down``: any worker may claim it; ``put back``: it is due again after a pause, when a store may be within reach;
+``waiting``: its user has to answer first; ``lost``: another worker holds it, or its events cannot be stored.
+"""
 
 
 class RunExecution:
-    """Begins at once; ``task`` is over when the run has ended or was let go of, and raises nothing.
+    """Execution of one run; starts at once. ``task`` ends when the run has ended or was released, and never raises.
 
-    ``barred``: it was let go of because this process cannot make runs just now, though another can. ``out_of_reach``: because nobody can.
-    ``delayed_by``: why it is not made now, which its user is told.
+    Attributes:
+        barred: the run was released because this process cannot execute runs just now, though another one can.
+        out_of_reach: the run was released because nobody can execute it now.
+
+    ``delayed_by``: why the run is not executed now; its user is told the reason.
     """
 
     def __init__(
@@ -85,26 +91,27 @@ class RunExecution:
         self.task = asyncio.create_task(self._make())
 
     def cancel(self, why: str = "") -> None:
-        """It is to end: its user wants that, or may not go on, as ``why`` says."""
+        """End the run, because its user asked for it or may not go on; ``why`` is the reason that is stored."""
         if not self._cancelled:
             self._cancelled, self._why = True, why
             self._stop()
 
     def put_down(self) -> None:
-        """Let go of it, for any worker to take up."""
+        """Release the run, for any worker to claim."""
         self._leave("put down")
 
     def _wait(self, question: InputNeeded) -> None:
-        """Let go of it until its user has answered: its task is cancelled, and whichever worker takes it up when the answer is there goes on from its events.
+        """Release the run until its user has answered.
 
-        The question is told once, however often the run is taken up. :mod:`server.runs.questions` describes how a run waits.
+        The task is cancelled; the worker that claims the run after the answer replays it from its events. The question
+        is emitted once, however often the run is resumed. :mod:`server.runs.questions` describes how a run waits.
         """
         if not self._left:
             self._question = question if question.input not in self._asked else None
             self._leave("waiting")
 
     def lose(self) -> None:
-        """Let go of it: it is another worker's, or its events cannot be stored."""
+        """Release the run: another worker holds it, or its events cannot be stored."""
         self._leave("lost")
 
     def _leave(self, how: Left) -> None:
@@ -117,7 +124,7 @@ class RunExecution:
             self._stream.cancel()
 
     async def _make(self) -> None:
-        """See the events through to the end; nothing that happens to them ends the worker."""
+        """Execute the run to its end or release. No error of the run ends the worker."""
         RUN_ID.set(self._run.id)
         secrecy.begin()
         _log.info("taken up: planner %s, policy %s", self._run.planner, self._run.policy)
@@ -149,12 +156,12 @@ class RunExecution:
             _log.info("over: %s", self._left or (self._end.outcome if self._end else "not ended"))
 
     async def _past(self) -> list[EventRecord]:
-        """Read the events that were stored before."""
+        """Load the events that were stored before."""
         pages = self._storage.events.iterate_pages(self._run.id)
         return [record async for page in pages for record in await records_of(page)]
 
     async def _events(self, past: list[EventRecord]) -> None:
-        """Take the run's events and have them stored, from where it was left."""
+        """Store the run's events as they come, continuing after the stored ones."""
         try:
             if (begun := await self._begun(past)) is None:
                 return
@@ -173,7 +180,7 @@ class RunExecution:
             self._ended("failed", f"internal: {type(error).__name__}; the log has the details")
 
     async def _begun(self, past: list[EventRecord]) -> AsyncGenerator[EventRecord] | None:
-        """The run's events; None where what they are made with is another process's, to which the run is left."""
+        """Return the run's events; None where a store belongs to another process, to which the run is left."""
         control = RunControl(self._journal.flush, lambda: not self._left, self._wait, self.cancel)
         try:
             return await self._begin(self._run, past, control)
@@ -184,7 +191,7 @@ class RunExecution:
             return None
 
     async def _put_back(self, error: PassingError) -> None:
-        """Have it taken up again after a pause; or end it, where it has been tried for long enough and went no further."""
+        """Postpone the run, or end it as failed where it was retried for long enough without progress."""
         _log.warning("put back: %s", error)  # where a store is, is not for users
         waited = datetime.now(UTC) - self._last.at if self._is_delayed and self._last else timedelta()
         if waited < self._retry_wait.whole:
@@ -194,7 +201,7 @@ class RunExecution:
         self._ended("failed", f"{error.code}: {error.public_message}; {tried}")
 
     async def _delay(self, why: UnavailableError, pause: timedelta, trying: timedelta | None = None) -> None:
-        """Let go of it until a pause is over. Its user is told why, once however often that happens."""
+        """Release the run until a pause is over. Its user is told why, once for any number of pauses in a row."""
         if not self._is_delayed:
             reason = f"The run waits, and goes on by itself when this has passed: {why.public_message}"
             self._tell(RunDelayed(reason=reason))
@@ -204,7 +211,7 @@ class RunExecution:
 
     @property
     def _is_delayed(self) -> bool:
-        """Whether it has got no further since its user was told that it waits."""
+        """Return whether the run made no progress since its user was told that it waits."""
         return self._last is not None and isinstance(self._last.event, RunDelayed)
 
     def _note(self, records: list[EventRecord]) -> None:
@@ -224,7 +231,7 @@ class RunExecution:
                     continue
 
     def _add(self, record: EventRecord) -> None:
-        """Have an event stored: soon, or, the last one, with the run's end."""
+        """Store an event soon; the last event of the run is stored together with the run's end."""
         record = reasoned(record, self._why)
         self._told.append(record)
         if isinstance(record.event, RunFinished):
@@ -234,25 +241,25 @@ class RunExecution:
         self._note([record])
 
     def _stored(self, stored: Sequence[StoredEvent]) -> None:
-        """These are in the rows: everybody who wants to know may."""
+        """Publish events that are in the database now."""
         self._broker.publish(self._run.id, stored)
         for _ in stored:
             self._tell_stored(self._run, self._told.popleft())
 
     def _ask(self) -> None:
-        """Tell the question that the run waits with, as of the subtask whose call it is about."""
+        """Emit the question that the run waits with, in the subtask whose call it is about."""
         if (asked := self._question) is not None:
             call = (asked.tool, asked.arguments)
             about = [one.subtask for one, event in self._calls if (event.tool, event.arguments) == call]
             self._tell(asked, subtask=subtask_of(asked.input) or (about[-1] if about else 0))
 
     def _ended(self, outcome: Outcome, error: str = "") -> None:
-        """It ends without having told so itself."""
+        """Emit the end of a run that did not emit one itself."""
         if self._end is None and not self._left:
             self._tell(RunFinished(outcome=outcome, answer="", usage=Usage(), error=error))
 
     def _tell(self, event: Event, subtask: int = 0) -> None:
-        """An event that the run does not tell itself."""
+        """Emit an event that does not come from the run itself."""
         record = EventRecord(run=self._run.id, seq=self._seq + 1, at=datetime.now(UTC), subtask=subtask, event=event)
         self._add(record)
 

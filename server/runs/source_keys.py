@@ -1,4 +1,4 @@
-"""Calls of tools whose source lends its keys: made with those, by an executor that sends nothing else."""
+"""Calls of tools whose source provides its own keys, made by an executor that sends no other keys."""
 
 from collections.abc import Awaitable, Callable
 
@@ -9,9 +9,13 @@ from domain.tool import ToolDoc
 
 
 class SourceKeysExecutor:
-    """``own``: with the caller's keys. ``keys_of``: whose keys a source's calls send; ``of_source``: a new executor with the source's.
+    """Executor that chooses between the caller's keys and those of the tool's source.
 
-    A key is chosen by the source that a tool is from, never by its name alone: another source cannot have it sent by naming it.
+    ``own`` sends the caller's keys. ``keys_of`` returns whose keys a source's calls send; ``of_source`` creates an
+    executor with the source's keys.
+
+    A key is chosen by the source that a tool is from, never by its name alone: another source cannot obtain it by using
+    the same name.
     """
 
     def __init__(
@@ -27,7 +31,7 @@ class SourceKeysExecutor:
         self._made: dict[str, Executor] = {}
 
     async def call(self, tool: ToolDoc, arguments: JsonObject, identity: str = "") -> CallResult:
-        """The result of the call, with whose keys its source says."""
+        """Make the call with the keys that its source asks for."""
         source = source_id_of(tool.source)
         if source is None or await self._keys_of(source) != "source":
             return await self._own.call(tool, arguments, identity)
@@ -40,7 +44,7 @@ class SourceKeysExecutor:
         return await self._made[source].call(tool, arguments, identity)
 
     async def close(self) -> None:
-        """Close all of them; idempotent."""
+        """Close all executors. Idempotent."""
         await self._own.close()
         for one in self._made.values():
             await one.close()

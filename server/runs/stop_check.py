@@ -1,4 +1,4 @@
-"""Before each call: whether the run may still go on, as the rows have it now."""
+"""Check before each call whether the run may still go on, by the database rows as they are now."""
 
 import asyncio
 from collections.abc import Callable, Coroutine
@@ -16,12 +16,14 @@ async def _nothing_hidden() -> frozenset[ToolId]:
 
 
 class StopCheckExecutor(ExecutorLayer):
-    """One run's. ``stopped``: why the run is to be ended, None while it is not; ``stop``: has it ended, with that.
+    """Executor of one run that checks for a stop before each call.
 
-    ``hidden``: the tools that its user may not call now; before a call that changes nothing both are looked up at once. Before a change it is
-    looked up by itself once the call is in the ledger, as late as can be.
+    ``stopped`` returns why the run is to be ended, or None; ``stop`` ends it with that reason. ``hidden`` returns the
+    tools that the user may not call now: before a call that changes nothing, both are looked up at the same time.
+    Before a change, the hidden tools are looked up separately once the call is in the ledger, as late as possible.
 
-    A worker is told of ends once a second; until then a call could be made in the name of an account that was disabled.
+    A worker learns of stops only once a second; without this check, a call could be made for an account that was just
+    disabled.
     """
 
     def __init__(
@@ -37,7 +39,7 @@ class StopCheckExecutor(ExecutorLayer):
         self._hidden = hidden
 
     async def call(self, tool: ToolDoc, arguments: JsonObject, identity: str = "") -> CallResult:
-        """The call's result; where the run is to be ended, it is not made, and this ends by being cancelled."""
+        """Make the call, unless the run is to be ended: then the call is not made, and this is cancelled."""
         looks = self._hidden() if tool.safe else _nothing_hidden()
         why, hidden = await asyncio.gather(run_to_completion(self._stopped()), looks)
         if why is not None:

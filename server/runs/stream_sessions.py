@@ -1,4 +1,4 @@
-"""Which of the sessions that streams belong to still count: asked of the rows once a second, for all streams of a process at once."""
+"""Validity of the log-in sessions that event streams belong to: one query a second for all streams of a process."""
 
 import asyncio
 import logging
@@ -12,20 +12,21 @@ from server.storage.storage import Storage
 
 _log = logging.getLogger(__name__)
 _PAUSE = 1.0
-"""Seconds from one question to the next."""
+"""Seconds between two queries."""
 
 
 @dataclass(slots=True, eq=False)
 class _Stream:
-    """``role``: what its user had when it began, and must have at least."""
+    """An open stream."""
 
     session_id: str
     role: Role
+    """Role that its user had at the beginning, and must keep at least."""
     counts: bool = True
 
 
 class StreamSessions:
-    """One process's. Made by :func:`watched_sessions` only."""
+    """Open streams of one process. Created by :func:`watched_sessions` only."""
 
     def __init__(self, storage: Storage) -> None:
         self._storage = storage
@@ -33,7 +34,10 @@ class StreamSessions:
 
     @contextmanager
     def following(self, session_id: str, role: Role) -> Generator[Callable[[], bool]]:
-        """While a stream goes on. Given is whether it still may: an account that is disabled, or a session that is ended, hears no more."""
+        """Track a stream for the time of the block; yield a function that tells whether it may go on.
+
+        It may not once the account is disabled or the session has ended.
+        """
         stream = _Stream(session_id, role)
         self._streams.add(stream)
         try:
@@ -42,7 +46,7 @@ class StreamSessions:
             self._streams.discard(stream)
 
     async def look(self) -> None:
-        """One question for all. Where the rows do not answer, nobody is known to count."""
+        """Check all streams with one query. Where the database does not answer, no session is taken as valid."""
         streams = list(self._streams)
         if not streams:
             return
@@ -57,7 +61,7 @@ class StreamSessions:
 
 @asynccontextmanager
 async def watched_sessions(storage: Storage) -> AsyncGenerator[StreamSessions]:
-    """Looked at until the end."""
+    """Check the sessions regularly for the time of the block."""
     followed = StreamSessions(storage)
     task = asyncio.create_task(_look_now_and_then(followed))
     try:

@@ -1,4 +1,7 @@
-"""What a run's language model takes, counted for its user while the run is made: by whom it is made, or how it ends, does not matter."""
+"""Token usage of a run's language model, counted for its user while the run is executed.
+
+It does not matter which process executes the run, or how it ends.
+"""
 
 import logging
 from collections.abc import AsyncGenerator
@@ -16,7 +19,7 @@ _log = logging.getLogger(__name__)
 
 
 class TokenUsage:
-    """One run's. Made by :func:`token_usage` only."""
+    """Token usage of one run. Created by :func:`token_usage` only."""
 
     def __init__(
         self, days: DailyUsage, user_id: str, quotas: Quotas, cost: Cost, used: DailyTotal, *, model: bool
@@ -32,19 +35,22 @@ class TokenUsage:
         self._money = cost.money
 
     def used_up(self) -> str:
-        """Why no more may be taken; empty while more may, or none is. What other runs take is known as of :meth:`count`."""
+        """Return why no more tokens may be used; empty while more may, or the run uses no model.
+
+        What other runs use is known as of the last :meth:`count`.
+        """
         if not self._model:
             return ""
         refusal = self._quotas.used_up(self._used.plus(*self._uncounted))
         return f"{refusal}; {until(self._used)}" if refusal else ""
 
     def most_tokens(self, most: int) -> int:
-        """What this run may take at most, with what it has taken already."""
+        """Return the largest number of tokens of this run, including those it has used already."""
         taken = sum(self._counted)
         return taken + self._quotas.most_tokens(self._used, most - taken)
 
     async def count(self) -> None:
-        """Count what was taken since the last time. Where the rows cannot be reached, the next time counts it, too."""
+        """Count what was used since the last time. Where the database is out of reach, the next call counts it too."""
         prompt, completion, money = self._uncounted
         calls, paid = self._cost.model_calls, self._cost.money
         more = calls - self._calls
@@ -67,7 +73,7 @@ class TokenUsage:
 
 
 def go_on_from(cost: Cost, before: JsonObject | None) -> None:
-    """Add what a run took until it was put down, ``before``, to the cost of who goes on with it."""
+    """Add what a run used until it was released, ``before``, to the cost of the process that resumes it."""
     usage = Usage.model_validate(before or {})
     cost.model_calls += usage.model_calls
     cost.prompt_tokens += usage.prompt_tokens
@@ -81,7 +87,7 @@ def go_on_from(cost: Cost, before: JsonObject | None) -> None:
 
 
 def taken_so_far(cost: Cost) -> JsonObject:
-    """What is kept of a run that is put down, for :func:`go_on_from`."""
+    """Return the usage that is stored for a released run, for :func:`go_on_from`."""
     usage = Usage(
         model_calls=cost.model_calls,
         prompt_tokens=cost.prompt_tokens,
@@ -95,7 +101,7 @@ def taken_so_far(cost: Cost) -> JsonObject:
 
 @asynccontextmanager
 async def counting(spent: TokenUsage) -> AsyncGenerator[None]:
-    """However the run is left, what it has taken until then is counted."""
+    """Count what the run has used when the block is left, however that happens."""
     try:
         yield
     finally:
@@ -105,7 +111,12 @@ async def counting(spent: TokenUsage) -> AsyncGenerator[None]:
 async def token_usage(
     days: DailyUsage, user_id: str, quotas: Quotas, cost: Cost, *, model: bool, used: DailyTotal | None = None
 ) -> TokenUsage:
-    """Of a run that begins, or goes on; ``used``: today until now, read where it is None. ``OverLimitError``: it would take a ``model``'s tokens, and none are left."""
+    """Start counting for a run that starts or is resumed.
+
+    ``OverLimitError``: it needs a model, and the user has no tokens left.
+
+    ``used``: the user's total of today, loaded where it is None. ``model``: the run uses a language model.
+    """
     used = await days.get_today(user_id) if used is None else used
     begun = TokenUsage(days, user_id, quotas, cost, used, model=model)
     if refusal := begun.used_up():

@@ -1,4 +1,4 @@
-"""Calls that may have had an effect and whose answer nobody has: their user says what became of them."""
+"""Calls that may have had an effect and got no answer: the user says what became of them."""
 
 from dataclasses import dataclass, replace
 
@@ -24,11 +24,11 @@ class _Call:
 
 
 class UnknownOutcomeExecutor(ExecutorLayer):
-    """One run's, around its ledger. Called with the turn to ask in hand (``Questions.in_turn``).
+    """Executor of one run around its ledger. The caller holds the turn to ask (``Questions.in_turn``).
 
-    Each attempt has its own entry in the ledger and its own question, so that a run that is taken up again goes the same way: an attempt
-    that is cut off in its turn is asked about, and never made a second time unasked. None goes elsewhere than the first
-    (``NotAllowedError``).
+    Each attempt has its own entry in the ledger and its own question, so that a resumed run repeats the same decisions:
+    an attempt that was cut off is asked about, and never repeated unasked. No attempt goes to another target than the
+    first (``NotAllowedError``).
     """
 
     def __init__(self, ledger: LedgerExecutor, questions: Questions) -> None:
@@ -37,7 +37,7 @@ class UnknownOutcomeExecutor(ExecutorLayer):
         self._questions = questions
 
     async def call(self, tool: ToolDoc, arguments: JsonObject, identity: str = "") -> CallResult:
-        """The call's result; unknown where its user leaves it at that."""
+        """Make the call; the outcome stays unknown where the user leaves it so."""
         if tool.safe:
             return await self._ledger.call(tool, arguments, identity)
         call = _Call(tool, arguments, identity)
@@ -53,7 +53,10 @@ class UnknownOutcomeExecutor(ExecutorLayer):
         return result
 
     async def _made(self, call: _Call, first: int) -> tuple[int, CallResult]:
-        """The attempt of this number; where it was cut off and repeating is harmless, the next that was not, with its number."""
+        """Make the attempt of this number and return it with its result.
+
+        Where it was cut off and the call is harmless to repeat, further attempts follow until one gets an answer.
+        """
         number = first
         while (made := await self._attempt(call, number, first)) is None and call.tool.harmless_again:
             number += 1

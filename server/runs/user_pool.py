@@ -1,4 +1,4 @@
-"""A pool of executors, one for each user: kept for the user's next run, closed when nobody has needed it for a while."""
+"""Pool with one item for each user: kept for the user's next run, closed when nobody has used it for a while."""
 
 import asyncio
 from collections import OrderedDict
@@ -9,7 +9,7 @@ from typing import Generic, Protocol, TypeVar
 
 
 class Closable(Protocol):
-    """What is lent."""
+    """Item of a pool."""
 
     async def close(self) -> None: ...
 
@@ -25,9 +25,10 @@ class _Kept(Generic[T]):
 
 
 class UserPool(Generic[T]):
-    """At most ``most`` things that nobody has are kept, each ``seconds`` at the longest; what somebody has is never closed.
+    """Pool of items made by ``make``, one for each user.
 
-    ``make`` makes a user's. :meth:`close` closes all, at the end.
+    At most ``most`` idle items are kept, each for ``seconds`` at most; a borrowed item is never closed. :meth:`close`
+    closes all at the end.
     """
 
     def __init__(self, make: Callable[[str], Awaitable[T]], *, most: int = 32, seconds: float = 300.0) -> None:
@@ -42,7 +43,7 @@ class UserPool(Generic[T]):
 
     @asynccontextmanager
     async def borrowed(self, user_id: str) -> AsyncGenerator[T]:
-        """The user's thing, for the time of the block; several of the user's runs may have it at once."""
+        """Borrow the user's item for the time of the block; several runs of the user may borrow it at the same time."""
         async with self._making:  # or two runs that begin together would make two
             if user_id not in self._kept:
                 self._kept[user_id] = _Kept(await self._make(user_id), 0, 0.0)
@@ -58,7 +59,7 @@ class UserPool(Generic[T]):
             await self._clear()
 
     async def _clear(self) -> None:
-        """Close those that have lain too long, and the oldest of those that are too many."""
+        """Close items that were idle for too long, and the oldest where there are too many."""
         idle = [user_id for user_id, kept in self._kept.items() if not kept.lent]
         oldest = asyncio.get_running_loop().time() - self._seconds
         gone = [
@@ -70,6 +71,6 @@ class UserPool(Generic[T]):
             await kept.thing.close()
 
     async def close(self) -> None:
-        """Close all."""
+        """Close all items."""
         while self._kept:
             await self._kept.popitem()[1].thing.close()

@@ -1,4 +1,4 @@
-"""Before each call: whether the tool is one that its user may use, as the rows have it now."""
+"""Check before each call whether the run's user may use the tool, by the database rows as they are now."""
 
 from collections.abc import Awaitable, Callable
 
@@ -10,7 +10,7 @@ _TOLD = "this tool is not offered to you any more: its source was withdrawn, or 
 
 
 Hidden = Callable[[], Awaitable[frozenset[ToolId]]]
-"""Gives the tools that a user may not call just now."""
+"""Returns the tools that a user may not call just now."""
 
 
 def refuse_hidden() -> CallResult:
@@ -19,7 +19,11 @@ def refuse_hidden() -> CallResult:
 
 
 class VisibleExecutor(ExecutorLayer):
-    """One run's. ``changes_only``: whoever calls this has looked at calls that change nothing. A tool that was withdrawn, or kept from its user, while the run was under way is not called, whoever named it."""
+    """Executor of one run that refuses hidden tools.
+
+    A tool that was withdrawn, or hidden from its user, while the run was under way is not called, whoever named it.
+    ``changes_only``: the caller has already checked calls that change nothing.
+    """
 
     def __init__(self, executor: Executor, hidden: Hidden, *, changes_only: bool = False) -> None:
         super().__init__(executor)
@@ -27,7 +31,7 @@ class VisibleExecutor(ExecutorLayer):
         self._changes_only = changes_only
 
     async def call(self, tool: ToolDoc, arguments: JsonObject, identity: str = "") -> CallResult:
-        """The call's result; one that says why, where it was not made."""
+        """Make the call; return a refusal with its reason where the tool is hidden."""
         if not (tool.safe and self._changes_only) and tool.id in await self._hidden():
             return refuse_hidden()
         return await self._executor.call(tool, arguments, identity)

@@ -1,4 +1,4 @@
-"""Takes queued runs by lease, has them made, and sees that each ends: here, or with whoever takes it up next."""
+"""Worker of a server process: claims queued runs by lease, executes them, and releases them when it stops."""
 
 import asyncio
 import logging
@@ -21,40 +21,49 @@ _log = logging.getLogger(__name__)
 
 
 def none_planned() -> int:
-    """For runs whose planning takes no turns."""
+    """Return 0: for runs whose planning does not take turns."""
     return 0
 
 
 @dataclass(frozen=True, slots=True)
 class WorkerParameters:
-    """``at_once``: runs at a time, beside those that are being planned. ``lease``: seconds after which another worker takes a run whose worker is
-    not heard of.
-
-    ``retry_wait``: with a store that is out of reach. ``patience``: seconds that a run is queued before this process, if it cannot make runs just now,
-    says so to its user: another may be able to.
-    """
+    """Limits and intervals of one worker, in seconds where not said otherwise."""
 
     at_once: int = 4
+    """Runs executed at a time, not counting those that are being planned."""
     lease: float = 15.0
+    """After this time without a renewal, another worker may claim the run."""
     poll: float = 1.0
+    """Longest pause between two looks at the queue."""
     retry_wait: RetryWait = field(default_factory=RetryWait)
+    """How runs are retried while a store is out of reach."""
     patience: float = 5.0
+    """How long a run is queued before its user is told that this process cannot execute it.
+
+    Another process may be able to claim it meanwhile.
+    """
 
     @property
     def of_one(self) -> int:
-        """Places that one user's runs may take: a quarter, one at least, is left for others; the only one is everybody's."""
+        """Return the places that one user's runs may take.
+
+        A quarter of the places, at least one, stays free for other users; a single place is shared by all.
+        """
         return max(1, self.at_once - max(1, self.at_once // 4))
 
     @property
     def most(self) -> int:
-        """Runs in hand, those that are being planned included: each takes memory, so that their number is bounded, too."""
+        """Return the largest number of runs in hand, including runs that are being planned.
+
+        Each run takes memory, so their number is bounded too.
+        """
         return _IN_HAND * self.at_once
 
     def room(self, in_hand: int, planned: int) -> tuple[int, int]:
-        """How many runs may be taken, and how many of one user's the worker may have then.
+        """Return how many runs may be claimed, and how many of one user's runs the worker may hold then.
 
-        Runs are planned one at a time, whoever waits for it: they take no place. What is taken in their stead are runs of users who have none here, so
-        that nobody fills with runs that are long to plan what is left for others.
+        Runs are planned one at a time, so a run that is being planned takes no place. The runs claimed in their stead
+        belong to users who have none here, so that one user with long plans cannot take the places of everybody else.
         """
         planned = min(planned, in_hand)
         free = min(self.at_once - (in_hand - planned), self.most - in_hand)
@@ -63,13 +72,13 @@ class WorkerParameters:
 
 
 _IN_HAND = 8
-"""Times the places: so many runs may a worker have in hand."""
+"""A worker may hold this many times its places in runs."""
 _LOOKED_AT = 1000
-"""Queued runs that are looked at for who is to be told that they wait."""
+"""Queued runs that are examined to find the users who must be told that they wait."""
 
 
 class Worker:
-    """One process's. Made by :func:`working` only."""
+    """Worker of one process. Created by :func:`working` only."""
 
     def __init__(
         self,
@@ -100,16 +109,16 @@ class Worker:
 
     @property
     def in_hand(self) -> int:
-        """How many runs it is making."""
+        """Return the number of runs that this worker holds."""
         return len(self._made)
 
     def look(self) -> None:
-        """There is something to do: a run was queued, or is to be ended."""
+        """Wake the worker: a run was queued, or is to be ended."""
         self._may_be_due = True
         self._news.set()
 
     async def work(self) -> None:
-        """Until told to stop. A database that is out of reach for a while ends nothing."""
+        """Claim and execute runs until :meth:`stop`. A database that is out of reach for a while ends nothing."""
         clock = asyncio.get_running_loop().time
         renewed = clock()
         while not self._stopping:
@@ -148,7 +157,7 @@ class Worker:
                 self._make(run)
 
     async def _report(self, reason: UnavailableError | None, most: int) -> None:
-        """Have users told why their runs are not taken, where nobody has taken them for a while."""
+        """Tell users why their runs are not executed, once nobody has claimed them for ``patience`` seconds."""
         if reason is None:
             self._untaken.clear()
             self._reported.clear()
@@ -180,7 +189,11 @@ class Worker:
         making.task.add_done_callback(lambda _: self._over(run.id, making))
 
     def _over(self, run_id: str, making: RunExecution) -> None:
-        """A process that is barred takes no runs for a lease: whoever can make them is not to wait for it."""
+        """Forget an execution that has ended, and note why it ended early.
+
+        A process that is barred claims no runs for one lease, so that another process that can execute them does not
+        have to wait.
+        """
         self._made.pop(run_id, None)
         if making.out_of_reach is not None and not self._stopping:
             self._outage.begin(making.out_of_reach)
@@ -189,7 +202,10 @@ class Worker:
         self._news.set()
 
     async def _renew(self) -> None:
-        """Go on holding what it makes; let go of the rest: runs that another has, and its own whose events could not be stored."""
+        """Renew the leases of runs in hand, and let go of the rest.
+
+        The rest are runs that another worker has claimed, and own runs whose events could not be stored.
+        """
         held = await self._storage.run_leases.renew(self.name, self._lease)
         for run_id in set(self._made) - held:
             self._made[run_id].lose()
@@ -203,12 +219,15 @@ class Worker:
                     self._made[run_id].cancel(why)
 
     def stop(self) -> None:
-        """Take no more runs. What it asks of the rows just now it asks to the end: a question that is cut off costs a connection."""
+        """Claim no more runs.
+
+        Queries that are under way run to their end: cancelling one costs a database connection.
+        """
         self._stopping = True
         self.look()
 
     async def put_down(self) -> None:
-        """Let go of all runs: they are queued as they stand."""
+        """Release all runs; they are queued again as they are."""
         await self._outage.close()
         made = list(self._made.values())
         for making in made:
@@ -230,10 +249,11 @@ async def working(
     reach: Callable[[], Awaitable[None]] = always_there,
     planned: Callable[[], int] = none_planned,
 ) -> AsyncGenerator[Worker]:
-    """A worker at work; ``stored`` is told of each event that was stored, and must raise nothing. At the end it puts its runs down.
+    """Run a worker for the time of the block; at the end it releases its runs.
 
-    ``reach`` raises ``UnavailableError`` while this process cannot make runs; it is asked before any is taken. ``planned``: how many of this process' runs
-    are being planned, or wait for their turn to be.
+    ``stored`` is called with each stored event and must not raise. ``reach`` raises ``UnavailableError`` while this
+    process cannot execute runs; it is called before any run is claimed. ``planned`` returns how many runs of this
+    process are being planned or wait for their turn.
     """
     worker = Worker(storage, begin, broker, parameters, stored, reach, planned)
     task = asyncio.create_task(worker.work())

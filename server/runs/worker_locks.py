@@ -1,4 +1,7 @@
-"""Locks on files that tell which workers of a home are alive: each is held as long as its worker's process lives, however that ends."""
+"""File locks that tell which workers of a home folder are alive.
+
+Each is held as long as its worker's process lives, however that ends.
+"""
 
 import asyncio
 import fcntl
@@ -13,9 +16,10 @@ _log = logging.getLogger(__name__)
 
 @asynccontextmanager
 async def worker_lock(home: Path, worker: str) -> AsyncGenerator[None]:
-    """Be known as alive. The file goes with an orderly end; after another one it stays, unlocked, and tells of it.
+    """Hold a worker's lock for the time of the block.
 
-    Where nothing can be written there, the worker's runs are taken up when its lease has ended.
+    The file is removed at an orderly end; after any other end it stays, unlocked, which shows that the worker died.
+    Where the folder cannot be written, the worker's runs are claimed by others once its lease has ended.
     """
     sign = _signs(home) / worker
     try:
@@ -44,19 +48,19 @@ def _let_go(sign: Path, held: TextIO) -> None:
 
 
 def dead_workers(home: Path) -> list[str]:
-    """The workers that have ended without letting go of their runs. ``forget_workers`` them when those are queued."""
+    """Return the workers that died holding runs. Call :func:`forget_workers` once their runs are queued."""
     signs = _signs(home)
     return [sign.name for sign in sorted(signs.iterdir()) if _is_free(sign)] if signs.is_dir() else []
 
 
 def is_served(home: Path) -> bool:
-    """Whether a worker of this home is alive."""
+    """Return whether a worker of this home is alive."""
     signs = _signs(home)
     return signs.is_dir() and any(not _is_free(sign) for sign in signs.iterdir() if sign.is_file())
 
 
 def forget_workers(home: Path, workers: list[str]) -> None:
-    """Nothing is left to do for them."""
+    """Remove the lock files of dead workers."""
     for worker in workers:
         (_signs(home) / worker).unlink(missing_ok=True)
 
