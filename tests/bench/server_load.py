@@ -99,10 +99,12 @@ class Follower:
         writer.close()
 
     async def allow(self, line: bytes) -> None:
-        """Let the run make the call that it asks about."""
-        asks = json.loads(line[6:])["event"]["input"]
-        path = f"/runs/{self.run}/inputs/{asks}"
-        status, answer = await sent(self.address, self.token, "POST", path, {"decision": "allow"})
+        """Let the run make the call that it asks about; a question gets its first choice."""
+        event = json.loads(line[6:])["event"]
+        path = f"/runs/{self.run}/inputs/{event['input']}"
+        answers = {"decision": "answer", "answer": (event.get("choices") or ["I have nothing to add."])[0]}
+        decision = answers if event.get("asks") == "question" else {"decision": "allow"}
+        status, answer = await sent(self.address, self.token, "POST", path, decision)
         assert status == 200, answer
 
     def delays(self, since: float) -> list[float]:
