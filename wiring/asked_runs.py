@@ -57,7 +57,7 @@ async def keep_run(container: Container, records: Sequence[EventRecord], went_by
     run = AskedRun(judged=judged_of(records, container.settings.owner), went_by=went_by)
     try:
         await asyncio.to_thread(_put, container.folder.asked, run)
-    except OSError as error:  # its answer was given all the same
+    except OSError as error:  # not an error of the run: its answer was given already
         _log.warning("this run cannot be judged later: %s", error)
     return run.judged.run
 

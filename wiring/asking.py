@@ -73,7 +73,7 @@ async def ask(container: Container, asked: Asked) -> AsyncGenerator[EventRecord]
             records.append(record)
             yield record
     unlearnt = any(isinstance(one.event, WeightsLearned) and one.event.error for one in records)
-    if learns and not unlearnt:  # where the store is out of reach, links wait for a later run
+    if learns and not unlearnt:  # a store that is out of reach cannot be linked; a later run does it
         await link_news(container)
     await keep_run(container, records, await went_by(container, records, asked.plan))
 

@@ -40,7 +40,7 @@ class _Worker(Generic[T, R]):
         self._work = prepare()
 
     def __call__(self, row: dict[str, Any]) -> dict[str, Any]:
-        # Ours, sent within the cluster that this build was told to trust.
+        # Our own pickles, sent within the cluster that this build was told to trust.
         return {"result": pickle.dumps(self._work(pickle.loads(row["item"])))}  # noqa: S301
 
 
@@ -92,7 +92,7 @@ async def open_cluster(address: str) -> AsyncGenerator[Cluster]:
 
 
 def _join(address: str) -> None:
-    # Read by Ray when it starts: it reports nothing about this process to its makers.
+    # Ray reads this at its start: it sends no usage statistics to its makers.
     os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
     try:
         import ray

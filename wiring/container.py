@@ -83,7 +83,7 @@ class Container:
         on_servers = bool(settings.graph_url or settings.vector_url) and not embedded  # --store names an embedded one
         self.reindexing = "python scripts/reindex.py" + ("" if on_servers else f" --store {quote(str(folder.root))}")
         self.graph = graph
-        self.hidden: frozenset[ToolId] = frozenset()  # tools that are not seen through it (wiring.visible)
+        self.hidden: frozenset[ToolId] = frozenset()  # tools that this container does not show (wiring.visible)
         self._stack = stack
         self._notes = Lazy(self._open_notes)
         self.encoders = StoreEncoders(settings, self._notes.get, self._vectors_in, stack)
@@ -95,16 +95,18 @@ class Container:
         self._adopted = Lazy(self._adopt_programs)
         self._flows = Lazy(self._open_flows)
         self._secrets: Lazy[Secrets] = Lazy(lambda: asyncio.to_thread(read_secrets))
-        self.following = asyncio.Lock()  # held by whoever makes the words anew
-        self.changing = asyncio.Lock()  # held by whoever admits or withdraws tools, or computes their links
+        self.following = asyncio.Lock()  # held while the words are rebuilt
+        self.changing = asyncio.Lock()  # held while tools are admitted or withdrawn, or links computed
         self._field_choices: FieldChoices | None = None
         self.planning = PlanningTurns(settings.planning_seconds)
         self._sandbox: Sandbox | None = None
         self._mcp_sessions: McpSessions | None = None
         self.host_memory = HostMemory()
-        self.mcp_changed = set[str]()  # addresses of MCP servers whose list of tools is another now
+        self.mcp_changed = set[str]()  # addresses of MCP servers whose list of tools has changed
         self._models: dict[str, SharedModel] = {}
-        self.served_models: ServedModels | None = None  # asked besides the models of the settings, and in their place
+        self.served_models: ServedModels | None = (
+            None  # asked in addition to the models of the settings, or in their place
+        )
         self._forms = forms or {}
         self._read: Embedder | None = None
 
@@ -242,7 +244,7 @@ class Container:
         index = await within_reach(self._patterns.get, "patterns of solutions", on_server=self.vectors_on_server)
         await self._adopted.get()
         whose = self.settings.owner if owner is None else owner
-        alone = self.settings.registration != "open"  # else several accounts may be one person
+        alone = self.settings.registration != "open"  # with open registration, several accounts may be one person
         found_by = embedder or await self.embedder()
         return SolutionLibrary(store, index, found_by, whose, self.graph, self.hidden, shares_alone=alone)
 
@@ -404,10 +406,10 @@ async def open_container(
     if settings.encoder_folder:
         await asyncio.to_thread(encoder_named, settings.encoder_folder)
     folder = StoreFolder(store or settings.store)
-    # Where the graph is on a server, the folder holds what a machine can make anew: its copy of the words.
+    # With the graph on a server, the folder holds only what a machine can rebuild: its copy of the words.
     await asyncio.to_thread(folder.open, create=create or (store is None and bool(settings.graph_url)))
     async with AsyncExitStack() as stack:
-        stack.push_async_callback(asyncio.to_thread, folder.keep_private)  # what was made meanwhile
+        stack.push_async_callback(asyncio.to_thread, folder.keep_private)  # files that were created meanwhile
         graph = _graph(settings, folder, embedded=store is not None)
         stack.push_async_callback(graph.close)
         await graph.setup()

@@ -85,7 +85,7 @@ class EncoderChange:
             _check(state, in_force, embedder, again=again)
             await read_chosen_reranker(self._container.settings, embedder.identity)
             if in_force is not None:
-                await self._encoders.index_of(in_force)  # whoever owns it must not be another process
+                await self._encoders.index_of(in_force)  # fails where another process owns the index
             await embedder.embed([_PROBE], "document")
             await self._calibrate(embedder, anew=state.beside is None)
             beside = state.beside or await self._begin(state, in_force, EncoderVectors(
@@ -109,7 +109,7 @@ class EncoderChange:
             return None
         switched = kept is not None and (kept.identity, kept.dimension) in makers
         if kept is not None and switched and kept.identity != current.identity:
-            # Only the settings of another process name its encoder, and this one goes on with the former vectors.
+            # Only another process's settings name this encoder; this process goes on with the former vectors.
             return kept.model_copy(update={"encoder": (await self._at_hand()).get(kept.identity, SETTINGS)})
         if (current.identity, current.dimension) in makers:
             return current
@@ -226,6 +226,7 @@ class EncoderChange:
 
     async def _switch(self, to: EncoderVectors, state: EncoderState, *, beside: bool) -> EncoderVectors:
         container, opened = self._container, await self._encoders.open(to, beside=beside)
+        # Most of the work is done before the lock is taken; the second call has only the rest to do.
         await catch_up(container, opened)
         async with container.changing:
             await catch_up(container, opened)
@@ -235,7 +236,7 @@ class EncoderChange:
             left = {"beside": None, "whole": False} if beside else {}
             former = state.former if anew else before
             await self._encoders.change(state.model_copy(update={"in_use": now, "former": former, **left}))
-            await catch_up(container, opened)  # what another process admitted before it knew
+            await catch_up(container, opened)  # tools that another process admitted before it knew of the switch
         return now
 
     async def _delete(self, vectors: EncoderVectors, *, beside: bool) -> list[str]:

@@ -22,7 +22,7 @@ _ENOUGH = 30
 
 Origin = Literal["given", "memory", "solution", "made"]
 Found = tuple[Origin, Request, bool]
-"""Where a request is from, the request, and whether its text may be shown."""
+"""A request with its origin, and True where its text may be shown."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -36,10 +36,12 @@ async def went_by(
         return None
     try:
         docs = await container.graph.get_tools(called)
-        plan, words = await asyncio.to_thread(_generalised, request, records, docs, given)  # long answers are read anew
-    except (NotLinearError, UsageError):  # the latter: it goes over a file, which only its run has
+        plan, words = await asyncio.to_thread(
+            _generalised, request, records, docs, given
+        )  # parses long answers, so not in the event loop
+    except (NotLinearError, UsageError):  # UsageError: it works on a file, which only its run has
         return None
-    except UnavailableError as error:  # its answer was given all the same
+    except UnavailableError as error:  # not an error of the run: its answer was given already
         _log.warning("this run cannot be exported later: %s", error)
         return None
     return WentBy(plan=plan.model_copy(update={"program": plan.program.model_copy(update={"stubs": ""})}), words=words)

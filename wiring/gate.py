@@ -83,7 +83,7 @@ def reach_of(settings: Settings) -> Reach:
 
     async def reach(url: str) -> None:
         if url.startswith(STDIO):
-            return  # an administrator's command: what may be started says FOOTPATH_MCP_COMMANDS
+            return  # an administrator's command: FOOTPATH_MCP_COMMANDS decides what may be started
         guard.check_url(url)
         parts = urlsplit(url)
         await guard.addresses(parts.hostname or "", parts.port or (443 if parts.scheme == "https" else 80))

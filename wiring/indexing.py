@@ -66,7 +66,7 @@ async def _open_index(container: Container) -> VectorIndex | None:
     try:
         return (await container.retrieval())[1] if container.encoders.has_state else None
     except FootpathError:
-        return None  # what is in use now is opened next, and says what is wrong with it
+        return None  # the vectors in use are opened next, which raises the error that matters
 
 
 async def follow_words(graph: GraphStore, index: VectorIndex, lexical: LexicalIndex) -> None:
@@ -82,10 +82,10 @@ async def follow_words(graph: GraphStore, index: VectorIndex, lexical: LexicalIn
     elif noted and noted != here:
         _log.info("another machine has indexed other documents: the word index is made anew from the graph's")
     elif here or (await graph.statistics()).documents:
-        return  # they are the same; or documents that nobody has indexed, which the search says
+        return  # equal fingerprints; or documents that were never indexed, which the search reports
     await lexical.replace(await _texts(graph))
     if noted and await lexical.fingerprint() != noted:
-        # Two machines changed different tools at once: each told of its own, and the graph has both.
+        # Two machines changed different tools at once: each published its own fingerprint, and the graph has both.
         await tell_of_words(index, lexical)
 
 
@@ -102,7 +102,7 @@ async def _texts(graph: GraphStore) -> dict[ToolId, str]:
 async def index_documents(container: Container, progress: Progress) -> int:
     """Index every new or changed document of the graph; return their number. Raises ``UnavailableError``."""
     embedder, index, lexical = await container.retrieval()
-    await embedder.scale()  # kept with the vectors, before anything is searched by them
+    await embedder.scale()  # measured and stored before anything is searched by these vectors
     total = (await container.graph.statistics()).documents
     report = await index_tools(
         container.graph.documents(), embedder, index, lexical, lambda done: progress("embed", done, total)

@@ -26,7 +26,7 @@ class Lazy(Generic[T]):
 
     def __init__(self, make: Callable[[], Awaitable[T]]) -> None:
         self._make = make
-        self._made: tuple[T] | None = None
+        self._made: tuple[T] | None = None  # a tuple, so that None can be an object
         self._lock = asyncio.Lock()
 
     async def get(self) -> T:

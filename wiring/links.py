@@ -52,7 +52,7 @@ class VectorNeighbours:
     async def _read(self) -> Vectors:
         known = sorted(await self._index.digests())
         rows: list[Vectors] = []
-        # In portions: on their way they take ten times the memory that they need in the end.
+        # In portions: while they are read, vectors take ten times the memory that they need in the end.
         for start in range(0, len(known), _PORTION):
             found = await self._index.vectors(known[start : start + _PORTION])
             self._ids += sorted(found)
@@ -61,7 +61,7 @@ class VectorNeighbours:
 
     def _near(self, tools: set[ToolId], vectors: Vectors) -> Near:
         asked = [row for row, tool in enumerate(self._ids) if tool in tools]
-        every = len(asked) == len(self._ids)  # then each pair is looked at once
+        every = len(asked) == len(self._ids)  # each pair of rows is compared once then
         hits: dict[int, list[tuple[float, int]]] = {row: [] for row in asked}
         for start in range(0, len(asked), _BLOCK):
             rows = asked[start : start + _BLOCK]

@@ -1,4 +1,4 @@
-"""MCP servers that an administrator allows to be started, from ``FOOTPATH_MCP_COMMANDS``: JSON, commands by name."""
+"""MCP servers that an administrator allows to be started (``FOOTPATH_MCP_COMMANDS``): JSON, commands by name."""
 
 import re
 import shlex

@@ -147,7 +147,7 @@ async def _listed(parameters: ModelParameters, url: str) -> tuple[str, ...] | Mo
 
 async def _chat(model: LangchainModel, report: ModelReport) -> ModelReport:
     """Measure a full answer, a streamed one, and several at the same time."""
-    # The first question pays for loading the client; it is the second that is measured.
+    # The first question pays for loading the client, so the second one is measured.
     await model.complete(_READY)
     reply, seconds = await _timed(lambda: model.complete(_READY))
     first, pieces, began = None, 0, time.perf_counter()

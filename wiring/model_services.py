@@ -76,7 +76,7 @@ async def tested(settings: Settings, service: NewModelService, key: str) -> Serv
         await guard.addresses(*_place(service.address))
     except ForbiddenAddressError as error:
         return ServiceTest(works=False, failure="forbidden", error=str(error))
-    except (OSError, ValueError):  # ValueError: a port or a host that is none
+    except (OSError, ValueError):  # ValueError: no valid port or host
         return ServiceTest(
             works=False, failure="dns", error=f"the host of {service.address} is not known: check its field Address"
         )

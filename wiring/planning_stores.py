@@ -50,7 +50,9 @@ async def copy_flows_to_server(flows: FlowStore, folder: StoreFolder) -> None:
             await flows.restore([], page)
             place = page[-1].place
         after = ""
-        while keys := await mine.keys(after, _PAGE):  # last: where they are, all of it is
+        while keys := await mine.keys(
+            after, _PAGE
+        ):  # last: a server with keys has all counts, so that an interrupted copy is repeated
             await flows.restore(keys, [])
             after = keys[-1]
     finally:

@@ -18,7 +18,7 @@ def keep_private(folder: Path) -> None:
     try:
         inside = list(folder.iterdir())
     except OSError:
-        return  # who opens it is told why
+        return  # the caller gets the error when opening it
     for path in inside:
         _tighten(path, FOLDER if path.is_dir() else FILE)
 
@@ -35,7 +35,7 @@ def private_database(path: Path) -> None:
     except FileExistsError:
         pass
     except OSError:
-        return  # who opens it is told why
+        return  # the caller gets the error when opening it
     for name in (path.name, f"{path.name}-wal", f"{path.name}-shm"):
         _tighten(path.with_name(name), FILE)
 
@@ -43,6 +43,7 @@ def private_database(path: Path) -> None:
 def _tighten(path: Path, most: int) -> None:
     try:
         found = stat.S_IMODE(path.lstat().st_mode)
+        # Only rights of group and others beyond ``most`` are taken away; the owner's own are not extended.
         if path.is_symlink() or not found & ~most & 0o077:
             return
         path.chmod(found & most)

@@ -76,7 +76,7 @@ async def reindex(
         known = await _former(trial, stack)
         change, new = EncoderChange(container), await container.encoders.embedder_of(SETTINGS)
         in_force = await change.in_force(known.identity if known else "")
-        # Those of the new encoder: the same command has switched before, and was perhaps not let finish.
+        # They may be the new encoder's: the same command has switched before, and was perhaps interrupted after that.
         if known and in_force and in_force.identity not in (known.identity, new.identity):
             raise UsageError(
                 f"--former names {known.identity}, and the vectors in use were made by {in_force.identity}: name the "

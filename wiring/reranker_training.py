@@ -90,7 +90,7 @@ async def _vectors(
     if embedder.identity == own.identity:
         yield own, own_index
         return
-    # Those of an encoder that has been exported anew since are of no use.
+    # Vectors of an encoder that was exported again since are useless.
     await asyncio.to_thread(EdgeFolder(fold / "vectors").empty_of_others, embedder.identity, embedder.dimension)
     index = EdgeIndex(fold / "vectors")
     try:

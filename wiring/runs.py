@@ -133,7 +133,7 @@ def run_and_learn(
 
 
 def _learner(deps: RunDeps, ended: Callable[[], bool], *, alone: bool, keeps: bool) -> Learner:
-    # A plan that was given has inputs, which its run is one choice of.
+    # A given plan makes no new solution: it has inputs already, and its run is one choice of their values.
     library = deps.knowledge.solutions if deps.planning.plan is None else None
     user = deps.knowledge.solutions.owner if deps.knowledge.solutions is not None else ""
     return Learner(

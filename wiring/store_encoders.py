@@ -172,7 +172,7 @@ class StoreEncoders:
         key = f"{choice.model_dump_json()} {version}"
         if key not in self._embedders:
             made, close = await open_encoder(choice, self._settings, self.services)
-            if key in self._embedders:
+            if key in self._embedders:  # another call has opened it meanwhile
                 await close()
             else:
                 self._embedders[key] = with_kept_scale(made, self.scales)

@@ -69,7 +69,7 @@ async def _verified(container: Container, progress: Progress, *, mend: bool) -> 
         if not mend:
             return Verified(await container.graph.statistics(), None, str(error), None)
         if container.vectors_on_server:
-            raise  # on a server, where every encoder has a collection of its own
+            raise  # nothing to set aside: on a server every encoder has a collection of its own
         await asyncio.to_thread(_set_aside, await container.vectors_folder())
         embedded = await _compare_and_repair(container, progress)
         comparison = await _compare(container)

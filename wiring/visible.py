@@ -32,6 +32,7 @@ class _VisibleContainer(Container):
     """Shares all that the full container has opened, and opens the rest there."""
 
     def __init__(self, whole: Container, hidden: frozenset[ToolId]) -> None:
+        # All attributes are shared, lazy objects included, so that nothing is opened twice.
         vars(self).update(vars(whole))
         self._whole = whole
         self.hidden = hidden

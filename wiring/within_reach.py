@@ -38,7 +38,7 @@ class OutOfReach:
 
     async def _refuse(self, *given: object, **named: object) -> NoReturn:
         del given, named
-        # Who asks has to know whether asking later may help.
+        # A PassingError tells the caller that a later try may succeed.
         kind = type(self._reason) if isinstance(self._reason, PassingError) else UnavailableError
         raise kind(str(self._reason)) from self._reason
 
