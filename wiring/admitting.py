@@ -1,7 +1,8 @@
-"""Tools admitted and withdrawn while the server runs: the graph, the vectors, the words and the links follow, in this order.
+"""Admission and withdrawal of tools while the server runs.
 
-A tool whose document is there and whose vector is not is found by nobody, and one whose document is gone is offered to nobody: whatever
-stops in between leaves at most a tool that is not offered yet. :func:`reconcile` then brings the store to what the rows say.
+The graph, the vectors, the words and the links follow, in this order. A tool whose document is there and whose vector
+is missing is found by nobody, and one whose document is gone is offered to nobody: an interruption leaves at most a
+tool that is not offered yet. :func:`reconcile` then brings the store to the state of the database.
 """
 
 import logging
@@ -23,33 +24,35 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Admitted:
-    """``ids``: the tools that were asked for, offered from now on. ``changed``: those of them whose documents were news.
-
-    ``linked``: tools whose links were computed; ``waiting``: those whose links are told in part, and computed whole by the next build.
-    """
+    """Result of an admission."""
 
     ids: tuple[ToolId, ...] = ()
+    """Tools that are offered from now on, as requested."""
     changed: tuple[ToolId, ...] = ()
+    """Tools among them whose documents changed."""
     linked: int = 0
+    """Number of tools whose links were computed."""
     waiting: int = 0
+    """Number of tools whose links are partial, and computed fully by the next build."""
 
 
 @dataclass(frozen=True, slots=True)
 class Reconciled:
-    """What was brought to what the rows say. ``kept``: tools that an import has taken over, and that were left to it."""
+    """Changes that brought the store to the state of the database."""
 
     admitted: tuple[ToolId, ...] = ()
     withdrawn: tuple[ToolId, ...] = ()
     kept: tuple[ToolId, ...] = ()
+    """Tools that an import has taken over, and that were left to it."""
 
 
 async def admit(container: Container, docs: Sequence[ToolDoc]) -> Admitted:
-    """Put documents of sources of tools where requests find them; admitting the same again changes nothing.
+    """Make documents of tool sources findable by requests; admitting the same again changes nothing.
 
-    What runs have learnt of a tool that was here before is kept, unless it is another tool now.
+    What runs have learnt of a tool that was here before is kept, unless it has become another tool.
 
     Raises:
-        UsageError: a document is of no source, or its id is that of a tool which an import gave.
+        UsageError: a document is of no source, or its id is that of an imported tool.
         UnavailableError: the store, or its encoder, cannot be used; admitting again goes on.
     """
     async with container.changing:
@@ -57,10 +60,13 @@ async def admit(container: Container, docs: Sequence[ToolDoc]) -> Admitted:
 
 
 async def withdraw(container: Container, ids: Iterable[ToolId]) -> tuple[ToolId, ...]:
-    """Take tools of sources out of everything that is offered; those that were there. What runs have learnt of them is kept aside.
+    """Remove tools of sources from all that is offered; return those that were there.
+
+    What runs have learnt of them is kept.
 
     Raises:
-        UsageError: one is a tool that an import gave. UnavailableError: the store cannot be used; withdrawing again goes on.
+        UsageError: one is an imported tool.
+        UnavailableError: the store cannot be used; withdrawing again goes on.
     """
     async with container.changing:
         return await _withdraw(container, list(dict.fromkeys(ids)))
@@ -69,9 +75,10 @@ async def withdraw(container: Container, ids: Iterable[ToolId]) -> tuple[ToolId,
 async def reconcile(
     container: Container, offered: Mapping[ToolId, ToolDoc], known: Collection[ToolId] = (), *, whole: bool = True
 ) -> Reconciled:
-    """Bring the store to what the rows say: ``offered`` is there as it is, and of the ``known`` tools of sources nothing else is.
+    """Bring the store to the state of the database: it has all of ``offered``, and nothing else of ``known``.
 
-    ``whole``: vectors and words are looked at too, rather than documents and links alone. Tools that an import gave are never touched. Raises ``UnavailableError``.
+    ``known``: ids of tools of sources. ``whole``: check vectors and words too, rather than documents and links alone.
+    Imported tools are never touched. Raises ``UnavailableError``.
     """
     async with container.changing:
         there = await container.graph.get_tools({*offered, *known})
@@ -114,7 +121,7 @@ async def _admit(container: Container, docs: Sequence[ToolDoc]) -> Admitted:
 
 
 async def _index(container: Container, docs: Sequence[ToolDoc]) -> None:
-    """With the encoder in use; with another one as well that was switched to meanwhile, elsewhere."""
+    """Index documents with the encoder in use, and with another one where a process switched to it meanwhile."""
     encoders = container.encoders
     await encoders.follow()
     while True:
@@ -128,7 +135,7 @@ async def _index(container: Container, docs: Sequence[ToolDoc]) -> None:
 
 
 async def _unlinked(container: Container, tools: Iterable[ToolId]) -> list[ToolId]:
-    """Those whose links were not computed yet: what was stopped in between goes on."""
+    """Return the tools whose links were not computed yet, after an interruption."""
     states = await container.graph.link_states()
     return [tool for tool in tools if tool not in states or states[tool].pending]
 
@@ -154,7 +161,7 @@ async def _withdraw(container: Container, ids: Sequence[ToolId]) -> tuple[ToolId
 async def _late(
     container: Container, offered: Mapping[ToolId, ToolDoc], there: Mapping[ToolId, ToolDoc], *, whole: bool
 ) -> list[ToolDoc]:
-    """The documents of offered tools that are not where requests find them, as they are."""
+    """Return the documents of offered tools that requests would not find as they are."""
     if not offered:
         return []
     unfound = await _unfound(container, offered) if whole else set[ToolId]()
@@ -167,7 +174,7 @@ async def _late(
 
 
 async def _unfound(container: Container, offered: Mapping[ToolId, ToolDoc]) -> set[ToolId]:
-    """Those that have not the vectors and words of their documents."""
+    """Return the tools without the vectors and words of their documents."""
     _, index, lexical = await container.retrieval()
     indexed, texts = await index.digests(), await lexical.texts()
     return {
@@ -190,7 +197,7 @@ def _check(docs: Iterable[ToolDoc], there: Mapping[ToolId, ToolDoc]) -> None:
 
 
 async def _forget(container: Container, tools: Collection[ToolId]) -> None:
-    """What was learnt of tools that are others from now on, in the graph and beside it."""
+    """Forget what was learnt of tools that have become other tools, in the graph and outside it."""
     from wiring.build import forget_beside
 
     await forget_beside(container)(tools)

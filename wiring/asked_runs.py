@@ -1,4 +1,7 @@
-"""What was asked on the command line of late: enough of each run that its answer can be judged afterwards. A server keeps all of its runs in rows."""
+"""History of recent runs of the command line: enough of each run to judge its answer later.
+
+A server stores all of its runs in its database instead.
+"""
 
 import asyncio
 import fcntl
@@ -19,39 +22,48 @@ from wiring.container import Container
 
 _log = logging.getLogger(__name__)
 _KEPT = 200
-"""The latest so many runs."""
+"""Number of latest runs that are kept."""
 
 
 class WentBy(Model):
-    """What served a run: a ``plan`` of its own, with its values, and ``words`` that name its inputs; or a ``solution`` that was taken, with ``values``."""
+    """Program that served a run: its own plan, or a solution that it used."""
 
     plan: ProgramPlan | None = None
+    """The run's own plan with its values."""
     words: str = ""
+    """Request whose words name the plan's inputs."""
     solution: str = ""
+    """Id of the solution that was used."""
     values: JsonObject = Field(default_factory=dict)
+    """Values with which the solution was used."""
 
 
 class AskedRun(Model):
-    """``changes``: how often its verdict was changed. ``went_by``: None where no program can say it."""
+    """Entry of the history."""
 
     judged: Judged
     went_by: WentBy | None = None
+    """None where no program describes the run."""
     verdict: Verdict | None = None
     changes: int = 0
+    """How often the verdict was changed."""
 
 
 async def keep_run(container: Container, records: Sequence[EventRecord], went_by: WentBy | None = None) -> str:
-    """Note a run that has ended, and what it went by, as far as the store can be written; its id."""
+    """Record a run that has ended and the program that served it; return the run's id.
+
+    Where the store cannot be written, this is only logged.
+    """
     run = AskedRun(judged=judged_of(records, container.settings.owner), went_by=went_by)
     try:
         await asyncio.to_thread(_put, container.folder.asked, run)
-    except OSError as error:  # its answer was given all the same
+    except OSError as error:  # not an error of the run: its answer was given already
         _log.warning("this run cannot be judged later: %s", error)
     return run.judged.run
 
 
 async def wrong_answers(container: Container, request: str) -> frozenset[str]:
-    """Answers to this request of which it was said that they are wrong."""
+    """Return the answers to this request that were marked as wrong."""
     known = await asyncio.to_thread(_read, container.folder.asked)
     wrong = [one.judged for one in known if one.verdict == "wrong"]
     return frozenset(
@@ -60,15 +72,15 @@ async def wrong_answers(container: Container, request: str) -> frozenset[str]:
 
 
 async def asked_runs(container: Container, begins: str) -> list[AskedRun]:
-    """Those whose ids begin so, of those that are known."""
+    """Return the recorded runs whose ids begin with this text."""
     known = await asyncio.to_thread(_read, container.folder.asked)
     return [one for one in known if begins and one.judged.run.startswith(begins)]
 
 
 async def judge_run(container: Container, run: str, verdict: Verdict | None) -> AskedRun:
-    """Let a user's word on the answer of a run count, as :func:`agent.learning.verdict.judge` says.
+    """Apply a user's verdict on the answer of a run, as :func:`agent.learning.verdict.judge` says.
 
-    ``UsageError``: no such run is known any more.
+    ``UsageError``: no such run is recorded any more.
     """
     found = await asked_runs(container, run)
     if len(found) != 1:
@@ -92,8 +104,9 @@ def _read(file: Path) -> list[AskedRun]:
 
 
 def _put(file: Path, run: AskedRun) -> None:
-    """In the place of what was known of it, one process after the other. Written whole beside the file first, so that one that is cut short leaves it
-    as it was.
+    """Replace a run's entry, one process at a time.
+
+    The file is written under another name first, so that an interrupted write leaves it as it was.
     """
     with file.with_suffix(".lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)

@@ -1,4 +1,4 @@
-"""A request asked of an open store, as the command line and the Python API ask it: run, learnt from, and kept so that its answer can be judged."""
+"""One request to an open store, as the command line and the Python API send it: run, learnt from and recorded."""
 
 from collections.abc import AsyncGenerator, Sequence
 from dataclasses import dataclass, field, replace
@@ -24,30 +24,35 @@ from wiring.runs import budget_of, run_and_learn, run_deps
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What is asked, and how. ``executor``: a name, or one that the caller closes. ``approver``: asked before a call that may change something;
-    without one, none is made. ``plan``: carried out rather than anything planned. ``earlier``: the runs before it in its conversation, the oldest
-    first; ``said``: what its user said in them. ``worded``: the request is one that somebody may ask again, so that it is remembered. ``files``: given with it, or with those before.
-    """
+    """A request, and how it is to be served."""
 
     request: str
     policy: str = "offline"
     planner: str = ""
     executor: str | Executor = "http"
+    """A name, or an executor that the caller closes."""
     learn: bool = True
     approver: Approver | None = None
+    """Approves calls that may change something; without one, none is made."""
     asker: Asker = field(default_factory=NobodyThere)
     plan: ProgramPlan | None = None
+    """Carried out in place of a new plan."""
     earlier: Sequence[EarlierRun] = ()
+    """Earlier runs of its conversation, the oldest first."""
     said: Sequence[str] = ()
+    """Texts of the user in the earlier runs."""
     worded: bool = True
+    """The request is one that somebody may ask again, so that it is remembered."""
     files: GivenFiles = field(default_factory=GivenFiles)
+    """Files given with the request or with earlier ones."""
 
 
 async def ask(container: Container, asked: Asked) -> AsyncGenerator[EventRecord]:
-    """Everything that happens, as it happens. Whoever hears it to its end can have the answer judged by the run's id.
+    """Yield the events of a run as they happen. After the last one, the answer can be judged by the run's id.
 
     Raises:
-        UsageError: no such policy, planner or executor. UnavailableError: the tools are not indexed, or the index is in use.
+        UsageError: no such policy, planner or executor.
+        UnavailableError: the tools are not indexed, or the index is in use.
     """
     deps = await run_deps(container, asked.policy, asked.executor, asked.planner, approver=asked.approver)
     voices = None
@@ -68,11 +73,11 @@ async def ask(container: Container, asked: Asked) -> AsyncGenerator[EventRecord]
             records.append(record)
             yield record
     unlearnt = any(isinstance(one.event, WeightsLearned) and one.event.error for one in records)
-    if learns and not unlearnt:  # where the store is out of reach, links wait for a later run
+    if learns and not unlearnt:  # a store that is out of reach cannot be linked; a later run does it
         await link_news(container)
     await keep_run(container, records, await went_by(container, records, asked.plan))
 
 
 def usual_policy(container: Container) -> str:
-    """``llm`` where the settings name a model, else ``offline``."""
+    """Return ``llm`` where the settings name a model, else ``offline``."""
     return "llm" if container.settings.model_url else "offline"

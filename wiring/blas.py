@@ -1,12 +1,14 @@
-"""How many threads multiply matrices in a process that serves."""
+"""Number of threads that multiply matrices in a process that serves requests."""
 
 from functools import lru_cache
 
 
 @lru_cache
 def one_blas_thread() -> None:
-    """One, for the rest of the process: a search multiplies small matrices, and after each of them further threads of OpenBLAS
-    would spin for a while on the cores that the encoder needs (docs/benchmarks.md).
+    """Multiply matrices with one thread, for the rest of the process.
+
+    A search multiplies small matrices, and after each of them further threads of OpenBLAS would spin for a while on the
+    cores that the encoder needs (docs/benchmarks.md).
     """
     from threadpoolctl import threadpool_limits
 

@@ -1,4 +1,4 @@
-"""Builds a store from sources: the graph, the recorded responses, the vectors, the links."""
+"""Build of a store from sources: the graph, the recorded responses, the vectors, the links."""
 
 import asyncio
 import os
@@ -33,10 +33,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class BuildOptions:
-    """What to build from what. ``workers`` 0: as many as there are cores, where there is enough to count.
-
-    ``replace``: documents may make other tools of those that are there. ``ray``: address of a Ray cluster that counts the files and embeds the documents instead. ``documents``: how those of ``tools`` are read.
-    """
+    """Sources of a build, and how they are imported."""
 
     tools: tuple[Path | str, ...] = ()
     """Files and folders, and addresses (http, https) that documents are fetched from through the guard."""
@@ -46,10 +43,14 @@ class BuildOptions:
     server: str = ""
     strict: bool = False
     replace: bool = False
+    """Documents may turn existing tools into other tools."""
     embed: bool = True
     workers: int = 0
+    """Number of processes that count; 0: as many as there are cores, where there is enough to count."""
     ray: str = ""
+    """Address of a Ray cluster that counts the files and embeds the documents instead."""
     documents: Documents = read_tools
+    """Reads the documents of ``tools``."""
 
 
 async def build(
@@ -57,10 +58,12 @@ async def build(
 ) -> tuple[Ingested, Summary]:
     """Import everything, then index the tools, then link them. Interrupted, or run again, it adds what is missing.
 
-    ``tell`` is told of each document that would make another tool of one that is there.
+    ``tell`` is called for each document that would turn an existing tool into another one.
 
     Raises:
-        UsageError: a source is not there. BrokenInputError: in strict mode. UnavailableError: the store cannot be used.
+        UsageError: a source is not there.
+        BrokenInputError: in strict mode.
+        UnavailableError: the store cannot be used.
     """
     start = perf_counter()
     await asyncio.to_thread(_sources, options)
@@ -80,7 +83,7 @@ async def build_open(
     cluster: "Cluster | None" = None,
     since: float | None = None,
 ) -> tuple[Ingested, Summary]:
-    """The same into a store that is open, while others use it. Raises as :func:`build`."""
+    """Build into a store that is open, while others use it. Raises as :func:`build`."""
     start = perf_counter() if since is None else since
     trajectories, calls = await asyncio.to_thread(_sources, options)
     recordings = await container.recordings() if calls else None
@@ -115,7 +118,7 @@ async def build_open(
 
 
 def _sources(options: BuildOptions) -> tuple[list[Source], list[Source]]:
-    """Trajectories and calls. Whatever is not there is told before a store is made."""
+    """Return the sources of trajectories and of calls. A missing source is reported before a store is created."""
     for source in options.tools:
         if not is_address(source):
             options.documents(Path(source), options.server)
@@ -126,7 +129,10 @@ def _sources(options: BuildOptions) -> tuple[list[Source], list[Source]]:
 
 
 def _remember(memory: LongTermMemory, flows: FlowStore) -> Remember:
-    """Solved requests teach what serves such a request, and where arguments come from."""
+    """Return a function that learns from solved requests.
+
+    They teach which tools serve such a request, and where arguments come from.
+    """
 
     async def keep(key: str, solved: Sequence[Solved]) -> None:
         await flows.add(key, [taken for one in solved for taken in one.taken])
@@ -136,7 +142,7 @@ def _remember(memory: LongTermMemory, flows: FlowStore) -> Remember:
 
 
 def forget_beside(container: Container) -> Forget:
-    """What lies beside the graph is forgotten of tools that are others from now on."""
+    """Return a function that forgets the data outside the graph of tools that have become other tools."""
 
     async def forget(tools: Collection[ToolId]) -> None:
         if await asyncio.to_thread(container.folder.recordings.exists):
@@ -149,7 +155,7 @@ def forget_beside(container: Container) -> Forget:
 
 @asynccontextmanager
 async def _counting(sources: list[Source], names: NameIndex, workers: int) -> AsyncGenerator[tuple[Count, int]]:
-    """How to count, and how many blocks ahead: in processes where that was asked for, or pays."""
+    """Yield the function that counts, and how many blocks ahead it works: in processes where wanted or worthwhile."""
     files = sum(source.files for source in sources)
     workers = workers or (min(os.cpu_count() or 1, 8) if files >= WORTHWHILE_FILES else 1)
     if workers == 1 or not files:
@@ -161,7 +167,7 @@ async def _counting(sources: list[Source], names: NameIndex, workers: int) -> As
 
 @asynccontextmanager
 async def _cluster(address: str) -> "AsyncGenerator[Cluster | None]":
-    """Joined first: where none answers, nothing is begun."""
+    """Join the cluster first: where none answers, nothing is begun."""
     if not address:
         yield None
         return
@@ -172,7 +178,7 @@ async def _cluster(address: str) -> "AsyncGenerator[Cluster | None]":
 
 
 def _spread(cluster: "Cluster | None", source: Source, names: NameIndex) -> Spread | None:
-    """Search trees go to the cluster. Lines are cheaper to count than to send."""
+    """Return the function that sends search trees to the cluster. Lines are cheaper to count than to send."""
     if cluster is None or not source.files:
         return None
     from wiring.cluster_build import counting
@@ -181,9 +187,10 @@ def _spread(cluster: "Cluster | None", source: Source, names: NameIndex) -> Spre
 
 
 async def _embed(container: Container, progress: Progress, cluster: "Cluster | None") -> None:
-    """What the cluster has embedded is known here, by its digests; the rest of the work is local.
+    """Embed on the cluster where possible, then index here.
 
-    An embedding service is asked from here: it does the work, and its key leaves this machine for nobody else.
+    Vectors from the cluster are recognised by their digests; the rest of the work is local. An embedding service is
+    called from here only: it does the work itself, and its key leaves this machine for nobody else.
     """
     from wiring.indexing import index_documents
 
@@ -195,6 +202,6 @@ async def _embed(container: Container, progress: Progress, cluster: "Cluster | N
 
 
 async def _by_settings(container: Container) -> bool:
-    """Whether the encoder in use is that of the settings, which is all that the nodes of a cluster know."""
+    """Return whether the encoder in use is that of the settings, the only one that the nodes of a cluster know."""
     own = await container.encoders.embedder_of(SETTINGS)
     return (await container.encoders.current()).identity == own.identity

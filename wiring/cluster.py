@@ -1,5 +1,5 @@
 # pyright: reportMissingImports=false, reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
-"""Ray Data: our pure functions on the processes of a cluster. No other module knows Ray."""
+"""Ray Data: runs our pure functions on the processes of a cluster. No other module knows Ray."""
 
 import asyncio
 import logging
@@ -14,8 +14,10 @@ from typing import Any, Generic, TypeVar
 from domain.errors import FootpathError, UnavailableError, UsageError
 
 WINDOW = 4_096
-"""Items of one Ray data set: what the first process holds of a source that is larger than its memory. Blocks of files are
-lists of names, 25 KB each. Processes are started anew for each data set, which takes seconds."""
+"""Items of one Ray data set: what the first process holds of a source that is larger than its memory.
+
+Blocks of files are lists of names, 25 KB each. Processes are started anew for each data set, which takes seconds.
+"""
 
 CONNECT_SECONDS = 5
 _NOT_THERE = (
@@ -29,24 +31,27 @@ Work = Callable[[T], R]
 
 
 class _Worker(Generic[T, R]):
-    """One process of the cluster: prepared once, then given item after item. Rows carry pickles, which Arrow need not read."""
+    """Process of the cluster: prepared once, then given item after item.
+
+    Rows carry pickles, which Arrow need not read.
+    """
 
     def __init__(self, prepare: Callable[[], Work[T, R]]) -> None:
         self._work = prepare()
 
     def __call__(self, row: dict[str, Any]) -> dict[str, Any]:
-        # Ours, sent within the cluster that this build was told to trust.
+        # Our own pickles, sent within the cluster that this build was told to trust.
         return {"result": pickle.dumps(self._work(pickle.loads(row["item"])))}  # noqa: S301
 
 
 class Cluster:
-    """A connection of this process. Made by :func:`open_cluster` only."""
+    """Connection of this process to a cluster. Created by :func:`open_cluster` only."""
 
     def __init__(self, address: str) -> None:
         self.address = address
 
     async def map(self, prepare: Callable[[], Work[T, R]], items: Iterable[T]) -> AsyncGenerator[tuple[T, R]]:
-        """``prepare()(item)`` of every item, in order. ``prepare`` is called once in each process, and is pickled.
+        """Yield each item with ``prepare()(item)``, in order. ``prepare`` is pickled, and called once in each process.
 
         Raises:
             UnavailableError: the cluster, or a process of it, is gone.
@@ -76,7 +81,8 @@ async def open_cluster(address: str) -> AsyncGenerator[Cluster]:
     """Join the cluster at ``host:port`` (or ``auto``: the one of this machine), and leave it at the end.
 
     Raises:
-        UsageError: Ray is not installed. UnavailableError: no cluster answers.
+        UsageError: Ray is not installed.
+        UnavailableError: no cluster answers.
     """
     await asyncio.to_thread(_join, address)
     try:
@@ -86,7 +92,7 @@ async def open_cluster(address: str) -> AsyncGenerator[Cluster]:
 
 
 def _join(address: str) -> None:
-    # Read by Ray when it starts: it reports nothing about this process to its makers.
+    # Ray reads this at its start: it sends no usage statistics to its makers.
     os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
     try:
         import ray
@@ -107,7 +113,7 @@ def _join(address: str) -> None:
 
 
 def _reach(address: str) -> None:
-    """Ray itself waits for minutes where nothing listens."""
+    """Check that something listens at the address: Ray itself would wait for minutes."""
     host, found, port = address.rpartition(":")
     if not found:
         return
@@ -135,7 +141,7 @@ def _results(prepare: Callable[[], Work[T, R]], window: list[T]) -> Iterator[R]:
 
 
 def _cause(error: BaseException) -> FootpathError | None:
-    """What our own function raised, below Ray's wrappers."""
+    """Return the error of our own function below Ray's wrappers, if there is one."""
     seen: BaseException | None = error
     while seen is not None:
         if isinstance(seen, FootpathError):

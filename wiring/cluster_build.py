@@ -1,4 +1,4 @@
-"""A build on a cluster: files are counted and documents embedded there, by the same functions in the same portions."""
+"""Build on a cluster: files are counted and documents embedded there, with the same functions and portions."""
 
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Iterator
@@ -16,11 +16,11 @@ from wiring.container import Container
 from wiring.embedders import encoder_in
 
 PORTIONS = 256
-"""Portions of texts on their way at once: 131,072 documents, some 100 MB."""
+"""Portions of texts that are under way at once: 131,072 documents, some 100 MB."""
 
 
 def counting(cluster: Cluster, names: NameIndex) -> Spread:
-    """A ``Spread`` for search trees, which every node must see under the same paths. Only counts come back."""
+    """Return a ``Spread`` for search trees, which every node must see under the same paths. Only counts come back."""
 
     def spread(blocks: Iterator[Block]) -> AsyncGenerator[tuple[Block, Counted]]:
         return cluster.map(partial(_counter, names), blocks)
@@ -29,10 +29,13 @@ def counting(cluster: Cluster, names: NameIndex) -> Spread:
 
 
 async def embed(cluster: Cluster, container: Container, progress: Progress) -> None:
-    """Put the vectors of new and changed documents into the index. An encoder of one's own is one that every node sees under the same path.
+    """Put the vectors of new and changed documents into the index.
+
+    Every node must see an encoder of one's own under the same path.
 
     Raises:
-        UnavailableError: the cluster, the encoder or the index cannot be used. UsageError: the encoder is not there.
+        UnavailableError: the cluster, the encoder or the index cannot be used.
+        UsageError: the encoder is not there.
     """
     folder = container.settings.encoder_folder
     own, index, _ = await container.retrieval()
@@ -49,7 +52,7 @@ async def embed(cluster: Cluster, container: Container, progress: Progress) -> N
 
 
 async def _groups(portions: AsyncIterator[Portion]) -> AsyncIterator[list[Portion]]:
-    """As many portions as are on their way at once: the encoder is loaded once a group."""
+    """Group as many portions as are under way at once: the encoder is loaded once for each group."""
     group: list[Portion] = []
     async for portion in portions:
         group.append(portion)

@@ -1,4 +1,4 @@
-"""Two encoders on the same requests, before one takes the other's place."""
+"""Comparison of two encoders on the same requests, before one replaces the other."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from graph.store import GraphStore
 from retriever.words import first_words
 
 DEPTH = 10
-"""Tools of a ranking that are looked at."""
+"""Number of tools of a ranking that are compared."""
 
 SAMPLES = 50
 _MEASURES = ("ndcg@5", "recall@10")
@@ -22,35 +22,37 @@ _MEASURES = ("ndcg@5", "recall@10")
 
 @dataclass(frozen=True, slots=True)
 class Judging:
-    """Requests, and how many relevant APIs they have; ``missing``: how many of these have no document. Without any, nothing is judged."""
+    """Requests to compare on; without relevant APIs, nothing is judged."""
 
     requests: Sequence[Query]
     relevant: int = 0
+    """Number of relevant APIs of the requests."""
     missing: int = 0
+    """Number of relevant APIs without a document."""
 
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """``figures``: a measure's means with the former and the new encoder, where relevant APIs are known.
-
-    ``overlap``: the share of the first ten tools that both find. All lie in [0, 1]. ``missing`` of the ``relevant`` APIs have no document.
-    """
+    """Result of a comparison. All figures lie in [0, 1]."""
 
     former: str
     new: str
     requests: int
     overlap: float
+    """Share of the first ten tools that both find."""
     figures: dict[str, tuple[float, float]]
+    """Means of each measure with the former and the new encoder, where relevant APIs are known."""
     relevant: int = 0
     missing: int = 0
+    """Number of ``relevant`` APIs without a document."""
 
     def worse_by(self) -> float:
-        """How much the new one loses, by the measure in which it loses most; 0 where it loses nothing."""
+        """Return how much the new encoder loses in its worst measure; 0 where it loses nothing."""
         return max([0.0, *(former - new for former, new in self.figures.values())])
 
 
 async def compare(former: tuple[str, Search], new: tuple[str, Search], judging: Judging) -> Comparison:
-    """Rank tools for every request with both, each given with its name."""
+    """Rank tools for every request with both searches, each given with its name."""
     rankings = [await rank(judging.requests, search, DEPTH) for _, search in (former, new)]
     pairs = list(zip(*rankings, strict=True))
     figures = {
@@ -61,7 +63,10 @@ async def compare(former: tuple[str, Search], new: tuple[str, Search], judging: 
 
 
 async def judged_by(queries: Sequence[Query], graph: GraphStore) -> Judging:
-    """What the tools of ``graph`` are judged by. ``UsageError`` where no request has a relevant API among them: it would find everything alike."""
+    """Return labelled requests for a comparison. ``UsageError`` where none has a relevant API in ``graph``.
+
+    Without one, both encoders would look alike.
+    """
     relevant = frozenset[Key]().union(*(query.relevant for query in queries))
     documented = await documents_of(graph, relevant)
     if not documented:
@@ -73,7 +78,10 @@ async def judged_by(queries: Sequence[Query], graph: GraphStore) -> Judging:
 
 
 async def sample_requests(graph: GraphStore) -> Judging:
-    """Beginnings of tools' descriptions in place of requests, the same ones each time. They tell likeness, not quality."""
+    """Return beginnings of tools' descriptions as requests, the same ones each time.
+
+    They show similarity, not quality.
+    """
     texts = [first_words(tool.description[:1_000], 12) async for tool in graph.documents()]
     chosen = nsmallest(SAMPLES, {text for text in texts if text}, key=lambda text: blake2b(text.encode()).digest())
     return Judging([Query("sample", text, frozenset()) for text in chosen])

@@ -1,4 +1,7 @@
-"""Settings to objects: opens what is asked for, closes everything. Adapters are imported when first needed."""
+"""Container: creates objects from settings when they are first needed, and closes all of them.
+
+Adapters are imported when first needed.
+"""
 
 import asyncio
 import logging
@@ -61,7 +64,7 @@ _log = logging.getLogger(__name__)
 
 
 class Container:
-    """The objects of one process. Made by :func:`open_container` only."""
+    """Objects of one process. Created by :func:`open_container` only."""
 
     def __init__(
         self,
@@ -80,7 +83,7 @@ class Container:
         on_servers = bool(settings.graph_url or settings.vector_url) and not embedded  # --store names an embedded one
         self.reindexing = "python scripts/reindex.py" + ("" if on_servers else f" --store {quote(str(folder.root))}")
         self.graph = graph
-        self.hidden: frozenset[ToolId] = frozenset()  # tools that are not seen through it (wiring.visible)
+        self.hidden: frozenset[ToolId] = frozenset()  # tools that this container does not show (wiring.visible)
         self._stack = stack
         self._notes = Lazy(self._open_notes)
         self.encoders = StoreEncoders(settings, self._notes.get, self._vectors_in, stack)
@@ -92,32 +95,37 @@ class Container:
         self._adopted = Lazy(self._adopt_programs)
         self._flows = Lazy(self._open_flows)
         self._secrets: Lazy[Secrets] = Lazy(lambda: asyncio.to_thread(read_secrets))
-        self.following = asyncio.Lock()  # held by whoever makes the words anew
-        self.changing = asyncio.Lock()  # held by whoever admits or withdraws tools, or computes their links
+        self.following = asyncio.Lock()  # held while the words are rebuilt
+        self.changing = asyncio.Lock()  # held while tools are admitted or withdrawn, or links computed
         self._field_choices: FieldChoices | None = None
         self.planning = PlanningTurns(settings.planning_seconds)
         self._sandbox: Sandbox | None = None
         self._mcp_sessions: McpSessions | None = None
         self.host_memory = HostMemory()
-        self.mcp_changed = set[str]()  # addresses of MCP servers whose list of tools is another now
+        self.mcp_changed = set[str]()  # addresses of MCP servers whose list of tools has changed
         self._models: dict[str, SharedModel] = {}
-        self.served_models: ServedModels | None = None  # asked besides the models of the settings, and in their place
+        self.served_models: ServedModels | None = (
+            None  # asked in addition to the models of the settings, or in their place
+        )
         self._forms = forms or {}
         self._read: Embedder | None = None
 
     @property
     def weights(self) -> WeightParameters:
-        """The parameters of the weight formulas."""
+        """Return the parameters of the weight formulas."""
         chosen = self.settings
         return WeightParameters(chosen.weights, chosen.alpha, chosen.half_life, chosen.beta, chosen.gamma)
 
     async def retrieval(self) -> tuple[Embedder, VectorIndex, LexicalIndex]:
-        """Encoder and vectors in use, and lexical index, each opened once. An embedded index has one owning process."""
+        """Return encoder, vectors in use and lexical index, each opened once.
+
+        Only one process may own an embedded index.
+        """
         found = await self.encoders.in_use()
         return found.embedder, found.index, self.words
 
     async def vectors_folder(self) -> Path:
-        """Where the vectors in use lie, of a store in a folder."""
+        """Return the folder of the vectors in use, for a store in a folder."""
         return self.folder.root / (await self.encoders.current()).place
 
     def _vectors_in(self, place: str) -> VectorIndex:
@@ -139,9 +147,10 @@ class Container:
         return notes
 
     async def search(self, experience: Experience | None = None) -> ToolSearch:
-        """Search over the indexed tools, with encoder and words read now, side by side, rather than by the first question.
+        """Return a search over the indexed tools, with encoder and words loaded now rather than by the first question.
 
-        The words follow what other machines have indexed. ``experience``: what the re-ranker is told of walks, rather than what this store has.
+        The words follow what other machines have indexed. ``experience``: evidence of walks for the re-ranker, in place
+        of this store's.
         """
         await self.make_ready()
         embedder, index, lexical = await self.found_by()
@@ -152,7 +161,7 @@ class Container:
         return ToolSearch(embedder, index, lexical, reranker=reranker, experience=experience)
 
     async def make_ready(self) -> None:
-        """Read encoder and words, and follow what other processes have switched to and indexed."""
+        """Load encoder and words, and follow what other processes have switched to and indexed."""
         from wiring.indexing import follow_others
 
         await follow_others(self)
@@ -163,17 +172,20 @@ class Container:
             self._read = embedder
 
     async def found_by(self) -> tuple[Embedder, VectorIndex, Words]:
-        """Encoder, vectors and words that a search reads."""
+        """Return the encoder, the vectors and the words that a search reads."""
         return await self.retrieval()
 
     async def experience(self, embedder: Embedder | None = None) -> Experience:
-        """What a re-ranker is told of walks and of requests that were served, found by vectors of this encoder, else of that in use."""
+        """Create the evidence of walks and served requests for a re-ranker.
+
+        Requests are compared by vectors of this encoder, by default of the one in use.
+        """
         from wiring.experience import StoreExperience
 
         return StoreExperience(self.graph, await self.memories_in_reach(), embedder or await self.embedder())
 
     async def searched_tools(self) -> Sequence[ToolId]:
-        """All that the search is over, ordered by id. The words follow what other machines have indexed."""
+        """Return all tools that the search covers, ordered by id. The words follow what other machines have indexed."""
         from wiring.indexing import follow_words
 
         _, index, lexical = await self.retrieval()
@@ -182,12 +194,12 @@ class Container:
         return await lexical.ids()
 
     async def offers(self, search: ToolSearch | None = None) -> OfferMaker:
-        """What makes offers out of this store, for one run. ``search``: the run's own, by default a new one."""
+        """Create the offer maker of one run. ``search``: the run's own search, by default a new one."""
         search = search or await self.search()
         return OfferMaker(search, ReadOnce.of(self.graph), search, self.weights)
 
     def server_index(self) -> "QdrantIndex":
-        """A new index on the server of the settings, not set up; who makes it closes it."""
+        """Create an index on the server of the settings, not set up; the caller closes it."""
         from retriever.backends.qdrant import QdrantIndex
 
         chosen = self.settings
@@ -196,7 +208,7 @@ class Container:
         )
 
     async def recordings(self) -> Recordings:
-        """The recorded calls of this store, opened once."""
+        """Return the recorded calls of this store, opened once."""
         return await self._recordings.get()
 
     async def _open_recordings(self) -> Recordings:
@@ -205,15 +217,18 @@ class Container:
         return await set_up(SqliteRecordings(self.folder.recordings), self._stack)
 
     async def memory(self) -> LongTermMemory:
-        """What this store remembers of requests that were served, for the owner of the settings."""
+        """Return this store's memory of served requests, for the owner of the settings."""
         return LongTermMemory(await self.memories(), await self.embedder(), self.settings.owner)
 
     async def memories(self) -> MemoryStore:
-        """The memories of all owners, opened once."""
+        """Return the memories of all owners, opened once."""
         return await self._memories.get()
 
     async def memories_in_reach(self) -> MemoryStore:
-        """The same, or, where they cannot be opened, a store that refuses whatever it is asked: runs go on without memories."""
+        """Return the memories; where they cannot be opened, a store that refuses every call.
+
+        Runs go on without memories.
+        """
         return await within_reach(self.memories, "memories", on_server=self.vectors_on_server)
 
     async def _open_memories(self) -> MemoryStore:
@@ -221,23 +236,29 @@ class Container:
         return await set_up(memories, self._stack)
 
     async def solutions(self, owner: str | None = None, embedder: Embedder | None = None) -> SolutionLibrary:
-        """The library of solutions, for the owner of the settings or another, found by the encoder in use or another; out of reach, it refuses whatever it is asked."""
+        """Return the library of solutions; a store that is out of reach refuses every call.
+
+        ``owner``: by default the one of the settings. ``embedder``: finds the solutions, by default the encoder in use.
+        """
         store = await within_reach(self._solutions.get, "solutions", on_server=self.graph_on_server)
         index = await within_reach(self._patterns.get, "patterns of solutions", on_server=self.vectors_on_server)
         await self._adopted.get()
         whose = self.settings.owner if owner is None else owner
-        alone = self.settings.registration != "open"  # else several accounts may be one person
+        alone = self.settings.registration != "open"  # with open registration, several accounts may be one person
         found_by = embedder or await self.embedder()
         return SolutionLibrary(store, index, found_by, whose, self.graph, self.hidden, shares_alone=alone)
 
     async def solution_store(self) -> SolutionStore:
-        """The solutions of all owners, opened once."""
+        """Return the solutions of all owners, opened once."""
         store = await self._solutions.get()
         await self._adopted.get()
         return store
 
     async def _adopt_programs(self) -> bool:
-        """Whether the programs that earlier versions kept with memories are solutions now; where not, another process may do it."""
+        """Turn the programs that earlier versions kept with memories into solutions; return whether that succeeded.
+
+        Where it did not, another process may still do it.
+        """
         if not self.vectors_on_server and not await asyncio.to_thread(self.folder.memories.exists):
             return True
         try:
@@ -256,7 +277,7 @@ class Container:
         return await set_up(patterns_of(self.settings, self.folder, on_server=self.vectors_on_server), self._stack)
 
     async def flows(self) -> FlowStore:
-        """What recorded calls took from another's answers, opened once."""
+        """Return the recorded flows of values between calls, opened once."""
         return await self._flows.get()
 
     async def _open_flows(self) -> FlowStore:
@@ -266,11 +287,14 @@ class Container:
         return flows
 
     async def embedder(self) -> Embedder:
-        """The encoder in use; it reads its weights, or is connected to, when first used."""
+        """Return the encoder in use; it loads its weights, or connects, when first used."""
         return await self.encoders.embedder()
 
     def field_choices(self) -> FieldChoices:
-        """Which fields of long responses to keep, shared by all runs of this process and kept with the graph."""
+        """Return the choices of fields to keep of long responses.
+
+        They are shared by all runs of this process, and stored with the graph.
+        """
         if self._field_choices is None:
             kept = kept_fields_of(self.settings, self.folder, on_server=self.graph_on_server)
             self._stack.push_async_callback(kept.close)
@@ -278,7 +302,10 @@ class Container:
         return self._field_choices
 
     def policy(self, name: str, model: str = "", owner: str = "") -> Policy:
-        """A fresh policy object for one run. ``model``: another than the usual one of the settings. ``owner``: whose planning time it takes."""
+        """Create a policy for one run.
+
+        ``model``: another model than the default of the settings. ``owner``: the user whose planning time is used.
+        """
         planning = self.planning.of(owner)
         if name == "offline":
             from offline.policy import OfflinePolicy
@@ -291,17 +318,20 @@ class Container:
         raise UsageError(f"no policy is called {name!r}; there are: offline, llm")
 
     def chat_model(self) -> ChatModel:
-        """The language model of the settings, for what is no run."""
+        """Return the language model of the settings, for work outside of runs."""
         return self.shared_model("").model
 
     def judging_model(self) -> tuple[ChatModel, float] | None:
-        """The language model that judges tools for the gate, with the seconds that an answer of it may take; None: there is none."""
+        """Return the language model that judges tools for the gate, with the time limit of its answers in seconds.
+
+        None where there is none.
+        """
         if self.served_models is not None:
             return self.served_models.chat("gate")
         return (self.chat_model(), self.settings.model_timeout) if self.settings.model_url else None
 
     def shared_model(self, name: str) -> "SharedModel":
-        """A language model of the settings with its breaker; closed with the container."""
+        """Return a language model of the settings with its circuit breaker; closed with the container."""
         if name not in self._models:
             from wiring.models import SharedModel
 
@@ -310,7 +340,7 @@ class Container:
         return self._models[name]
 
     def sandbox(self) -> Sandbox:
-        """Where this process's programs run; its workers are started by the first of them, and end with the container."""
+        """Return the sandbox for programs; its workers start with the first program, and end with the container."""
         if self._sandbox is None:
             from agent.programs.limits import SandboxLimits
             from agent.programs.sandbox import MontySandbox
@@ -324,11 +354,11 @@ class Container:
         return self._sandbox
 
     async def secrets(self) -> Secrets:
-        """The named secrets of this process, read once."""
+        """Return the named secrets of this process, read once."""
         return await self._secrets.get()
 
     def mcp_sessions(self) -> "McpSessions":
-        """This process's sessions with MCP servers; they end with the container."""
+        """Return this process's sessions with MCP servers; they end with the container."""
         if self._mcp_sessions is None:
             from agent.execution.mcp import McpSessions
             from wiring.executors import mcp_parameters
@@ -338,7 +368,7 @@ class Container:
         return self._mcp_sessions
 
     async def executor(self, name: str) -> Executor:
-        """An executor, closed with the container."""
+        """Create an executor by its name; closed with the container."""
         executor: Executor
         if name == "http":
             from wiring.executors import live_executor
@@ -355,7 +385,7 @@ class Container:
 
 
 def told_settings() -> Settings:
-    """The settings of the process; what is set and ignored is told on stderr."""
+    """Load the settings of the process, and warn on stderr of variables that are ignored."""
     warn_of_unknown_settings([*os.environ, *named_in(Path(".env")), *secret_files()])
     return read_settings()
 
@@ -364,9 +394,10 @@ def told_settings() -> Settings:
 async def open_container(
     settings: Settings | None = None, store: Path | None = None, *, create: bool = False
 ) -> AsyncGenerator[Container]:
-    """Open the store that ``store`` or the settings name. ``create``: make it where there is none.
+    """Open the store that ``store`` or the settings name. ``create``: create it where there is none.
 
-    ``store`` is the embedded form: all of it lies in that folder. Without it, graph and vectors are where the settings' URLs say.
+    ``store`` is the folder of an embedded store, which holds all of it. Without it, graph and vectors are where the
+    settings' URLs say.
 
     Raises:
         UnavailableError: no store is there, or it cannot be used; the message says what to do.
@@ -375,10 +406,10 @@ async def open_container(
     if settings.encoder_folder:
         await asyncio.to_thread(encoder_named, settings.encoder_folder)
     folder = StoreFolder(store or settings.store)
-    # Where the graph is on a server, the folder holds what a machine can make anew: its copy of the words.
+    # With the graph on a server, the folder holds only what a machine can rebuild: its copy of the words.
     await asyncio.to_thread(folder.open, create=create or (store is None and bool(settings.graph_url)))
     async with AsyncExitStack() as stack:
-        stack.push_async_callback(asyncio.to_thread, folder.keep_private)  # what was made meanwhile
+        stack.push_async_callback(asyncio.to_thread, folder.keep_private)  # files that were created meanwhile
         graph = _graph(settings, folder, embedded=store is not None)
         stack.push_async_callback(graph.close)
         await graph.setup()

@@ -1,4 +1,4 @@
-"""The encoder of the settings: the bundled one, or a service that speaks OpenAI's embedding protocol."""
+"""Encoder of the settings: the bundled one, an exported one, or a service with OpenAI's embedding protocol."""
 
 from collections.abc import Awaitable, Callable
 from functools import lru_cache
@@ -19,11 +19,11 @@ if TYPE_CHECKING:
 Close = Callable[[], Awaitable[None]]
 
 _MOST_NUMBERS = 16_384
-"""Numbers of a vector that an answer has room for before the dimension is known."""
+"""Numbers of one vector for which a response has room before the dimension is known."""
 
 
 def embedder_of(settings: Settings) -> tuple[Embedder, Close]:
-    """The encoder, and what closes it; nothing is read or opened yet.
+    """Return the encoder, and a function that closes it; nothing is read or opened yet.
 
     Raises:
         UsageError: an embedding service is wanted, and the settings lack a part of it.
@@ -32,13 +32,13 @@ def embedder_of(settings: Settings) -> tuple[Embedder, Close]:
         return service_embedder(settings)
 
     async def nothing() -> None:
-        """The bundled encoder holds no connection."""
+        """Do nothing: the bundled encoder holds no connection."""
 
     return encoder_in(settings.encoder_folder, settings.encoder_threads), nothing
 
 
 def encoder_in(folder: Path | None, threads: int = 2) -> "BundledEmbedder":
-    """An encoder that was exported to a folder; None: the one that comes along. ``UsageError`` where none is there."""
+    """Return an encoder that was exported to a folder; None: the bundled one. ``UsageError`` where none is there."""
     from retriever.embedders.bundled import BundledEmbedder
 
     if folder is None:
@@ -48,7 +48,10 @@ def encoder_in(folder: Path | None, threads: int = 2) -> "BundledEmbedder":
 
 @lru_cache
 def encoder_named(folder: Path) -> tuple[str, EncoderForm]:
-    """What names an exported encoder, and how it is used, out of its files; they are read once. ``UsageError`` where they are not there or broken."""
+    """Return an exported encoder's hash and form, read from its files once.
+
+    ``UsageError`` where they are missing or broken.
+    """
     try:
         return hash_of(folder), read_form(folder)
     except OSError as error:
@@ -58,7 +61,9 @@ def encoder_named(folder: Path) -> tuple[str, EncoderForm]:
 
 
 def former_settings(file: Path) -> Settings:
-    """The settings of the encoder used so far, from a file like ``.env``: what it leaves out has its default, what is no setting is told on stderr.
+    """Read the settings of the encoder used so far from a file like ``.env``.
+
+    Missing settings have their defaults; unknown ones are reported on stderr.
 
     Raises:
         UsageError: there is no such file, or it holds values that cannot be used.
@@ -70,7 +75,9 @@ def former_settings(file: Path) -> Settings:
 
 
 def embedding_service(settings: Settings, addresses: "Addresses | None" = None) -> "OpenaiEmbeddings":
-    """The service itself, whatever the dimension of its vectors; who asks for it closes it. ``addresses``: where it may be, None for anywhere.
+    """Create a client of the service, whatever the dimension of its vectors; the caller closes it.
+
+    ``addresses``: where the service may be, None for anywhere.
 
     Raises:
         UsageError: the settings name none.
@@ -94,7 +101,7 @@ def embedding_service(settings: Settings, addresses: "Addresses | None" = None) 
 
 
 def embedder_with(service: "OpenaiEmbeddings", settings: Settings, dimension: int) -> Embedder:
-    """An encoder that asks ``service``, with the prefixes and the batches of the settings."""
+    """Return an encoder that calls ``service``, with the prefixes and the batch size of the settings."""
     from retriever.embedders.service import Prefixes, ServiceEmbedder
 
     prefixes = Prefixes(settings.embedding_query_prefix, settings.embedding_document_prefix)
@@ -102,7 +109,10 @@ def embedder_with(service: "OpenaiEmbeddings", settings: Settings, dimension: in
 
 
 def service_embedder(settings: Settings, addresses: "Addresses | None" = None) -> tuple[Embedder, Close]:
-    """The service of the settings as an encoder, and what closes it. ``addresses``: where it may be, None for anywhere. Raises ``UsageError``."""
+    """Return the service of the settings as an encoder, and a function that closes it. Raises ``UsageError``.
+
+    ``addresses``: where the service may be, None for anywhere.
+    """
     _need(settings, "embedding_url", "embedding_name", "embedding_dimension")
     service = embedding_service(settings, addresses)
     return embedder_with(service, settings, settings.embedding_dimension or 0), service.close

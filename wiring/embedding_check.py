@@ -1,4 +1,4 @@
-"""Whether an embedding service can be used, what its vectors are like and how fast they come: found out by asking."""
+"""Check of an embedding service by calling it: does it work, what are its vectors like, and how fast is it?"""
 
 import time
 from typing import TYPE_CHECKING
@@ -20,22 +20,24 @@ _ALIKE = (
 """Texts of tools, the fitting one first."""
 
 _SAME = 0.98
-"""Cosine of one text's vectors, alone and in a batch: less, and rows are mixed up."""
+"""Smallest cosine between one text's vectors, alone and in a batch; below it, rows are mixed up."""
 
 
 class EmbeddingReport(Model):
-    """``dimension``: numbers of a vector as it came. ``ordered``: a batch's vectors are those of its texts, in order.
-
-    ``sensible``: a request is nearer to the tool that serves it than to another. Seconds for one text; texts a second in batches.
-    """
+    """Findings about an embedding service."""
 
     url: str
     model: str
     dimension: int | None = None
+    """Numbers of a vector as it came."""
     ordered: bool = False
+    """A batch's vectors are those of its texts, in order."""
     sensible: bool = False
+    """A request is nearer to the tool that serves it than to another one."""
     seconds: float | None = None
+    """Seconds for one text."""
     texts_a_second: float | None = None
+    """Texts a second in batches."""
     identity: str = ""
     failure: str = ""
     error: str = ""
@@ -43,12 +45,14 @@ class EmbeddingReport(Model):
 
     @property
     def works(self) -> bool:
-        """Whether its vectors can be searched by."""
+        """Return whether its vectors can be searched by."""
         return not self.failure and self.ordered and self.sensible
 
 
 async def check_embedding(settings: Settings, addresses: "Addresses | None" = None) -> EmbeddingReport:
-    """Ask the service of the settings for a few vectors. Its failures are in the report. ``addresses``: where it may be, None for anywhere.
+    """Ask the service of the settings for a few vectors. Its failures are in the report.
+
+    ``addresses``: where the service may be, None for anywhere.
 
     Raises:
         UsageError: the settings name none.

@@ -1,4 +1,7 @@
-"""A change of encoder in the shadow: vectors made beside those in use, switched to at once, the former ones kept until they are dropped."""
+"""Change of encoder in the background: new vectors are made beside those in use, and switched to at once.
+
+The former vectors are kept until they are dropped.
+"""
 
 import asyncio
 import hashlib
@@ -28,22 +31,26 @@ _log = logging.getLogger(__name__)
 _PROBE = "ready"
 
 Progress = Callable[[int, int], None]
-"""Told how many of all tools have vectors of the new encoder."""
+"""Callback with the number of tools that have vectors of the new encoder, and of all tools."""
 
 
 @dataclass(frozen=True, slots=True)
 class Brought:
-    """``tools``: all there are; ``embedded``: those of them that had no vector yet; ``removed``: vectors of tools that are gone."""
+    """Counts of an update of vectors."""
 
     tools: int
+    """All tools of the store."""
     embedded: int
+    """Tools that had no vector yet."""
     removed: int
+    """Vectors of tools that are gone."""
 
 
 class EncoderChange:
-    """Of one store, step by step; each may be the first that a process takes. All raise ``UnavailableError`` where something cannot be reached.
+    """Steps of a change of encoder in one store; each may be the first that a process takes.
 
-    What was begun is kept with the vectors: a process that is killed leaves what was embedded, and :meth:`prepare` goes on.
+    What was begun is stored with the vectors: a process that is killed leaves what was embedded, and :meth:`prepare`
+    goes on. All steps raise ``UnavailableError`` where something is out of reach.
     """
 
     def __init__(self, container: Container) -> None:
@@ -53,14 +60,19 @@ class EncoderChange:
     async def prepare(
         self, choice: EncoderChoice, progress: Progress, *, threads: int | None = 1, again: bool = False
     ) -> Brought:
-        """Make vectors of all tools, memories and solutions with this encoder, beside those in use. Given again, it goes on.
+        """Make this encoder's vectors of all tools, memories and solutions, beside those in use.
 
-        ``threads``: of an encoder that runs here; searches need the other ones. ``again``: it may be the one in use, or take the place of another's beside.
+        Called again, it goes on.
+
+        ``threads``: for an encoder that runs here; searches need the other ones. ``again``: the encoder may be the one
+        in use, or replace another one's vectors that are being prepared.
 
         Raises:
-            ConflictError: it is in use, or the former one, or another one's vectors are beside already; with ``again``, the former
-                vectors of a third one are kept still, so that it could not be switched to.
-            UsageError: there is no such encoder, it gives all texts the same vector, or the re-ranker that the settings name does not go with it.
+            ConflictError: the encoder is in use, or the former one, or another one's vectors are being prepared
+                already; with ``again``, the
+                former vectors of a third one are still kept, so that it could not be switched to.
+            UsageError: there is no such encoder, it gives all texts the same vector, or the re-ranker of the settings
+                does not go with it.
         """
         async with AsyncExitStack() as stack:
             embedder, close = await open_encoder(choice, self._container.settings, self._encoders.services, threads)
@@ -73,7 +85,7 @@ class EncoderChange:
             _check(state, in_force, embedder, again=again)
             await read_chosen_reranker(self._container.settings, embedder.identity)
             if in_force is not None:
-                await self._encoders.index_of(in_force)  # whoever owns it must not be another process
+                await self._encoders.index_of(in_force)  # fails where another process owns the index
             await embedder.embed([_PROBE], "document")
             await self._calibrate(embedder, anew=state.beside is None)
             beside = state.beside or await self._begin(state, in_force, EncoderVectors(
@@ -86,7 +98,10 @@ class EncoderChange:
             return brought
 
     async def in_force(self, known: str = "") -> EncoderVectors | None:
-        """The vectors in use, whoever made them: settings may name another encoder by now. None where there are none. ``known``: of several encoders', rather this one's."""
+        """Return the vectors in use, whoever made them; None where there are none.
+
+        Settings may name another encoder by now. ``known``: of several encoders' vectors, prefer those of this one.
+        """
         kept, current = (await self._encoders.state()).in_use, await self._encoders.current()
         place = kept.place if kept else current.place
         makers = await self._makers(place)
@@ -94,7 +109,7 @@ class EncoderChange:
             return None
         switched = kept is not None and (kept.identity, kept.dimension) in makers
         if kept is not None and switched and kept.identity != current.identity:
-            # Only the settings of another process name its encoder, and this one goes on with the former vectors.
+            # Only another process's settings name this encoder; this process goes on with the former vectors.
             return kept.model_copy(update={"encoder": (await self._at_hand()).get(kept.identity, SETTINGS)})
         if (current.identity, current.dimension) in makers:
             return current
@@ -104,7 +119,7 @@ class EncoderChange:
         return EncoderVectors(encoder=choice, identity=identity, dimension=dimension, place=place)
 
     async def _at_hand(self) -> dict[str, EncoderChoice]:
-        """The encoders here, by identity; one whose files are broken is none."""
+        """Return the usable encoders here, by identity, without those whose files are broken."""
         found: dict[str, EncoderChoice] = {}
         for choice in await asyncio.to_thread(choices_here, self._container.settings):
             try:
@@ -128,16 +143,16 @@ class EncoderChange:
         return [maker] if await (await self._encoders.index_of(vectors)).count() else []
 
     async def state(self) -> EncoderState:
-        """How far it is."""
+        """Return the state of the change."""
         return await self._encoders.state()
 
     async def switch(self) -> EncoderVectors:
-        """Search by the vectors beside from now on, in every process; what began with the others ends with them.
+        """Search by the new vectors from now on, in every process; searches that began with the others finish with them.
 
-        Vectors made anew by the encoder in use take the place of those in use, and the former ones stay as they are.
+        Vectors made anew by the encoder in use replace those in use, and the former ones stay as they are.
 
         Raises:
-            ConflictError: nothing is beside, it is not whole, or the vectors before the last switch are kept still.
+            ConflictError: no new vectors are ready, or the vectors before the last switch are still kept.
         """
         state = await self._encoders.state()
         if state.beside is None or not state.whole:
@@ -148,7 +163,7 @@ class EncoderChange:
         return await self._switch(state.beside, state, beside=True)
 
     async def switch_back(self) -> EncoderVectors:
-        """Search by the former vectors again, which take in what changed meanwhile; those in use are the former ones then.
+        """Search by the former vectors again, updated first; those in use become the former ones.
 
         Raises:
             ConflictError: none are kept.
@@ -159,7 +174,7 @@ class EncoderChange:
         return await self._switch(state.former, state, beside=False)
 
     async def discard(self) -> list[str]:
-        """Delete the vectors beside, finished or not; the names of what went."""
+        """Delete the new vectors, finished or not; return the names of what was deleted."""
         state = await self._encoders.state()
         if state.beside is None:
             return []
@@ -169,7 +184,7 @@ class EncoderChange:
         return gone
 
     async def drop_former(self) -> list[str]:
-        """Delete the vectors in use before the last switch, after which nobody can switch back; the names of what went."""
+        """Delete the vectors in use before the last switch, so that nobody can switch back; return the names."""
         state = await self._encoders.state()
         if state.former is None:
             return []
@@ -178,7 +193,7 @@ class EncoderChange:
         return gone
 
     async def drop_older(self, older: EncoderVectors) -> list[str]:
-        """Delete vectors that the same encoder has made anew and that were switched from; return the names of what went."""
+        """Delete replaced vectors of the encoder in use, after it made them anew; return the names of what was deleted."""
         in_use = (await self.state()).in_use
         if in_use is None or in_use.identity != older.identity:
             return []
@@ -189,7 +204,10 @@ class EncoderChange:
         return await index.drop_older()
 
     async def _calibrate(self, embedder: Embedder, *, anew: bool) -> None:
-        """Keep the scale of a new encoder with the vectors, before any is made. ``anew``: the model behind a name may be another than once."""
+        """Store the scale of a new encoder with the vectors, before any vector is made.
+
+        ``anew``: measure it again, since the model behind a service's name may have changed.
+        """
         if embedder.identity == REFERENCE_ENCODER:
             return
         scales = self._encoders.scales
@@ -208,6 +226,7 @@ class EncoderChange:
 
     async def _switch(self, to: EncoderVectors, state: EncoderState, *, beside: bool) -> EncoderVectors:
         container, opened = self._container, await self._encoders.open(to, beside=beside)
+        # Most of the work is done before the lock is taken; the second call has only the rest to do.
         await catch_up(container, opened)
         async with container.changing:
             await catch_up(container, opened)
@@ -217,7 +236,7 @@ class EncoderChange:
             left = {"beside": None, "whole": False} if beside else {}
             former = state.former if anew else before
             await self._encoders.change(state.model_copy(update={"in_use": now, "former": former, **left}))
-            await catch_up(container, opened)  # what another process admitted before it knew
+            await catch_up(container, opened)  # tools that another process admitted before it knew of the switch
         return now
 
     async def _delete(self, vectors: EncoderVectors, *, beside: bool) -> list[str]:
@@ -247,7 +266,11 @@ def _check(state: EncoderState, in_force: EncoderVectors | None, embedder: Embed
 
 
 def _check_room(state: EncoderState, in_force: EncoderVectors | None, identity: str) -> None:
-    """Former vectors are of one encoder, and only somebody who knows that no server searches by them drops them."""
+    """Raise ``ConflictError`` while former vectors of another encoder are kept.
+
+    There is room for one encoder's former vectors, and only somebody who knows that no server searches by them may drop
+    them.
+    """
     if state.former is not None and (in_force is None or in_force.identity != identity):
         raise ConflictError(
             f"the vectors of {state.former.identity} are kept from the switch before: drop them first, once no server searches by "
@@ -256,19 +279,19 @@ def _check_room(state: EncoderState, in_force: EncoderVectors | None, identity: 
 
 
 def place_for(identity: str, taken: set[str]) -> str:
-    """The folder of an encoder's vectors beside others."""
+    """Return the name of a new folder for an encoder's vectors."""
     name = f"{PLACE}-{hashlib.blake2b(identity.encode(), digest_size=6).hexdigest()}"
     return name if name not in taken else f"{name}-2"
 
 
 async def catch_up(container: Container, opened: OpenVectors) -> None:
-    """Vectors of whatever came since they were made, and none of what is gone."""
+    """Make vectors of all that came since they were made, and remove those of what is gone."""
     await bring_up_to_date(container, opened.embedder, opened.index, unseen)
     await embed_beside(container, opened.embedder)
 
 
 async def bring_up_to_date(container: Container, embedder: Embedder, index: VectorIndex, progress: Progress) -> Brought:
-    """One vector of each tool that there is, as its document is. What has its vector is not embedded again."""
+    """Make the vectors of an index match the documents of the store. Unchanged documents are not embedded again."""
     ids, embedded = set[ToolId](), 0
     total, known = (await container.graph.statistics()).documents, await index.digests()
 
@@ -288,19 +311,22 @@ async def bring_up_to_date(container: Container, embedder: Embedder, index: Vect
 
 
 async def embed_beside(container: Container, embedder: Embedder) -> None:
-    """Make memories and solutions, of all owners, found by this encoder as well."""
+    """Make memories and solutions, of all owners, findable by this encoder too."""
     await LongTermMemory(await container.memories(), embedder).embed()
     await (await container.solutions("", embedder)).embed()
 
 
 async def link_anew(container: Container) -> None:
-    """Find substitutes with the vectors in use: a minute of computing at 45,000 tools, so that whoever switched need not wait for it."""
+    """Compute substitutes with the vectors in use.
+
+    This takes a minute at 45,000 tools, so that it is no part of the switch, which need not wait for it.
+    """
     async with container.changing:
         await link(container, unseen, embedded=True)
 
 
 async def _put_in_force(container: Container, opened: OpenVectors) -> None:
-    """On a server: for whoever asks by this encoder, with the words that go with it."""
+    """On a server, activate the vectors for all who use this encoder, with the words that go with them."""
     if isinstance(opened.index, QdrantIndex):
         await opened.index.switch()
         await publish_words(container.graph, opened.index, container.words)

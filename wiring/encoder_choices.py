@@ -1,4 +1,4 @@
-"""Encoders that may be chosen: the one that comes along, exported ones in a folder, services; and how each is opened."""
+"""Encoders that may be chosen: the bundled one, exported ones in a folder, services; and how each is opened."""
 
 import asyncio
 from pathlib import Path
@@ -15,9 +15,10 @@ from wiring.settings import Settings
 
 
 class EncoderService(Model):
-    """An embedding service as it is asked, without its key. ``id``: under which whoever keeps keys knows it. ``price``: of a million tokens."""
+    """An embedding service, without its key."""
 
     id: str = ""
+    """Identifies the service for the owner of its key."""
     url: str
     model: str
     dimension: int = Field(ge=1)
@@ -28,13 +29,16 @@ class EncoderService(Model):
     timeout: float = Field(default=60.0, gt=0)
     attempts: int = Field(default=3, ge=1)
     price: float | None = None
+    """Price of a million tokens."""
 
 
 class EncoderChoice(Model):
-    """``settings``: whatever the settings name. ``name``: the exported encoder's folder, or what people call the service."""
+    """Choice of an encoder."""
 
     kind: Literal["settings", "bundled", "folder", "service"]
+    """With ``settings``, the encoder that the settings name."""
     name: str = ""
+    """Folder of the exported encoder, or the service's name for people."""
     service: EncoderService | None = None
 
 
@@ -43,37 +47,37 @@ BUNDLED = EncoderChoice(kind="bundled")
 
 
 class EncoderServices(Protocol):
-    """Who asks services, and has their keys."""
+    """Access to embedding services with their keys."""
 
     async def version(self, service: EncoderService) -> str:
-        """Another one than before: it is to be opened anew, since its address or key is another."""
+        """Return a text that changes when the service has to be opened again, since its address or key changed."""
         ...
 
     async def open(self, service: EncoderService) -> tuple[Embedder, Close]:
-        """What asks it, and what closes that. Raises ``FootpathError``."""
+        """Return the encoder of a service, and a function that closes it. Raises ``FootpathError``."""
         ...
 
 
 class ServicesBySettings:
-    """Without a server that keeps keys: the key of the settings goes to the address of the settings, and to no other."""
+    """Services without a key store: the key of the settings goes to the address of the settings, and to no other."""
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
 
     async def version(self, service: EncoderService) -> str:
-        """Settings stay as they are."""
+        """Return an empty text: settings do not change."""
         del service
         return ""
 
     async def open(self, service: EncoderService) -> tuple[Embedder, Close]:
-        """As it was kept."""
+        """Open the service as it is stored."""
         own = service.url.rstrip("/") == self._settings.embedding_url.rstrip("/")
         key = self._settings.embedding_api_key.get_secret_value() if own else ""
         return embedder_of(asking(service, self._settings, key))
 
 
 def chosen_by(settings: Settings) -> EncoderChoice:
-    """What the settings name, so that it can be opened without them where that is possible."""
+    """Return the choice of the settings, in a form that can be opened without them where possible."""
     plain = settings.embedder == "bundled" and settings.encoder_folder is None
     return BUNDLED if plain else SETTINGS
 
@@ -81,7 +85,9 @@ def chosen_by(settings: Settings) -> EncoderChoice:
 async def open_encoder(
     choice: EncoderChoice, settings: Settings, services: EncoderServices, threads: int | None = None
 ) -> tuple[Embedder, Close]:
-    """The encoder, and what closes it; a service is not asked yet. ``threads``: of one that runs here, else as the settings say.
+    """Return the encoder and a function that closes it; a service is not called yet.
+
+    ``threads``: for an encoder that runs here, by default as the settings say.
 
     Raises:
         UsageError: there is no such encoder here.
@@ -94,14 +100,14 @@ async def open_encoder(
         return await services.open(choice.service)
 
     async def nothing() -> None:
-        """What runs here holds no connection."""
+        """Do nothing: an encoder that runs here holds no connection."""
 
     folder = encoder_folder(settings, choice.name) if choice.kind == "folder" else None
     return await asyncio.to_thread(encoder_in, folder, settings.encoder_threads), nothing
 
 
 def encoder_folder(settings: Settings, name: str) -> Path:
-    """Where an exported encoder lies. ``UsageError`` where there is none of this name."""
+    """Return the folder of an exported encoder. ``UsageError`` where there is none of this name."""
     folder = settings.encoders / name
     if folder.parent != settings.encoders or not (folder / MODEL_FILE).is_file():
         raise UsageError(
@@ -112,7 +118,7 @@ def encoder_folder(settings: Settings, name: str) -> Path:
 
 
 def choices_here(settings: Settings) -> list[EncoderChoice]:
-    """What can be chosen without any service of the server's: the bundled one, exported ones, and what the settings name."""
+    """Return the encoders available without a service of the server: bundled, exported, and the one of the settings."""
     found = [BUNDLED]
     if settings.encoders.is_dir():
         names = sorted(one.name for one in settings.encoders.iterdir() if (one / MODEL_FILE).is_file())
@@ -122,7 +128,7 @@ def choices_here(settings: Settings) -> list[EncoderChoice]:
 
 
 def model_bytes(choice: EncoderChoice, settings: Settings) -> int | None:
-    """Of the model's file; None of a service."""
+    """Return the size of the model's file; None for a service."""
     from retriever.embedders.bundled import FOLDER
 
     match choice.kind:
@@ -136,7 +142,7 @@ def model_bytes(choice: EncoderChoice, settings: Settings) -> int | None:
 
 
 def named_choice(name: str, settings: Settings) -> EncoderChoice:
-    """What ``reindex.py --to`` names. ``UsageError`` where there is none of this name."""
+    """Return the choice that ``reindex.py --to`` names. ``UsageError`` where there is none of this name."""
     if name == "bundled":
         return BUNDLED
     if name == "settings":
@@ -146,7 +152,7 @@ def named_choice(name: str, settings: Settings) -> EncoderChoice:
 
 
 def asking(service: EncoderService, settings: Settings, key: str) -> Settings:
-    """Settings that name this service."""
+    """Return settings that name this service."""
     return settings.model_copy(
         update={
             "embedder": "service",

@@ -1,4 +1,4 @@
-"""A store's own requests, with the tools that they need: what encoders are compared on."""
+"""Requests of a store with the tools that they need: the data on which encoders are compared."""
 
 import asyncio
 from collections import Counter
@@ -16,26 +16,32 @@ from evaluation.offers import Needed, Request, resolved
 from wiring.container import Container
 
 MOST = 120
-"""Requests that are asked of both: a minute or two."""
+"""Number of requests that both encoders get: a minute or two."""
 _ENOUGH = 30
-"""Fewer of the store's own, and questions made from tools' documents are asked, too."""
+"""With fewer requests of the store's own, questions made from tools' documents are used too."""
 
 Origin = Literal["given", "memory", "solution", "made"]
 Found = tuple[Origin, Request, bool]
-"""Where a request is from, and whether its words may be told."""
+"""A request with its origin, and True where its text may be shown."""
 
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """``shown``: the ids of those whose words may be told: those that all share, or that nobody asked. ``origins``: where they are from."""
+    """Requests for a comparison."""
 
     requests: tuple[Request, ...]
     shown: frozenset[str]
+    """Ids of requests whose text may be shown: those that all users share, or that nobody asked."""
     origins: Mapping[str, int]
+    """Number of requests of each origin."""
 
 
 async def judged_requests(container: Container, given: Sequence[Labelled] | None = None) -> Judged:
-    """Those that were given; else what was served before and what solutions serve, and where there is little, questions made from documents. The same ones each time."""
+    """Return the requests to compare encoders on, the same ones each time.
+
+    These are the given ones, else requests that memories and solutions served; where they are few, also questions made
+    from documents.
+    """
     docs = {tool.id: tool async for tool in container.graph.documents()}
     if given is not None:
         found = resolved(given, docs).requests
@@ -83,7 +89,7 @@ def _request(name: str, text: str, path: Iterable[ToolId]) -> Request:
 
 
 def _chosen(found: Sequence[Found], most: int) -> list[Found]:
-    """Each wording once, the shared ones first; and of more than enough always the same."""
+    """Choose requests: each wording once, shared ones first; of more than ``most``, always the same."""
     apart = {one[1].query: one for one in sorted(found, key=lambda one: one[2])}
     return nsmallest(most, apart.values(), key=lambda one: _number(one[1].query))
 

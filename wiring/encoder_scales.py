@@ -1,4 +1,7 @@
-"""The scales of encoders' cosines, kept with the vectors of a store: measured when an encoder is adopted, read by every process after."""
+"""Scales of encoders' cosines, stored with the vectors of a store.
+
+They are measured when an encoder is adopted, and read by every process after.
+"""
 
 import asyncio
 import logging
@@ -18,7 +21,7 @@ _log = logging.getLogger(__name__)
 
 
 class EncoderScales:
-    """Of one store. Each encoder's is a note of its own, so that an encoder never meets the scale of another one."""
+    """Scales of one store. Each encoder has a note of its own, so that no encoder is read with another one's scale."""
 
     def __init__(self, notes: Callable[[], Awaitable[Notes]]) -> None:
         self._notes = notes
@@ -26,7 +29,10 @@ class EncoderScales:
         self._lock = asyncio.Lock()
 
     async def read(self, identity: str) -> Calibration | None:
-        """Return what is kept of an encoder, None where nothing is that can be read. Raises ``UnavailableError``."""
+        """Return the stored calibration of an encoder; None where there is none that can be read.
+
+        Raises ``UnavailableError``.
+        """
         text = await (await self._notes()).read(note_key(identity))
         if not text:
             return None
@@ -37,12 +43,15 @@ class EncoderScales:
             return None
 
     async def keep(self, found: Calibration) -> None:
-        """Keep it with the vectors, for every process that opens them from now on. Raises ``UnavailableError``."""
+        """Store a calibration with the vectors, for every process that opens them. Raises ``UnavailableError``."""
         await (await self._notes()).write(note_key(found.identity), found.model_dump_json())
         self._scales[found.identity] = scale_of(found)
 
     async def scale(self, embedder: Embedder) -> CosineScale:
-        """Return an encoder's scale; it is measured where none is kept, as in a store of an earlier version. Raises ``UnavailableError``."""
+        """Return an encoder's scale; measure it where none is stored, as in a store of an earlier version.
+
+        Raises ``UnavailableError``.
+        """
         identity = embedder.identity
         async with self._lock:
             if identity not in self._scales:
@@ -55,7 +64,7 @@ class EncoderScales:
             return self._scales[identity]
 
     async def _try_to_keep(self, found: Calibration) -> None:
-        """A search goes on where the store cannot be written."""
+        """Store a calibration where possible: a search goes on where the store cannot be written."""
         try:
             await self.keep(found)
         except UnavailableError as error:
@@ -63,7 +72,7 @@ class EncoderScales:
 
 
 class ScaledEmbedder:
-    """An encoder whose scale is kept with a store's vectors."""
+    """An encoder whose scale is stored with a store's vectors."""
 
     def __init__(self, embedder: Embedder, scales: EncoderScales) -> None:
         self._embedder = embedder
@@ -71,29 +80,29 @@ class ScaledEmbedder:
 
     @property
     def identity(self) -> str:
-        """The encoder's own."""
+        """Return the encoder's identity."""
         return self._embedder.identity
 
     @property
     def dimension(self) -> int:
-        """The encoder's own."""
+        """Return the encoder's dimension."""
         return self._embedder.dimension
 
     async def embed(self, texts: Sequence[str], role: Literal["query", "document"]) -> Vectors:
-        """As the encoder does."""
+        """Embed texts with the encoder."""
         return await self._embedder.embed(texts, role)
 
     async def read(self, texts: Sequence[str]) -> list[Vectors]:
-        """As the encoder does."""
+        """Read texts with the encoder."""
         return await self._embedder.read(texts)
 
     async def scale(self) -> CosineScale:
-        """Return what is kept with the vectors. Raises ``UnavailableError``."""
+        """Return the scale stored with the vectors. Raises ``UnavailableError``."""
         return await self._scales.scale(self._embedder)
 
 
 def with_kept_scale(embedder: Embedder, scales: EncoderScales) -> Embedder:
-    """Give an encoder the scale that is kept of it; the bundled one needs none."""
+    """Return the encoder with its stored scale; the bundled one needs none."""
     return embedder if embedder.identity == REFERENCE_ENCODER else ScaledEmbedder(embedder, scales)
 
 

@@ -1,4 +1,4 @@
-"""Which encoder a store is searched with, which one's vectors are made beside it, and which one was used before: kept with the vectors."""
+"""State of a store's encoders, stored with the vectors: the one in use, the one being prepared, the former one."""
 
 import asyncio
 from datetime import datetime
@@ -17,59 +17,62 @@ COMPARISON = "encoder_comparison"
 
 
 class EncoderVectors(Model):
-    """The vectors that an encoder has made of all tools. ``place``: of a store in a folder, the folder's name. ``at``: since when they are what they are."""
+    """Vectors that an encoder has made of all tools."""
 
     encoder: EncoderChoice
     identity: str
     dimension: int
     place: str = ""
+    """Name of their folder, for a store in a folder."""
     at: datetime | None = None
+    """Time since which they have their present role."""
 
 
 class EncoderState(Model):
-    """``in_use`` None: what the settings name, as in a store that was never switched. ``whole``: those ``beside`` are of all tools.
-
-    ``former``: what was in use before the last switch, kept until it is dropped, so that one can switch back.
-    """
+    """Which vectors are in use, in preparation and kept."""
 
     in_use: EncoderVectors | None = None
+    """None: the encoder of the settings, as in a store that was never switched."""
     beside: EncoderVectors | None = None
+    """Vectors in preparation."""
     whole: bool = False
+    """True when the vectors ``beside`` cover all tools."""
     former: EncoderVectors | None = None
+    """Vectors in use before the last switch, kept until they are dropped, so that one can switch back."""
 
 
 class Notes(Protocol):
-    """A few texts kept with the vectors, each replaced at once. All methods may raise ``UnavailableError``."""
+    """A few texts stored with the vectors, each replaced at once. All methods may raise ``UnavailableError``."""
 
     async def read(self, key: str) -> str:
-        """Empty where nothing was written."""
+        """Return the text; empty where nothing was written."""
         ...
 
     async def write(self, key: str, text: str) -> None:
-        """Every process reads it from now on."""
+        """Write a text, which every process reads from now on."""
         ...
 
     async def close(self) -> None:
-        """Idempotent."""
+        """Close the store. Idempotent."""
         ...
 
 
 class FolderNotes:
-    """Files beside the vectors."""
+    """Notes in files beside the vectors."""
 
     def __init__(self, root: Path) -> None:
         self._root = root
 
     async def read(self, key: str) -> str:
-        """What the file holds."""
+        """Return the content of the file."""
         return await asyncio.to_thread(self._read, self._root / f"{key}.json")
 
     async def write(self, key: str, text: str) -> None:
-        """Beside it, and then in its place."""
+        """Write a new file, and put it in place of the old one."""
         await asyncio.to_thread(self._write, self._root / f"{key}.json", text)
 
     async def close(self) -> None:
-        """Nothing is open."""
+        """Do nothing: no file is open."""
 
     def _read(self, file: Path) -> str:
         try:
@@ -90,7 +93,7 @@ class FolderNotes:
 
 
 async def read_state(notes: Notes) -> EncoderState:
-    """What is kept. ``UnavailableError`` where it cannot be read."""
+    """Read the stored state. ``UnavailableError`` where it cannot be read."""
     text = await notes.read(STATE)
     if not text:
         return EncoderState()
@@ -104,5 +107,5 @@ async def read_state(notes: Notes) -> EncoderState:
 
 
 async def write_state(notes: Notes, state: EncoderState) -> None:
-    """From now on every process goes by it. Raises ``UnavailableError``."""
+    """Store the state, which every process follows from now on. Raises ``UnavailableError``."""
     await notes.write(STATE, state.model_dump_json())

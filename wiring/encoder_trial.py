@@ -1,4 +1,4 @@
-"""The encoder in use and the one beside it on the store's own requests, before anything is switched."""
+"""Comparison of the encoder in use with the new one on the store's own requests, before a switch."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -21,18 +21,22 @@ from wiring.reranker import reranker_for
 from wiring.store_encoders import OpenVectors
 
 _NUMBER = 4
-"""Bytes of a vector's number."""
+"""Bytes of one number in a vector."""
 _CHARACTERS = 4
-"""Of a token, about."""
+"""Characters of a token, approximately."""
 
 
 async def compare_encoders(
     container: Container, progress: Callable[[int, int], None], given: Sequence[Labelled] | None = None
 ) -> EncoderComparison:
-    """Offers by both, kept with the vectors until they are switched to or discarded. A request's own memory tells neither of them.
+    """Compare the offers of both encoders on the store's requests.
+
+    The result is stored with the vectors until they are switched to or discarded. Neither encoder sees a request's own
+    memory.
 
     Raises:
-        ConflictError: no other encoder's vectors are ready, or the one in use is not at hand. UnavailableError: something cannot be reached.
+        ConflictError: no other encoder's vectors are ready, or the one in use is not available.
+        UnavailableError: something is out of reach.
     """
     encoders, change = container.encoders, EncoderChange(container)
     state, in_force = await encoders.state(), await change.in_force()
@@ -63,13 +67,13 @@ async def compare_encoders(
 
 
 async def _uncounted(tools: Sequence[ToolId]) -> int:
-    """How long signatures are tells nothing of an encoder."""
+    """Return 0: the length of signatures says nothing about an encoder."""
     del tools
     return 0
 
 
 async def last_comparison(container: Container) -> EncoderComparison | None:
-    """That of the vectors beside, where it was made. Raises ``UnavailableError``."""
+    """Return the comparison for the vectors in preparation, where there is one. Raises ``UnavailableError``."""
     text = await container.encoders.noted(COMPARISON)
     return EncoderComparison.model_validate_json(text) if text else None
 

@@ -1,4 +1,4 @@
-"""What asks servers for tokens, by the settings: the same guard that calls go through."""
+"""Client for requests to token servers, with the same address guard as calls."""
 
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
@@ -9,7 +9,7 @@ from wiring.settings import Settings
 
 @asynccontextmanager
 async def open_exchange(settings: Settings) -> AsyncGenerator[Exchange]:
-    """Opens nothing until it is asked with; closed at the end."""
+    """Yield a client that connects when first used; it is closed at the end."""
     from agent.execution.http.exchange import GuardedExchange
     from agent.execution.http.guard import Guard
 

@@ -1,4 +1,4 @@
-"""The executors of the settings: the one that makes calls, and one for one command that answers from files of recorded calls."""
+"""Executors: one that makes calls, and one that answers a single command from files of recorded calls."""
 
 import os
 from collections.abc import AsyncGenerator, Sequence
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def http_parameters(settings: Settings) -> "HttpParameters":
-    """The limits of calls."""
+    """Return the limits of calls."""
     from agent.execution.http import HttpParameters
 
     return HttpParameters(
@@ -39,9 +39,10 @@ def http_parameters(settings: Settings) -> "HttpParameters":
 def live_executor(
     container: Container, secrets: Secrets, owner: str = "", memory: HostMemory | None = None
 ) -> Executor:
-    """A new one that makes calls, over HTTP and to MCP servers, with whose secrets it is given; who makes it closes it.
+    """Create an executor that makes calls, over HTTP and to MCP servers, with these secrets; the caller closes it.
 
-    ``owner``: who else's sessions with MCP servers it must not share, and whose keys are refused. ``memory``: of hosts, in place of the container's.
+    ``owner``: separates its sessions with MCP servers and its refused keys from those of others. ``memory``: of hosts,
+    in place of the container's.
     """
     from agent.execution.http import HttpExecutor
 
@@ -57,7 +58,10 @@ def live_executor(
 
 
 def mcp_parameters(settings: Settings) -> "McpParameters":
-    """The limits of sessions with MCP servers, and the commands that may be started. ``UsageError`` where a variable that one names is not set."""
+    """Return the limits of sessions with MCP servers, and the commands that may be started.
+
+    ``UsageError`` where a variable that a command names is not set.
+    """
     from agent.execution.mcp import Command, McpParameters
     from agent.execution.mcp.parameters import MIB
 
@@ -86,10 +90,13 @@ def _environment(command: str, names: Sequence[str]) -> dict[str, str]:
 
 @asynccontextmanager
 async def replay_of(container: Container, paths: Sequence[Path]) -> AsyncGenerator[Executor]:
-    """A replay executor over these files. They are joined with the store's documents and change nothing in it.
+    """Yield a replay executor over these files.
+
+    They are joined with the store's documents, and the store is not changed.
 
     Raises:
-        UsageError: a file is not there. BrokenInputError: it holds a line that cannot be read.
+        UsageError: a file is not there.
+        BrokenInputError: it holds a line that cannot be read.
     """
     from agent.execution.replay import ReplayExecutor
     from graph.backends.memory import MemoryGraph
@@ -115,4 +122,4 @@ async def replay_of(container: Container, paths: Sequence[Path]) -> AsyncGenerat
 
 
 def _silent(stage: str, done: int, total: int | None) -> None:
-    """Reading a file of calls is over before a bar could be read."""
+    """Ignore the progress: reading a file of calls is over before a bar could be read."""

@@ -1,4 +1,4 @@
-"""The graph and what all may recall, as the search sees them."""
+"""Experience of a store as the search reads it: the graph's transitions, and the memories that all users share."""
 
 import asyncio
 import logging
@@ -21,16 +21,17 @@ _log = logging.getLogger(__name__)
 
 
 class Transitions(Protocol):
-    """What is read of a graph; see ``graph.store.GraphStore``."""
+    """Access to the transitions of a graph; see ``graph.store.GraphStore``."""
 
     async def edges_beside(self, tools: Iterable[ToolId]) -> list[Edge]: ...
 
 
 class StoreExperience:
-    """What imported trajectories and live runs walked, and what served imported requests. A banned or muted transition counts for nothing.
-    Made for one run, as its search is, and dropped with it.
+    """Transitions of imported trajectories and live runs, and imported requests that were served.
 
-    Of memories only those that all share are read: what one owner asked for must not show in what another is offered.
+    A banned or muted transition counts for nothing. Created for one run, as its search is, and dropped with it.
+
+    Of memories only shared ones are read: one owner's requests must not show in another's offers.
     """
 
     def __init__(self, graph: Transitions, memories: NearMemories, embedder: Embedder) -> None:
@@ -42,7 +43,7 @@ class StoreExperience:
         self._alike: dict[bytes, tuple[int, Sequence[Precedent]]] = {}
 
     async def beside(self, tools: Iterable[ToolId]) -> Sequence[Walked]:
-        """Every transition out of one of these tools or into one, by source and target. What is beside a tool is read once."""
+        """Return every transition out of one of these tools or into one, by source and target. Each tool is read once."""
         asked = {tool for tool in tools if tool != FINISH}
         if new := sorted(asked - self._read):
             for edge in await self._graph.edges_beside(new):
@@ -52,8 +53,9 @@ class StoreExperience:
         return [one for ends, one in sorted(self._walked.items()) if not asked.isdisjoint(ends)]
 
     async def precedents(self, request: NDArray[np.float32], limit: int) -> Sequence[Precedent]:
-        """The shared memories most like a request, best first; none where they are out of reach, for a search goes on without. What is
-        alike is looked up once.
+        """Return the shared memories most like a request, best first; each request is looked up once.
+
+        Empty where they are out of reach, since a search goes on without them.
         """
         key = request.tobytes()
         known, found = self._alike.get(key, (0, ()))

@@ -1,4 +1,4 @@
-"""What is exported of a store: a solution, or what a run went by, with that run's values."""
+"""Export of programs: of a solution, or of the program that served a run, with that run's values."""
 
 import asyncio
 import logging
@@ -23,7 +23,10 @@ _log = logging.getLogger(__name__)
 async def went_by(
     container: Container, records: Sequence[EventRecord], given: ProgramPlan | None = None
 ) -> WentBy | None:
-    """What served a run that has ended, out of its events; None where nothing was called, or no program says it. ``given``: the plan that it was given."""
+    """Return the program that served an ended run, from its events; ``given``: the plan that it was given.
+
+    None where nothing was called, or no program describes the run.
+    """
     for one in taken(records):
         if one.told.how != "chosen" and one.ended is not None and one.ended.verdict == "yes":
             return WentBy(solution=one.told.solution, values=one.told.values)
@@ -33,10 +36,12 @@ async def went_by(
         return None
     try:
         docs = await container.graph.get_tools(called)
-        plan, words = await asyncio.to_thread(_generalised, request, records, docs, given)  # long answers are read anew
-    except (NotLinearError, UsageError):  # the latter: it goes over a file, which only its run has
+        plan, words = await asyncio.to_thread(
+            _generalised, request, records, docs, given
+        )  # parses long answers, so not in the event loop
+    except (NotLinearError, UsageError):  # UsageError: it works on a file, which only its run has
         return None
-    except UnavailableError as error:  # its answer was given all the same
+    except UnavailableError as error:  # not an error of the run: its answer was given already
         _log.warning("this run cannot be exported later: %s", error)
         return None
     return WentBy(plan=plan.model_copy(update={"program": plan.program.model_copy(update={"stubs": ""})}), words=words)
@@ -51,10 +56,10 @@ def _generalised(
 
 
 async def exported_program(container: Container, begins: str) -> ExportedProgram:
-    """Of a solution or of a run that was asked of late, by its id or the beginning of it.
+    """Export a solution or a recent run, by its id or the beginning of it.
 
     Raises:
-        UsageError: nothing is kept under it, or more than one thing; or it cannot be exported.
+        UsageError: there is none under it, or more than one; or it cannot be exported.
     """
     store = await container.solution_store()
     whole = (await store.get([begins])).get(begins)

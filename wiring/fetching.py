@@ -1,4 +1,4 @@
-"""Documents of sources and of builds from the addresses that their authors give."""
+"""Fetching of documents for sources and builds from the addresses that their authors give."""
 
 import asyncio
 import re
@@ -21,22 +21,22 @@ _ADDRESS = re.compile(r"https?://", re.IGNORECASE)
 _SUFFIXES = (".json", ".yaml", ".yml", ".csv", ".jsonl", ".gz")
 _MIB = 1024 * 1024
 _MOST, _SECONDS = 64 * _MIB, 60.0
-"""Of one document of a build, as large as one that is read from a file."""
+"""Limits of one document of a build: as large as one that is read from a file."""
 
 
 def is_address(source: Path | str) -> bool:
-    """Whether a source of tools is an address to fetch a document from, and no path."""
+    """Return whether a source of tools is an address to fetch from, and no path."""
     return isinstance(source, str) and _ADDRESS.match(source) is not None
 
 
 class FetchedDocuments:
-    """Reads sources of tools, some of which were fetched into files from addresses."""
+    """Reader of sources of tools, some of which were fetched from addresses into files."""
 
     def __init__(self, addresses: dict[Path, str]) -> None:
         self._addresses = addresses
 
     def read(self, path: Path, server: str = "") -> Iterator[ToolDoc | Skipped]:
-        """The documents at a path. Raises as ``read_tools``."""
+        """Yield the documents at a path. Raises as ``read_tools``."""
         address = self._addresses.get(path)
         return read_tools(path, server) if address is None else read_fetched(path, address, server)
 
@@ -45,7 +45,7 @@ class FetchedDocuments:
 async def fetched_sources(
     settings: Settings, sources: Iterable[Path | str]
 ) -> AsyncGenerator[tuple[tuple[Path, ...], FetchedDocuments]]:
-    """The paths of the sources, those at addresses fetched into files for the time of the block, and what reads them.
+    """Yield the paths of the sources, fetched into temporary files where they are addresses, and their reader.
 
     Raises as :func:`fetch_document`.
     """
@@ -79,7 +79,10 @@ def _write(path: Path, content: bytes) -> None:
 
 
 def _file_name(address: str, content: bytes) -> str:
-    """A file's name by which its content is read as what it is; by the address's own, where that tells."""
+    """Return a file name by which the content is read as what it is.
+
+    It is the address's own name where that has a known suffix.
+    """
     name = re.sub(r"[^\w.-]", "_", PurePosixPath(urlsplit(address).path).name)[-100:]
     if PurePosixPath(name).suffix.lower() in _SUFFIXES:
         return name
@@ -90,14 +93,16 @@ def _file_name(address: str, content: bytes) -> str:
 
 
 async def fetch_document(settings: Settings, address: str, limits: "FetchLimits | None" = None) -> bytes:
-    """The document at ``address``: https, or http; public, or allowed by ``FOOTPATH_ALLOW_HOSTS``; ``FOOTPATH_SOURCE_BYTES`` at most,
-    unless ``limits`` say otherwise.
+    """Fetch the document at ``address``, over https or http.
 
-    Up to three redirects are followed, each checked as the first address is.
+    The address has to be public, or allowed by ``FOOTPATH_ALLOW_HOSTS``; the document has at most
+    ``FOOTPATH_SOURCE_BYTES``, unless ``limits`` say otherwise. Up to three redirects are followed, each checked as the
+    first address is.
 
     Raises:
-        ForbiddenAddressError: it, or what it redirects to, may not be reached.
-        UnavailableError: nothing came, or not in time. BrokenInputError: what came is no document.
+        ForbiddenAddressError: the address, or what it redirects to, may not be reached.
+        UnavailableError: nothing came, or not in time.
+        BrokenInputError: what came is no document.
     """
     from agent.execution.http.fetching import FetchLimits, fetch
     from agent.execution.http.guard import Guard

@@ -1,4 +1,7 @@
-"""What is kept for one owner is forgotten with the owner: memories and solutions, with the vectors of both, and what was shared of them without an administrator's word."""
+"""Removal of all that is kept for one owner: memories and solutions, with the vectors of both.
+
+What came from the owner and is shared without an administrator's approval is removed too.
+"""
 
 from typing import Protocol
 
@@ -7,19 +10,19 @@ from domain.memory import MemoryStore
 
 
 class Keeps(Protocol):
-    """What holds them: a container."""
+    """Stores of memories and solutions: a container."""
 
     async def memories(self) -> MemoryStore:
-        """Of all owners."""
+        """Return the memories of all owners."""
         ...
 
     async def solutions(self, owner: str | None = None) -> SolutionLibrary:
-        """Of one owner, with those that all share."""
+        """Return the solutions of one owner, with those that all share."""
         ...
 
 
 async def forget_owner(container: Keeps, owner: str) -> None:
-    """Forget it for good. ``UnavailableError``: a store is out of reach, and some of it may be there still."""
+    """Forget an owner's data for good. ``UnavailableError``: a store is out of reach, and some of it may remain."""
     if not owner:
         raise ValueError("what all share belongs to no owner")
     await withdraw_shared(container, owner)
@@ -30,5 +33,5 @@ async def forget_owner(container: Keeps, owner: str) -> None:
 
 
 async def withdraw_shared(container: Keeps, owner: str) -> None:
-    """Let nobody share any longer what came from this owner without an administrator's word. Raises as :func:`forget_owner`."""
+    """Stop sharing what came from this owner without an administrator's approval. Raises as :func:`forget_owner`."""
     await (await container.solutions("")).withdraw(owner)

@@ -1,4 +1,4 @@
-"""The gate over a store that is open."""
+"""Setup of the gate over a store that is open."""
 
 from collections.abc import AsyncGenerator, Collection, Sequence
 from contextlib import asynccontextmanager
@@ -22,7 +22,7 @@ from wiring.reranker import reranker_for
 from wiring.settings import Settings
 
 _SERVED = 5
-"""Requests that were served before, of those most like one that is made for a new tool."""
+"""Number of served requests that are compared, of those most like one that is made for a new tool."""
 
 
 @asynccontextmanager
@@ -37,8 +37,10 @@ async def gate_deps(
     account_note: str = "",
     hidden: Collection[ToolId] = (),
 ) -> AsyncGenerator[GateDeps]:
-    """What the gate works with, for one source. ``secrets``: those that its calls may send. ``own``: the ids of its tools that are
-    admitted already. ``declared``: the address at which it was said to be. ``hidden``: tools that whoever reads the findings may not know of.
+    """Yield what the gate works with, for one source.
+
+    ``secrets``: those that its calls may send. ``own``: ids of its tools that are admitted already. ``declared``: the
+    address at which it was said to be. ``hidden``: tools that readers of the findings may not know of.
     """
     known = await _known(container, own, frozenset(hidden))
     executor = live_executor(container, secrets, "gate", container.host_memory.without_history())
@@ -60,7 +62,7 @@ async def gate_deps(
 
 
 async def _known(container: Container, own: Collection[ToolId], hidden: frozenset[ToolId]) -> KnownNames:
-    """The tools that there are; of two that are called the same, one that may be named."""
+    """Collect the names of all tools; of two tools with the same name, one that may be shown is kept."""
     known, unseen = KnownNames(hidden=hidden), list[ToolDoc]()
     async for tool in container.graph.documents():
         if tool.id in hidden:
@@ -74,14 +76,14 @@ async def _known(container: Container, own: Collection[ToolId], hidden: frozense
 
 
 def reach_of(settings: Settings) -> Reach:
-    """Whether an address may be called, with all that its name resolves to."""
+    """Return a check whether an address may be called, with all that its name resolves to."""
     from agent.execution.http.guard import Guard
 
     guard = Guard(settings.allow_hosts)
 
     async def reach(url: str) -> None:
         if url.startswith(STDIO):
-            return  # an administrator's command: what may be started says FOOTPATH_MCP_COMMANDS
+            return  # an administrator's command: FOOTPATH_MCP_COMMANDS decides what may be started
         guard.check_url(url)
         parts = urlsplit(url)
         await guard.addresses(parts.hostname or "", parts.port or (443 if parts.scheme == "https" else 80))
@@ -90,13 +92,13 @@ def reach_of(settings: Settings) -> Reach:
 
 
 def judge_of(container: Container) -> Judge | None:
-    """The language model that is asked for it; None where there is none."""
+    """Return the judge that asks the language model for it; None where there is none."""
     found = container.judging_model()
     return None if found is None else ModelJudge(*found)
 
 
 def search_of(container: Container, hidden: frozenset[ToolId] = frozenset()) -> WithTools:
-    """The store's search as it would be with some tools more, over what walks and shared memories tell."""
+    """Return the store's search as it would be with further tools, over walks and shared memories."""
 
     async def searched(tools: Sequence[ToolDoc]) -> WhatIf:
         before = await container.search()

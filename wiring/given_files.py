@@ -12,7 +12,10 @@ from wiring.settings import Settings
 
 
 async def given_files(paths: Sequence[Path], settings: Settings, before: Sequence[GivenFile] = ()) -> GivenFiles:
-    """``before``: files of earlier questions of the conversation. ``UsageError``: one cannot be read, or they are too many."""
+    """Read the files of a question. ``UsageError``: one cannot be read, or there are too many.
+
+    ``before``: files of earlier questions of the conversation.
+    """
     if len(paths) > settings.files:
         raise UsageError(f"a question may have {settings.files} files; this one has {len(paths)}")
     return await asyncio.to_thread(_given, paths, settings, before)

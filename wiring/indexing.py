@@ -1,8 +1,9 @@
-"""The tools of a graph made searchable: their vectors, and their words here and on every machine that shares the vectors.
+"""Indexing of a graph's tools: their vectors, and their words here and on every machine that shares the vectors.
 
-BM25 is a machine's own copy, made from the graph's documents wherever it is missing or was made from others. Beside a Qdrant server the vectors are shared and the words are not, so a machine could rank by words that another one has
-replaced. Whoever indexes notes the fingerprint of the texts with the collection; whoever searches compares it with its own, one
-small request.
+BM25 is a machine's own copy, made from the graph's documents wherever it is missing or was made from others. Beside a
+Qdrant server the vectors are shared and the words are not, so a machine could rank by words that another one has
+replaced. Whoever indexes stores the fingerprint of the texts with the collection; whoever searches compares it with its
+own, one small request.
 """
 
 import asyncio
@@ -23,7 +24,7 @@ _log = logging.getLogger(__name__)
 
 
 async def publish_words(graph: GraphStore, index: VectorIndex, lexical: LexicalIndex) -> None:
-    """After indexing: hold the words of the graph's documents and no others, and let other machines know of them."""
+    """Make the words match the graph's documents after indexing, and inform other machines."""
     from retriever.backends.qdrant import QdrantIndex
 
     if isinstance(index, QdrantIndex):
@@ -32,7 +33,7 @@ async def publish_words(graph: GraphStore, index: VectorIndex, lexical: LexicalI
 
 
 async def tell_of_words(index: VectorIndex, lexical: LexicalIndex) -> None:
-    """Let other machines know which words there are here. Nobody else has those of an index in a folder."""
+    """Publish the fingerprint of the words here. The words of an index in a folder are shared with nobody."""
     from retriever.backends.qdrant import QdrantIndex
 
     if isinstance(index, QdrantIndex):
@@ -40,9 +41,10 @@ async def tell_of_words(index: VectorIndex, lexical: LexicalIndex) -> None:
 
 
 async def follow_others(container: Container) -> None:
-    """Before searching: go by the encoder that is in use now, and by the words that were indexed last.
+    """Follow the encoder in use and the latest words before a search.
 
-    Both are read side by side, the words' note with the vectors that were in use: each is a round trip to a server.
+    Both are read at the same time, the words' fingerprint with the vectors that were in use: each is a round trip to a
+    server.
     """
     before = await _open_index(container)
     noted, followed = await asyncio.gather(_noted(before), container.encoders.follow(), return_exceptions=True)
@@ -60,15 +62,17 @@ async def follow_others(container: Container) -> None:
 
 
 async def _open_index(container: Container) -> VectorIndex | None:
-    """The vectors in use as far as this process knows; None where it knows of none, or they cannot be opened any more."""
+    """Return the vectors in use as this process knows them; None where it knows none, or cannot open them any more."""
     try:
         return (await container.retrieval())[1] if container.encoders.has_state else None
     except FootpathError:
-        return None  # what is in use now is opened next, and says what is wrong with it
+        return None  # the vectors in use are opened next, which raises the error that matters
 
 
 async def follow_words(graph: GraphStore, index: VectorIndex, lexical: LexicalIndex) -> None:
-    """Before searching: make the words anew where others were indexed, or where tools were and no words are here. Takes seconds.
+    """Make the words anew before a search, where others were indexed, or tools were and no words are here.
+
+    Takes seconds.
 
     A store without any tool gets an index without any word, so that a search over it finds nothing rather than fails.
     """
@@ -78,10 +82,10 @@ async def follow_words(graph: GraphStore, index: VectorIndex, lexical: LexicalIn
     elif noted and noted != here:
         _log.info("another machine has indexed other documents: the word index is made anew from the graph's")
     elif here or (await graph.statistics()).documents:
-        return  # they are the same; or documents that nobody has indexed, which the search says
+        return  # equal fingerprints; or documents that were never indexed, which the search reports
     await lexical.replace(await _texts(graph))
     if noted and await lexical.fingerprint() != noted:
-        # Two machines changed different tools at once: each told of its own, and the graph has both.
+        # Two machines changed different tools at once: each published its own fingerprint, and the graph has both.
         await tell_of_words(index, lexical)
 
 
@@ -96,9 +100,9 @@ async def _texts(graph: GraphStore) -> dict[ToolId, str]:
 
 
 async def index_documents(container: Container, progress: Progress) -> int:
-    """Index every document of the graph that is new or has changed; how many those were. Raises ``UnavailableError``."""
+    """Index every new or changed document of the graph; return their number. Raises ``UnavailableError``."""
     embedder, index, lexical = await container.retrieval()
-    await embedder.scale()  # kept with the vectors, before anything is searched by them
+    await embedder.scale()  # measured and stored before anything is searched by these vectors
     total = (await container.graph.statistics()).documents
     report = await index_tools(
         container.graph.documents(), embedder, index, lexical, lambda done: progress("embed", done, total)

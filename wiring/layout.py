@@ -1,4 +1,4 @@
-"""The folder of an embedded store: what lies where, and which format it has."""
+"""Folder of an embedded store: its files, and the version of its format."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -80,7 +80,7 @@ class StoreFolder:
             self._create()
 
     def keep_private(self) -> None:
-        """All of it is its owner's alone: it holds what tools have answered."""
+        """Make all files accessible to their owner only: they hold what tools have answered."""
         keep_private(self.root)
 
     def _check(self) -> None:

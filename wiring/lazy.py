@@ -1,4 +1,4 @@
-"""Lazy objects: opened at the first asking, once, however many ask at the same time."""
+"""Lazy objects: opened when first needed, once, however many callers ask at the same time."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -7,7 +7,7 @@ from typing import Generic, Protocol, TypeVar
 
 
 class Store(Protocol):
-    """What is set up before it is used, and closed after."""
+    """Object that is set up before it is used, and closed after."""
 
     async def setup(self) -> None: ...
 
@@ -19,15 +19,18 @@ S = TypeVar("S", bound=Store)
 
 
 class Lazy(Generic[T]):
-    """``make`` runs in the first :meth:`get`; who asks meanwhile waits for it. Where it fails, or is cancelled, the next one tries again."""
+    """Object made by the first :meth:`get`, for which other callers wait.
+
+    After a failure or cancellation, the next call tries again.
+    """
 
     def __init__(self, make: Callable[[], Awaitable[T]]) -> None:
         self._make = make
-        self._made: tuple[T] | None = None
+        self._made: tuple[T] | None = None  # a tuple, so that None can be an object
         self._lock = asyncio.Lock()
 
     async def get(self) -> T:
-        """What was made."""
+        """Return the object."""
         if self._made is None:
             async with self._lock:
                 if self._made is None:
@@ -36,7 +39,10 @@ class Lazy(Generic[T]):
 
 
 async def set_up(store: S, stack: AsyncExitStack) -> S:
-    """The store, set up and closed with the stack; closed at once where that fails, since it may be tried often."""
+    """Return the store, set up, to be closed with the stack.
+
+    It is closed at once where the setup fails, since it may be tried often.
+    """
     try:
         await store.setup()
     except BaseException:

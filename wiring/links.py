@@ -1,4 +1,4 @@
-"""The links of a store's tools: coupling and substitutes, found with the vectors of the same store."""
+"""Links between a store's tools: coupling and substitutes, computed with the vectors of the same store."""
 
 import asyncio
 import logging
@@ -19,16 +19,19 @@ _log = logging.getLogger(__name__)
 
 _PORTION = 2_000
 LINKED_AT_ONCE = 2_000
-"""Tools of a store whose links are brought up to date after a run: that takes less than a second."""
+"""Largest number of tools in a store whose links are updated after a run: that takes less than a second."""
 _BLOCK = 512
 _LOOKED_AT = 300
-"""Tools most like a new one that it is linked with at once, where the store is too large to look at all."""
+"""Number of most similar tools that a new one is linked with at once, where the store is too large for all."""
 NEAREST = 30
-"""Similar tools that are looked at for each."""
+"""Number of similar tools that are kept for each tool."""
 
 
 class VectorNeighbours:
-    """Finds similar documents by their stored vectors: all are read once, and compared by blocks. ``scale``: of cosines of documents."""
+    """Finds similar documents by their stored vectors, which are read once and compared by blocks.
+
+    ``scale`` calibrates the cosines of documents.
+    """
 
     def __init__(self, index: VectorIndex, identity: str, scale: LinearMap) -> None:
         self.identity = identity
@@ -38,7 +41,10 @@ class VectorNeighbours:
         self._vectors: Vectors | None = None
 
     async def near(self, tools: Sequence[ToolId]) -> Near:
-        """The :data:`NEAREST` of each tool that has a vector, of those that are similar at all, best first. Raises ``UnavailableError``."""
+        """Return the :data:`NEAREST` similar tools of each tool that has a vector, best first.
+
+        Raises ``UnavailableError``.
+        """
         if self._vectors is None:
             self._vectors = await self._read()
         return await asyncio.to_thread(self._near, set(tools), self._vectors)
@@ -46,7 +52,7 @@ class VectorNeighbours:
     async def _read(self) -> Vectors:
         known = sorted(await self._index.digests())
         rows: list[Vectors] = []
-        # In portions: on their way they take ten times the memory that they need in the end.
+        # In portions: while they are read, vectors take ten times the memory that they need in the end.
         for start in range(0, len(known), _PORTION):
             found = await self._index.vectors(known[start : start + _PORTION])
             self._ids += sorted(found)
@@ -55,7 +61,7 @@ class VectorNeighbours:
 
     def _near(self, tools: set[ToolId], vectors: Vectors) -> Near:
         asked = [row for row, tool in enumerate(self._ids) if tool in tools]
-        every = len(asked) == len(self._ids)  # then each pair is looked at once
+        every = len(asked) == len(self._ids)  # each pair of rows is compared once then
         hits: dict[int, list[tuple[float, int]]] = {row: [] for row in asked}
         for start in range(0, len(asked), _BLOCK):
             rows = asked[start : start + _BLOCK]
@@ -76,9 +82,9 @@ class VectorNeighbours:
 
 
 async def link_news(container: Container) -> None:
-    """Bring links up to date after a run whose answers told of responses nobody knew; in a large store they wait for the next build.
+    """Update links after a run whose responses were new; in a large store, links wait for the next build.
 
-    The run was answered: what goes wrong here is logged.
+    The run was answered already: errors here are only logged.
     """
     try:
         async with container.changing:
@@ -90,27 +96,32 @@ async def link_news(container: Container) -> None:
 
 
 async def link_pending(container: Container) -> None:
-    """Compute the links that wait, where the store is not so large that they wait for the next build. Raises ``UnavailableError``."""
+    """Compute pending links, unless the store is so large that they wait for the next build.
+
+    Raises ``UnavailableError``.
+    """
     graph = container.graph
     if (await graph.link_counts()).pending and (await graph.statistics()).documents <= LINKED_AT_ONCE:
         await link(container, unseen, embedded=True)
 
 
 def unseen(done: int, total: int) -> None:
-    """Nobody watches."""
+    """Ignore the progress."""
     del done, total
 
 
 @dataclass(frozen=True, slots=True)
 class LinkedTools:
-    """``computed``: tools whose links are up to date now; ``waiting``: those whose links the next build computes whole."""
+    """Numbers of linked tools."""
 
     computed: int
+    """Tools whose links are up to date now."""
     waiting: int = 0
+    """Tools whose links the next build computes fully."""
 
 
 async def link_changed(container: Container, tools: Sequence[ToolId]) -> LinkedTools:
-    """Bring up to date the links of tools that came, changed or went, and of those that they touch."""
+    """Update the links of tools that came, changed or went, and of the tools that they touch."""
     if not tools:
         return LinkedTools(0)
     mates = {tool.rpartition("/")[0] for tool in tools}
@@ -123,7 +134,7 @@ async def link_changed(container: Container, tools: Sequence[ToolId]) -> LinkedT
 
 
 async def _link_among_near(container: Container, tools: Sequence[ToolId], beside: Sequence[ToolId]) -> LinkedTools:
-    """With what is most like them in a large store, rather than with everything."""
+    """Link tools with the most similar ones of a large store, rather than with all."""
     embedder, index, _ = await container.retrieval()
     scale = (await embedder.scale()).documents
     near: dict[ToolId, list[tuple[ToolId, float]]] = {}
@@ -137,7 +148,7 @@ async def _link_among_near(container: Container, tools: Sequence[ToolId], beside
 
 
 async def link(container: Container, progress: Progress, *, embedded: bool) -> Linked:
-    """Bring the links of a store up to date. ``embedded``: its tools are indexed, so that substitutes can be found.
+    """Update the links of a store. ``embedded``: its tools are indexed, so that substitutes can be found.
 
     Raises:
         UnavailableError: the store cannot be used.
@@ -150,13 +161,16 @@ async def link(container: Container, progress: Progress, *, embedded: bool) -> L
 
 
 async def link_whole(container: Container) -> None:
-    """Compute whatever links were computed in part, or wait, with all tools of the store. Raises ``UnavailableError``."""
+    """Compute all partial and pending links with all tools of the store. Raises ``UnavailableError``."""
     async with container.changing:
         await link(container, unseen, embedded=True)
 
 
 async def partly_linked(container: Container, tools: Collection[ToolId]) -> frozenset[ToolId]:
-    """Those of these that have a document, and whose links were not computed with all tools of the store in sight. Raises ``UnavailableError``."""
+    """Return the tools that have a document and whose links were not computed with all tools.
+
+    Raises ``UnavailableError``.
+    """
     if not tools:
         return frozenset()
     docs, states = await container.graph.get_tools(tools), await container.graph.link_states()

@@ -1,4 +1,4 @@
-"""The servers that an administrator allows to be started (``FOOTPATH_MCP_COMMANDS``), as JSON: a command by its name."""
+"""MCP servers that an administrator allows to be started (``FOOTPATH_MCP_COMMANDS``): JSON, commands by name."""
 
 import re
 import shlex
@@ -11,21 +11,24 @@ _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,99}")
 
 
 class McpCommand(BaseModel):
-    """One of them. ``command``: its words, or a line that is split into words; no shell ever reads it.
-
-    ``environment``: names of this process's variables that it may see. ``keys``: variables that carry the keys of who calls. ``folder``: where it
-    is started. ``memory``, ``file``: MiB of data, and of one written file, and ``cpu``: seconds of computing that each of its processes may take.
-    """
+    """Command that starts an MCP server."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
 
     command: tuple[str, ...]
+    """Its words, or a line that is split into words; no shell ever reads it."""
     environment: tuple[str, ...] = ()
+    """Names of this process's variables that it may see."""
     keys: tuple[str, ...] = ()
+    """Variables that carry the keys of the caller."""
     folder: str | None = None
+    """Folder in which it is started."""
     memory: Annotated[int, Field(ge=16, le=1_048_576)] = 2048
+    """MiB of data that each of its processes may take."""
     cpu: Annotated[int, Field(ge=1, le=1_000_000)] = 3600
+    """Seconds of processor time that each of its processes may take."""
     file: Annotated[int, Field(ge=0, le=1_048_576)] = 1024
+    """MiB that one written file may have."""
 
     @model_validator(mode="before")
     @classmethod
@@ -54,7 +57,7 @@ class McpCommand(BaseModel):
 
 
 def names_of_commands(value: dict[str, McpCommand]) -> dict[str, McpCommand]:
-    """The same, where every name can stand in an address: ``stdio:NAME``."""
+    """Check that every name can be part of an address, as in ``stdio:NAME``, and return the commands."""
     if wrong := [name for name in value if not _NAME.fullmatch(name)]:
         raise ValueError(f"{wrong[0][:100]!r} is no name of a command: 1 to 64 of a-z, 0-9, '.', '_', '-'")
     return value

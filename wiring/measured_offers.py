@@ -1,4 +1,4 @@
-"""The offers that `evaluate.py offers` measures: what a store's tools are offered by, with or without its edges and its precedents."""
+"""Offers as ``evaluate.py offers`` measures them, with or without the store's edges and precedents."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -23,17 +23,20 @@ from wiring.experience import StoreExperience, Transitions
 
 @dataclass(frozen=True, slots=True)
 class Measurable:
-    """``offers`` and ``retrieval`` read the same ``asked``, which is told of each request before. ``kept``: of shuffled edges, by kind."""
+    """Searches over a store to be measured."""
 
     offers: Offers
     retrieval: Offers
+    """Offers by retrieval alone."""
     tokens: Tokens
     asked: "AskedAnew"
+    """Experience that both searches read; it is told of each request before."""
     kept: Mapping[str, float]
+    """Share of a rewired graph's edges that the store has as well, by kind."""
 
 
 async def measurable(container: Container, edges: Edges, *, precedents: bool) -> Measurable:
-    """What is measured of a store. ``precedents``: whether what served other requests counts."""
+    """Prepare the measurement of a store. ``precedents``: use what served other requests."""
     memories = await container.memories_in_reach() if precedents else NoMemories()
     graph = await variant(container.graph, edges)
     kept = graph.kept if isinstance(graph, RewiredGraph) else {}
@@ -48,7 +51,7 @@ async def measurable(container: Container, edges: Edges, *, precedents: bool) ->
 
 
 class AskedAnew:
-    """What walks have shown, read anew for each request (:meth:`ask`), as by a run, which shares it with no other."""
+    """Experience read anew for each request (:meth:`ask`), as by a run, which shares it with no other."""
 
     def __init__(self, graph: Transitions, memories: NearMemories, embedder: Embedder) -> None:
         self._graph = graph
@@ -58,11 +61,11 @@ class AskedAnew:
 
     @property
     def met(self) -> set[str]:
-        """The requests that memory knew."""
+        """Return the requests that memory knew."""
         return self._memories.met
 
     def ask(self, request: str) -> None:
-        """From now on nothing is known of this request."""
+        """Begin a request, and forget all that is known of it."""
         self._memories.ask(request)
         self._own = self._anew()
 
@@ -70,11 +73,11 @@ class AskedAnew:
         return StoreExperience(self._graph, self._memories, self._embedder)
 
     async def beside(self, tools: Iterable[ToolId]) -> Sequence[Walked]:
-        """Every transition out of one of these tools or into one."""
+        """Return every transition out of one of these tools or into one."""
         return await self._own.beside(tools)
 
     async def precedents(self, request: NDArray[np.float32], limit: int) -> Sequence[Precedent]:
-        """The requests most like the one with this vector; best first."""
+        """Return the requests most like the one with this vector, best first."""
         return await self._own.precedents(request, limit)
 
 

@@ -1,4 +1,4 @@
-"""Where long-term memory lies: a Qdrant server, or a file of the store's folder."""
+"""Back end of long-term memory: a Qdrant server, or a file of the store's folder."""
 
 from pathlib import Path
 
@@ -8,7 +8,7 @@ from wiring.store_servers import vector_address
 
 
 def memories_of(settings: Settings, file: Path, *, on_server: bool) -> MemoryStore:
-    """A store of memories that is not open yet."""
+    """Create a store of memories, not open yet."""
     if on_server:
         from retriever.backends.qdrant_memories import QdrantMemories
 

@@ -1,4 +1,7 @@
-"""Mining of a store's solutions: its tools to walks, combinations, programs and questions, and into the library what execution proves."""
+"""Mining of solutions: a store's tools are combined into walks, programs and questions.
+
+What execution proves is added to the library.
+"""
 
 import asyncio
 from collections.abc import AsyncIterator, Collection, Sequence
@@ -22,32 +25,37 @@ _NAMED = 40
 
 @dataclass(frozen=True, slots=True)
 class Mining:
-    """What is mined, and how. ``toolsets``: mined together; none: every tool set of the store by itself. ``live``: tools that only read may be
-    called. ``model``: words the questions, in ``language``. ``unproven``: what could not be executed is kept, suspended.
-    """
+    """Options of mining."""
 
     toolsets: tuple[str, ...] = ()
+    """Tool sets that are mined together; empty: every tool set of the store by itself."""
     live: bool = False
+    """Tools that only read may be called."""
     model: bool = False
+    """The language model words the questions."""
     language: str = ""
+    """Language of the questions."""
     unproven: bool = False
+    """Solutions that could not be executed are kept, suspended."""
 
     @property
     def way(self) -> str:
-        """How what is executed, and worded; what was done in another way is done anew."""
+        """Return how solutions are executed and worded; what was done in another way is done again."""
         worded = f"model {self.language}".strip() if self.model else "plain"
         return " ".join(("live" if self.live else "recorded", worded, *(("unproven",) if self.unproven else ())))
 
 
 def journal_of(container: Container) -> Journal:
-    """What mining has done in a store so far: beside it."""
+    """Return the journal of mining, a file beside the store."""
     return Journal(container.folder.root / JOURNAL)
 
 
 async def mine(container: Container, mining: Mining, progress: Progress) -> Report:
-    """Mine, and go on where an earlier mining was broken off. The report is of all that was ever done with these tool sets in this way.
+    """Mine, and continue an interrupted mining.
 
-    What nothing can execute is not done: it is counted, and looked at again the next time.
+    The report covers all that was ever done with these tool sets in this way.
+
+    What cannot be executed is only counted, and tried again the next time.
 
     Raises:
         UsageError: there is no such tool set.
@@ -97,7 +105,10 @@ class _ToolSet:
 
 
 async def _tool_sets(container: Container, wanted: Collection[str]) -> AsyncIterator[_ToolSet]:
-    """The tools that are mined together, with their combinations: those of the wanted sets as one; else every tool set by itself, one at a time."""
+    """Yield the tools that are mined together, with their combinations.
+
+    These are the wanted tool sets as one; without any, each tool set of the store by itself, one at a time.
+    """
     if not wanted:
         async for place, tools in by_toolset(container.graph.documents()):
             yield _ToolSet(tuple(tools), mined_set(place, tools))

@@ -1,4 +1,4 @@
-"""Which language models there are, and which one is asked for what: those that administrators have set up, and that of the settings."""
+"""Choice of a language model for each purpose, among administrators' services and the models of the settings."""
 
 from collections.abc import Mapping, Sequence
 
@@ -7,15 +7,17 @@ from wiring.settings import Settings, model_names
 
 
 def models_on_line(services: Sequence[ModelService]) -> list[ModelService]:
-    """Language models that runs may ask, in the order in which they came."""
+    """Return the language models that runs may ask, in the order in which they were added."""
     return [one for one in services if one.kind == "chat" and one.online]
 
 
 def asked_for(
     purpose: Purpose, services: Sequence[ModelService], chosen: Mapping[Purpose, str], settings: Settings
 ) -> ModelService | str | None:
-    """What is asked: the service that is chosen for the purpose, while it is on line; else the default, which is the one chosen for that, then the
-    settings' model (its name), then the first service on line. None: there is none.
+    """Return the model for a purpose: a service, or the name of a model of the settings; None: there is none.
+
+    The first of these that there is: the online service chosen for the purpose, the one chosen as the default, the
+    first model of the settings, the first online service.
     """
     there = {one.id: one for one in models_on_line(services)}
     for wanted in (purpose, "default"):

@@ -1,4 +1,4 @@
-"""Whether a language model can be used, what its endpoint supports, how fast it is and what it costs: found out by asking."""
+"""Check of a language model by asking it: what its endpoint supports, how fast it is and what it costs."""
 
 import asyncio
 import time
@@ -33,24 +33,22 @@ _FORM = AnswerForm(
 T = TypeVar("T")
 _AT_ONCE = 3
 TYPICAL = {"choose": 3, "arguments": 2, "answer": 1}
-"""The decisions of a request that takes two calls."""
+"""Decisions of a request that takes two calls."""
 
 
 class DecisionCheck(Model):
-    """One kind of decision. ``right``: what the sample asks for; a model that is wrong here will be worse on real requests."""
+    """Check of one kind of decision."""
 
     valid: bool
     right: bool
+    """The decision is the one the sample asks for; a model that is wrong here will be worse on real requests."""
     prompt_tokens: int
     completion_tokens: int
     seconds: float
 
 
 class ModelReport(Model):
-    """What was found. Times in seconds. ``forms``: how answers can be constrained; None: not tried. ``cost``: of a typical run of two
-    calls, in the currency of the prices, None without prices. ``programs``: how it writes them, by form; ``program_form``: the better one,
-    None where it writes none. ``failure``: what is wrong, in one word, with ``error`` in full.
-    """
+    """Findings about a language model. Times are in seconds."""
 
     url: str
     model: str
@@ -60,31 +58,36 @@ class ModelReport(Model):
     stream_first_seconds: float | None = None
     streams: bool | None = None
     forms: dict[str, bool] = Field(default_factory=dict)
+    """How answers can be constrained, by form; a missing form was not tried."""
     at_once_seconds: float | None = None
     decisions: dict[str, DecisionCheck] = Field(default_factory=dict)
     run_prompt_tokens: int = 0
     run_completion_tokens: int = 0
     programs: dict[ProgramForm, ProgramCheck] = Field(default_factory=dict[ProgramForm, ProgramCheck])
+    """How the model writes programs, by form."""
     program_form: ProgramForm | None = None
+    """The better form of programs; None where the model writes none."""
     cost: float | None = None
+    """Cost of a typical run of two calls, in the currency of the prices; None without prices."""
     failure: str = ""
+    """Kind of the failure, in one word; ``error`` has the full text."""
     error: str = ""
     advice: tuple[str, ...] = ()
 
     @property
     def works(self) -> bool:
-        """Whether every decision was valid."""
+        """Return whether every decision was valid."""
         return not self.failure and bool(self.decisions) and all(check.valid for check in self.decisions.values())
 
 
 _REASONS = 3
-"""Of each form, why no program was written."""
+"""Number of reasons shown for each form why no program was written."""
 
 
 async def check_model(settings: Settings, prices: tuple[float, float] | None = None) -> ModelReport:
-    """Ask the model of the settings some twenty small questions. ``prices``: per million prompt and completion tokens; else the settings'.
+    """Ask the model of the settings some twenty small questions. Failures of the endpoint are in the report.
 
-    Failures of the endpoint are in the report.
+    ``prices``: per million prompt and completion tokens, by default those of the settings.
 
     Raises:
         UsageError: the settings name no model.
@@ -95,8 +98,10 @@ async def check_model(settings: Settings, prices: tuple[float, float] | None = N
 async def check_endpoint(
     parameters: ModelParameters, prices: tuple[float, float] | None, seconds: float | None = None
 ) -> ModelReport:
-    """Ask a model some twenty small questions; failures of its endpoint are in the report. ``seconds``: programs that have not come by then are not
-    waited for. ``TimeoutError``: nor has the rest.
+    """Ask a model some twenty small questions; failures of its endpoint are in the report.
+
+    ``seconds``: time limit of all checks. Programs that are not written by then are left out; ``TimeoutError``: the
+    checks before them took longer.
     """
     end = None if seconds is None else asyncio.get_running_loop().time() + seconds
     model = LangchainModel(parameters)
@@ -141,8 +146,8 @@ async def _listed(parameters: ModelParameters, url: str) -> tuple[str, ...] | Mo
 
 
 async def _chat(model: LangchainModel, report: ModelReport) -> ModelReport:
-    """A whole answer, a streamed one, several side by side."""
-    # The first question pays for loading the client; it is the second that is measured.
+    """Measure a full answer, a streamed one, and several at the same time."""
+    # The first question pays for loading the client, so the second one is measured.
     await model.complete(_READY)
     reply, seconds = await _timed(lambda: model.complete(_READY))
     first, pieces, began = None, 0, time.perf_counter()
@@ -220,7 +225,7 @@ async def _timed(ask: Callable[[], Awaitable[T]]) -> tuple[T, float]:
 async def _advice(
     parameters: ModelParameters, error: ModelUnavailableError, listed: tuple[str, ...] | ModelUnavailableError
 ) -> tuple[str, ...]:
-    """What would mend a failure, as far as it can be found out."""
+    """Suggest what would fix a failure, as far as it can be found out."""
     url = parameters.url
     elsewhere = error.kind in ("address", "protocol") and not url.endswith("/v1")
     if elsewhere and isinstance(await _listed(parameters, f"{url}/v1"), tuple):
@@ -234,7 +239,7 @@ async def _advice(
 
 
 def _remarks(report: ModelReport, *, of_settings: bool) -> tuple[str, ...]:
-    """What a working endpoint's user should know."""
+    """Return remarks for the user of a working endpoint."""
     told: list[str] = []
     bad = [kind for kind, check in report.decisions.items() if not check.right]
     if bad:

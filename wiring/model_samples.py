@@ -1,4 +1,7 @@
-"""A decision as it comes in practice, for trying a model: ten candidates, a path of one, and a call to fill in."""
+"""Sample decisions for trying a model, as they come in practice.
+
+The samples are ten candidates after a path of one tool, a call to fill in, and an answer.
+"""
 
 from agent.offer.candidates import Candidate
 from agent.policy.protocol import ArgumentsQuestion, Situation
@@ -56,7 +59,7 @@ def _candidate(tool: ToolDoc, weight: float, relevance: float) -> Candidate:
 
 
 def choice_sample() -> Situation:
-    """The place is found; the forecast comes next: the fourth of ten candidates."""
+    """Build a choice of the next tool: the place is found, and the right one is the fourth of ten candidates."""
     tools = (*_OTHERS[:3], FORECAST, *_OTHERS[3:])
     candidates = tuple(
         _candidate(tool, round(0.4 / (i + 1), 2), 0.7 if tool is FORECAST else 0.3) for i, tool in enumerate(tools)
@@ -68,7 +71,7 @@ def choice_sample() -> Situation:
 
 
 def arguments_sample() -> ArgumentsQuestion:
-    """The forecast's point comes from the first step, its days from the request."""
+    """Build a call to fill in: the forecast's point comes from the first step, its days from the request."""
     found = '{"count": 1, "results": [{"city": "Tarnholm", "country": "Sweden", "latitude": 59.31, "longitude": 13.82, "population": 61200}]}'
     step = StepResult(
         tool=PLACES.id, arguments={"city": "Tarnholm"}, status="ok", attempts=1, http_status=200, response=found
@@ -77,7 +80,7 @@ def arguments_sample() -> ArgumentsQuestion:
 
 
 def answer_sample() -> list[tuple[ToolDoc, StepResult]]:
-    """Both steps with their responses."""
+    """Return both steps with their responses."""
     days = ", ".join(
         f'{{"date": "2026-03-0{day}", "high": {4.5 + day}, "low": {day - 3}, "rain_mm": 0.4}}' for day in (1, 2, 3)
     )

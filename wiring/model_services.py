@@ -1,4 +1,4 @@
-"""Model services that administrators have set up: how they are asked, where they may be, and whether they can be used."""
+"""Model services that administrators have set up: how they are called, where they may be, and whether they work."""
 
 import asyncio
 from dataclasses import replace
@@ -22,14 +22,17 @@ if TYPE_CHECKING:
     from agent.llm.client.transport import Addresses
 
 TEST_SECONDS = 120.0
-"""A test that takes longer is broken off."""
+"""Time limit of a test."""
 _MEANT = (
     "where {place} is meant, a machine of your own, tick “It is on this machine or in our own network” (own_network)"
 )
 
 
 def service_addresses(settings: Settings, service: NewModelService) -> "Addresses":
-    """Where the service's host and port may be connected to: what is public, and what the administrator or the settings allow."""
+    """Return the check of the addresses that the service's host may have.
+
+    Public addresses pass, and those that the administrator or the settings allow.
+    """
     return _guard(settings, service).addresses
 
 
@@ -47,7 +50,7 @@ def _place(address: str) -> tuple[str, int]:
 
 
 def service_parameters(settings: Settings, service: NewModelService, key: str) -> ModelParameters:
-    """How a language model that an administrator has set up is asked."""
+    """Return how to call a language model that an administrator has set up."""
     chosen = service.parameters
     return ModelParameters(
         url=without_operation(service.address),
@@ -66,14 +69,14 @@ def service_parameters(settings: Settings, service: NewModelService, key: str) -
 
 
 async def tested(settings: Settings, service: NewModelService, key: str) -> ServiceTest:
-    """Ask it what runs will ask it. Whatever is wrong is in the test; nothing of it holds the key."""
+    """Try a service as runs would use it. All failures are in the result, which never holds the key."""
     guard = _guard(settings, service)
     try:
         guard.check_url(service.address)
         await guard.addresses(*_place(service.address))
     except ForbiddenAddressError as error:
         return ServiceTest(works=False, failure="forbidden", error=str(error))
-    except (OSError, ValueError):  # ValueError: a port or a host that is none
+    except (OSError, ValueError):  # ValueError: no valid port or host
         return ServiceTest(
             works=False, failure="dns", error=f"the host of {service.address} is not known: check its field Address"
         )
@@ -91,7 +94,10 @@ async def tested(settings: Settings, service: NewModelService, key: str) -> Serv
 
 
 def open_embeddings(settings: Settings, service: NewModelService, key: str) -> tuple[Embedder, Close]:
-    """An embedding service as an encoder, and what closes it. ``UsageError`` where nobody knows how long its vectors are."""
+    """Return an embedding service as an encoder, and a function that closes it.
+
+    ``UsageError`` without a known dimension.
+    """
     return service_embedder(_as_settings(settings, service, key), service_addresses(settings, service))
 
 
@@ -114,7 +120,7 @@ def _as_settings(settings: Settings, service: NewModelService, key: str) -> Sett
 
 
 async def _embeddings(settings: Settings, service: NewModelService, key: str) -> ServiceTest:
-    """As the settings' embedding service is tried."""
+    """Try an embedding service as that of the settings is tried."""
     asked = _as_settings(settings, service, key).model_copy(update={"embedding_attempts": 1})
     found = await check_embedding(asked, service_addresses(settings, service))
     advice = [told for told in found.advice if not told.startswith("set FOOTPATH_EMBED")]

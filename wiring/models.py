@@ -1,4 +1,4 @@
-"""The language model of the settings, and the policy that asks it."""
+"""Language model of the settings, and the policy that asks it."""
 
 from weakref import WeakSet
 
@@ -15,10 +15,10 @@ from wiring.settings import Settings
 
 
 def model_parameters(settings: Settings, name: str = "") -> ModelParameters:
-    """How the model that the settings name, or another of the same endpoint, is asked.
+    """Return how to call the model of the settings, or another one of the same endpoint.
 
     Raises:
-        UsageError: they name none.
+        UsageError: the settings name none.
     """
     lacking = [
         one for one in ("model_url", "model_name") if not getattr(settings, one) and not (name and one == "model_name")
@@ -43,23 +43,29 @@ def model_parameters(settings: Settings, name: str = "") -> ModelParameters:
 
 
 def without_operation(url: str) -> str:
-    """An endpoint's address where that of an operation was given."""
+    """Return an endpoint's address without the path of an operation."""
     return url.rstrip("/").removesuffix("/chat/completions")
 
 
 def chat_model(settings: Settings, name: str = "") -> LangchainModel:
-    """The model that the settings name, or another of the same endpoint; nothing is opened yet. Raises as :func:`model_parameters`."""
+    """Create the model of the settings, or another one of the same endpoint; nothing is opened yet.
+
+    Raises as :func:`model_parameters`.
+    """
     return LangchainModel(model_parameters(settings, name))
 
 
 def settings_prices(settings: Settings) -> Prices | None:
-    """What the model of the settings costs."""
+    """Return the prices of the model of the settings."""
     prompt, completion = settings.model_price_prompt, settings.model_price_completion
     return None if prompt is None or completion is None else (prompt, completion)
 
 
 class SharedModel:
-    """One client and one breaker for all runs of a process that ask the same model. ``parameters``, ``prices``: of one that is not the settings'."""
+    """One client and one circuit breaker for all runs of a process that ask the same model.
+
+    ``parameters``, ``prices``: of a model that is not that of the settings.
+    """
 
     def __init__(
         self,
@@ -78,7 +84,10 @@ class SharedModel:
         self._policies = WeakSet[FallbackPolicy]()
 
     def policy(self, account: Account | None = None, planning: TimedPlanning | None = None) -> FallbackPolicy:
-        """A fresh policy for one run, which the offline policy stands in for. ``account``: of a run that asks others, too."""
+        """Create a policy for one run, with the offline policy as its fallback.
+
+        ``account``: shared with further models of the same run.
+        """
         first = LlmPolicy(self.model, self._allowance, form=self._form, account=account, prices=self._prices)
         made = FallbackPolicy(first, OfflinePolicy(planning=planning), self._breaker)
         self._policies.add(made)
@@ -86,10 +95,10 @@ class SharedModel:
 
     @property
     def in_use(self) -> bool:
-        """Whether a run may ask it still."""
+        """Return whether a run may still ask it."""
         return bool(self._policies)
 
 
 def allowance_of(settings: Settings) -> Allowance:
-    """What models may use in one run."""
+    """Return what models may use in one run."""
     return Allowance(settings.max_seconds, settings.max_model_calls, settings.max_tokens)

@@ -1,4 +1,4 @@
-"""A person's program over the tools of an open store, or one call of one: read, its tools found by their names, checked before anything is called."""
+"""Programs and single calls that a person writes over a store's tools, checked before anything is called."""
 
 import builtins
 import re
@@ -33,8 +33,10 @@ async def own_program(
     values: Mapping[str, JsonValue] | None = None,
     tools: Mapping[str, str] | None = None,
 ) -> ProgramPlan:
-    """The plan that a text is. ``inputs``: names that it uses, each with its JSON Schema; ``values``: theirs, as far as they are known.
-    ``tools``: the ids of those that it calls by these names; others are found by theirs.
+    """Return the plan that a text is.
+
+    ``inputs``: names that it uses, each with its JSON Schema; ``values``: their values, as far as known. ``tools``: ids
+    of tools that it calls by these names; others are found by their own names.
 
     Raises:
         UsageError: all that is wrong with it, by line; or it names a tool that is not there.
@@ -56,14 +58,17 @@ async def own_program(
 
 @dataclass(frozen=True, slots=True)
 class OwnCall:
-    """One call as a plan. ``request``: what it is, in words."""
+    """One call as a plan."""
 
     request: str
+    """Description of the call, in words."""
     plan: ProgramPlan
 
 
 async def own_call(container: Container, tool: str, arguments: Mapping[str, JsonValue]) -> OwnCall:
-    """One call of a tool. Its values may be anybody's, so its text counts as one that was written with answers of APIs in view.
+    """Return one call of a tool as a plan.
+
+    Its values may come from anybody, so its text counts as written with answers of APIs in view.
 
     Raises:
         UsageError: no such tool, or what is wrong with the arguments.
@@ -86,7 +91,7 @@ async def own_call(container: Container, tool: str, arguments: Mapping[str, Json
 
 
 def _check_arguments(arguments: object) -> None:
-    """Refuse what cannot be sent as JSON before a program is written of it. ``UsageError``."""
+    """Refuse values that cannot be sent as JSON before a program is written with them. ``UsageError``."""
     if not isinstance(arguments, Mapping):
         raise UsageError(f"arguments must be a mapping of names to values, not {type(arguments).__name__}")
     for name, value in cast("Mapping[object, object]", arguments).items():
@@ -97,7 +102,7 @@ def _check_arguments(arguments: object) -> None:
 
 
 def _one_call(shown: Signature, given: Mapping[str, JsonValue]) -> str:
-    """A call with these arguments, which have the function's names for its parameters, or the tool's own."""
+    """Write a call with these arguments, under the function's names for its parameters or the tool's own."""
     names = {own: name for name, own in shown.arguments.items()}
     told = {name if name in shown.arguments else names.get(name, name): value for name, value in given.items()}
     if strange := [name for name in told if name not in shown.arguments]:
@@ -108,7 +113,7 @@ def _one_call(shown: Signature, given: Mapping[str, JsonValue]) -> str:
 
 
 def schema_of(value: JsonValue) -> JsonObject:
-    """The JSON Schema of what a value is, as far as one value tells."""
+    """Return the JSON Schema of a value's kind, as far as one value shows it."""
     match value:
         case bool():
             return {"type": "boolean"}
@@ -127,7 +132,7 @@ def schema_of(value: JsonValue) -> JsonObject:
 
 
 async def _tools_in(text: str, known: Collection[str], container: Container) -> list[ToolDoc]:
-    """Those that a text calls by their names. ``known``: names that stand for something else."""
+    """Return the tools that a text calls by their names. ``known``: names with another meaning."""
     try:
         source = parse_source(text)
     except SyntaxError as error:
@@ -139,14 +144,17 @@ async def _tools_in(text: str, known: Collection[str], container: Container) -> 
 
 
 def refuse(found: CheckedPlan, advice: Sequence[str] = ()) -> None:
-    """``UsageError`` with what is wrong with a program, if anything is, and ``advice`` behind it."""
+    """Raise ``UsageError`` with the complaints about a program, if there are any, followed by ``advice``."""
     wrong = [f"line {one.line}: {one.message}" if one.line else one.message for one in found.complaints]
     if wrong:
         raise UsageError("\n".join([*wrong, *advice]))
 
 
 async def advise_on_complaints(found: CheckedPlan, functions: Mapping[str, ToolDoc], secrets: SecretNames) -> list[str]:
-    """Say how the secrets are given for arguments that the complaints name. ``functions``: that the program calls, by their names in it."""
+    """Explain how to give the secrets for arguments that the complaints name.
+
+    ``functions``: the functions that the program calls, by their names in it.
+    """
     named = {name for one in found.complaints for name in _NAMED.findall(one.message)}
     lines: list[str] = []
     for function, doc in functions.items():

@@ -1,4 +1,7 @@
-"""Where the stores that planning reads besides the graph lie, flows and kept fields: with the graph. On its server every machine plans with the same; in the store's folder otherwise."""
+"""Back ends of the stores that planning reads besides the graph, flows and kept fields: with the graph.
+
+On its server every machine plans with the same data; otherwise they are in the store's folder.
+"""
 
 import asyncio
 
@@ -12,7 +15,7 @@ _PAGE = 500
 
 
 def flows_of(settings: Settings, folder: StoreFolder, *, on_server: bool) -> FlowStore:
-    """A store of flows that is not open yet."""
+    """Create a store of flows, not open yet."""
     if on_server:
         from graph.backends.neo4j_planning import Neo4jFlows
 
@@ -23,7 +26,7 @@ def flows_of(settings: Settings, folder: StoreFolder, *, on_server: bool) -> Flo
 
 
 def kept_fields_of(settings: Settings, folder: StoreFolder, *, on_server: bool) -> KeptFields:
-    """Opened when first asked."""
+    """Create a store of kept fields, which is opened when first used."""
     if on_server:
         from graph.backends.neo4j_planning import Neo4jKeptFields
 
@@ -34,7 +37,7 @@ def kept_fields_of(settings: Settings, folder: StoreFolder, *, on_server: bool) 
 
 
 async def copy_flows_to_server(flows: FlowStore, folder: StoreFolder) -> None:
-    """Flows that this machine counted before they lay on the server: brought there, where there are none yet."""
+    """Copy the flows that this machine counted in its folder to the server, where it has none yet."""
     if not await asyncio.to_thread(folder.flows.exists) or await flows.keys("", 1):
         return
     from graph.backends.sqlite_dataflow import SqliteFlows
@@ -47,7 +50,9 @@ async def copy_flows_to_server(flows: FlowStore, folder: StoreFolder) -> None:
             await flows.restore([], page)
             place = page[-1].place
         after = ""
-        while keys := await mine.keys(after, _PAGE):  # last: where they are, all of it is
+        while keys := await mine.keys(
+            after, _PAGE
+        ):  # last: a server with keys has all counts, so that an interrupted copy is repeated
             await flows.restore(keys, [])
             after = keys[-1]
     finally:

@@ -1,4 +1,4 @@
-"""Files and folders that are their owner's alone, whatever they were before."""
+"""Files and folders that only their owner can access, whatever their modes were before."""
 
 import logging
 import os
@@ -10,28 +10,32 @@ FOLDER, FILE = 0o700, 0o600
 
 
 def keep_private(folder: Path) -> None:
-    """A folder and what lies in it. What cannot be changed (another's files) is told in the log, and stays."""
+    """Make a folder and its content accessible to the owner only.
+
+    What cannot be changed (another user's files) is logged, and stays as it is.
+    """
     _tighten(folder, FOLDER)
     try:
         inside = list(folder.iterdir())
     except OSError:
-        return  # who opens it is told why
+        return  # the caller gets the error when opening it
     for path in inside:
         _tighten(path, FOLDER if path.is_dir() else FILE)
 
 
 def private_database(path: Path) -> None:
-    """An SQLite file with what belongs to it; made, empty, where it is not there: SQLite makes it readable to all.
+    """Make an SQLite file and its companions private, and create it empty where it is missing.
 
-    One that is there is not opened: closing it would end the locks that this process has on it (POSIX), and the next program that closes the
-    database would take its write-ahead log away from under us.
+    SQLite itself would create it readable to all. An existing file is not opened: closing it would end the locks that
+    this process has on it (POSIX), and the next program that closes the database would delete the write-ahead log that
+    this process still uses.
     """
     try:
         os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, FILE))
     except FileExistsError:
         pass
     except OSError:
-        return  # who opens it is told why
+        return  # the caller gets the error when opening it
     for name in (path.name, f"{path.name}-wal", f"{path.name}-shm"):
         _tighten(path.with_name(name), FILE)
 
@@ -39,6 +43,7 @@ def private_database(path: Path) -> None:
 def _tighten(path: Path, most: int) -> None:
     try:
         found = stat.S_IMODE(path.lstat().st_mode)
+        # Only rights of group and others beyond ``most`` are taken away; the owner's own are not extended.
         if path.is_symlink() or not found & ~most & 0o077:
             return
         path.chmod(found & most)

@@ -1,4 +1,4 @@
-"""How a model writes programs, found out on samples: as Python first, then as sentences of the grammar."""
+"""Check of how a model writes programs, on samples: as Python first, then as sentences of the grammar."""
 
 import time
 
@@ -29,31 +29,32 @@ from domain.model import Model
 from wiring.program_samples import SAMPLES, TODAY, TOOLS, Sample, answer
 
 ENOUGH = 0.8
-"""The share of samples that a form must serve to be good enough without a look at the next."""
+"""Share of samples that a form must serve, so that the next form is not tried."""
 _TEXTS = 3
 _OFFER = render_offer(TOOLS)
 _DOCS = {one.name: doc for one, doc in zip(_OFFER.signatures, TOOLS, strict=True)}
 
 
 class ProgramCheck(Model):
-    """One form. ``right``: samples that came out right, of ``samples``; ``first``: those of them without a repair. Tokens and seconds
-    are of all samples together; ``cost`` is of one program, in the currency of the prices, None without prices. ``unwritten``: why there was
-    no program, each reason once.
-    """
+    """Result of one form. Tokens and seconds are of all samples together."""
 
     right: int
+    """Number of samples that were served."""
     first: int
+    """Number of samples that were served without a repair."""
     samples: int
     model_calls: int
     prompt_tokens: int
     completion_tokens: int
     seconds: float
     cost: float | None = None
+    """Cost of one program, in the currency of the prices; None without prices."""
     unwritten: tuple[str, ...] = ()
+    """Reasons why there was no program, each once."""
 
 
 async def check_programs(model: ChatModel, prices: tuple[float, float] | None) -> dict[ProgramForm, ProgramCheck]:
-    """Try the forms, the usual one first; the other only where that is not good enough.
+    """Try the forms, the usual one first; the other one only where the first is not good enough.
 
     Raises:
         ModelUnavailableError: the model gave no answer.
@@ -72,7 +73,7 @@ async def check_programs(model: ChatModel, prices: tuple[float, float] | None) -
 
 
 def better_form(checks: dict[ProgramForm, ProgramCheck]) -> ProgramForm | None:
-    """The form that serves more samples, the first tried where both serve as many; None where neither serves half of them."""
+    """Return the form that serves more samples, the first one of equals; None where neither serves half of them."""
     able: list[ProgramForm] = [form for form, one in checks.items() if 2 * one.right >= one.samples]
     best: ProgramForm | None = None
     for form in able:
@@ -104,7 +105,7 @@ async def _tried(
 
 
 class _Trial:
-    """One sample: a text, its check, its run, and what goes back, as in a run but over recorded answers."""
+    """Trial of one sample: a text, its check, its run, and feedback, as in a run but with recorded answers."""
 
     def __init__(self, policy: Policy, sandbox: Sandbox, sample: Sample) -> None:
         self._policy, self._sandbox, self._sample = policy, sandbox, sample
@@ -112,7 +113,7 @@ class _Trial:
         self.unwritten = ""
 
     async def served(self) -> int:
-        """How many texts it took to serve the sample; 0: it was not served."""
+        """Return the number of texts it took to serve the sample; 0 where it was not served."""
         async with self._sandbox.session() as session:
             for number in range(1, _TEXTS + 1):
                 question = ProgramQuestion(self._sample.request, _OFFER, TODAY, attempts=tuple(self._attempts))
@@ -125,7 +126,7 @@ class _Trial:
         return 0
 
     async def _right(self, text: str, session: Session) -> bool:
-        """Whether a text serves the sample; what its author is told is noted where it does not come to an end."""
+        """Return whether a text serves the sample; otherwise record the feedback for its author."""
         standing = names_left(one.text for one in self._attempts if one.stands)
         given = dict.fromkeys(standing, "Any")
         checked = await check(text, _OFFER, _DOCS, self._sandbox, given)
@@ -146,7 +147,7 @@ class _Trial:
 
 
 async def _run(session: Session, text: str) -> Stop:
-    """A cell to its end, its calls answered as they were recorded."""
+    """Run a cell to its end, with recorded answers to its calls."""
     stop = await session.start(text, {"today": TODAY})
     while isinstance(stop, Waiting):
         stop = await session.resume({call.id: answer(call) for call in stop.calls})

@@ -1,4 +1,4 @@
-"""What ``check_model.py`` found models to write programs in: a small file beside the store, by endpoint and model."""
+"""Forms in which models write programs, as ``check_model.py`` found out: a small file beside the store."""
 
 import json
 from collections.abc import Mapping
@@ -13,15 +13,15 @@ _MOST_BYTES = 100_000
 
 
 def forms_file(settings: Settings) -> Path:
-    """Where they are kept."""
+    """Return the path of the file."""
     return settings.store.parent / "program_forms.json"
 
 
 def kept_forms(settings: Settings) -> Mapping[str, ProgramForm]:
-    """What was found out, by endpoint and model; empty where nothing was.
+    """Return the stored forms by endpoint and model; empty where there are none.
 
     Raises:
-        UsageError: the file is none of ours.
+        UsageError: the file has other content.
     """
     file = forms_file(settings)
     if not file.is_file():
@@ -38,14 +38,14 @@ def kept_forms(settings: Settings) -> Mapping[str, ProgramForm]:
 
 
 def form_for(settings: Settings, kept: Mapping[str, ProgramForm], model: str = "") -> ProgramForm:
-    """What a model of the settings is to write programs in. ``model``: another than the usual one."""
+    """Return the form for a model of the settings. ``model``: another one than the default."""
     if settings.program_form != "auto":
         return settings.program_form
     return kept.get(_key(settings, model or settings.model_name), "code")
 
 
 def keep_form(settings: Settings, form: ProgramForm) -> Path:
-    """Keep what was found out of the model of the settings; the file."""
+    """Store the form for the model of the settings; return the file."""
     file = forms_file(settings)
     held = {**kept_forms(settings), _key(settings, settings.model_name): form}
     file.parent.mkdir(parents=True, exist_ok=True)
@@ -56,7 +56,10 @@ def keep_form(settings: Settings, form: ProgramForm) -> Path:
 
 
 def keep_new_form(settings: Settings, form: ProgramForm | None) -> Path | None:
-    """Keep it where the settings leave it open and something else would be taken; the file, None where nothing was kept."""
+    """Store the form where the settings leave it open and another one would be used.
+
+    Return the file; None where nothing was stored.
+    """
     if form is None or settings.program_form != "auto" or form_for(settings, kept_forms(settings)) == form:
         return None
     return keep_form(settings, form)

@@ -1,4 +1,4 @@
-"""Requests as they come in practice, for trying how a model writes programs: a few tools, with answers that are recorded."""
+"""Sample requests for trying how a model writes programs: a few tools with recorded answers."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -20,10 +20,11 @@ _CITIES: dict[str, dict[str, JsonValue]] = {
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """``right``: whether what a program claims serves the request, by the figures and names that only the recorded answers hold."""
+    """A sample request."""
 
     request: str
     right: Callable[[Claim], bool]
+    """Returns whether a program's claim serves the request, by figures and names that only the recorded answers hold."""
 
 
 def _tool(api: str, description: str, answer: str, *parameters: Parameter) -> ToolDoc:
@@ -50,7 +51,7 @@ TOOLS = (
 
 
 def answer(call: PendingCall) -> JsonValue | Failure:
-    """What was recorded for a call."""
+    """Return the recorded answer to a call."""
     given: Mapping[str, JsonValue] = call.arguments
     match call.function:
         case "list_cities" if str(given.get("region")).casefold() == "northmark":

@@ -1,4 +1,4 @@
-"""The searches that `evaluate.py retrieval` compares, by the names of its rows."""
+"""Searches that ``evaluate.py retrieval`` compares, by the names of its rows."""
 
 from collections.abc import Sequence
 
@@ -9,13 +9,15 @@ from wiring.container import Container
 
 
 async def rankings(container: Container, names: Sequence[str] = ()) -> dict[str, Search]:
-    """The named ones in the order of the names, or all: from the plainest to the one that serves.
+    """Return the named searches in the order of the names, or all: from the plainest to the one that serves.
 
-    ``bm25`` and ``dense`` are the fused search with one side's weight alone: sentences count there as well. ``reranked`` is what
-    serves, with the graph as evidence; it is missing where no re-ranker fits the encoder, and ``fused`` serves.
+    ``bm25`` and ``dense`` are the fused search with the weight of one side alone: sentences count there as well.
+    ``reranked`` is the search that serves, with the graph as evidence; it is missing where no re-ranker fits the
+    encoder, and then ``fused`` serves.
 
     Raises:
-        UsageError: no search has that name. UnavailableError: the store cannot be used.
+        UsageError: no search has that name.
+        UnavailableError: the store cannot be used.
     """
     served = await container.search()
     embedder, index, lexical = await container.retrieval()

@@ -1,4 +1,4 @@
-"""All steps of a change of encoder at once: vectors are made beside those in use, both are compared, and the new ones are switched to."""
+"""All steps of a change of encoder at once: new vectors are made, compared with those in use, and switched to."""
 
 import time
 from collections.abc import Callable, Sequence
@@ -22,29 +22,29 @@ from wiring.store_encoders import OpenVectors
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """What the new vectors must show before they are switched to."""
+    """Conditions for a switch to the new vectors."""
 
     queries: Sequence[Query] | None = None
-    """Requests with their relevant APIs, None for a sample, by which nothing is refused."""
+    """Requests with their relevant APIs; None for a sample, which refuses nothing."""
     tolerance: float = 0.01
-    """What NDCG@5 and Recall@10 may lose."""
+    """Largest accepted loss of NDCG@5 and Recall@10."""
     former: Settings | None = None
     """Settings of the encoder used so far, where it is neither the bundled one nor that of the settings."""
 
 
 @dataclass(frozen=True, slots=True)
 class Reindexed:
-    """What became of the vectors of an encoder."""
+    """Result of a change of encoder."""
 
     tools: int
     embedded: int
     dropped: tuple[str, ...]
-    """What was deleted: vectors in whose place the same encoder's were put."""
+    """Names of deleted vectors, which the same encoder's new ones replaced."""
     seconds: float
     compared: Comparison | None = None
-    """None where there was nothing in use, or its encoder is not at hand."""
+    """None where there was nothing in use, or its encoder is not available."""
     refused: str = ""
-    """Why the new vectors were not switched to; they are kept beside."""
+    """Why the new vectors were not switched to; they are kept beside those in use."""
     kept: str = ""
     """The encoder whose vectors were in use and are kept, so that one can switch back."""
 
@@ -56,14 +56,18 @@ async def reindex(
     store: Path | None = None,
     trial: Trial | None = None,
 ) -> Reindexed:
-    """Take all steps of a change to the encoder of the settings: prepare, compare, switch. Interrupted anywhere, a second run goes on.
+    """Take all steps of a change to the encoder of the settings: prepare, compare, switch.
 
-    The former vectors are kept, since servers that run may search by them; to an encoder whose vectors are kept it switches back.
+    Interrupted, a second run goes on.
+
+    The former vectors are kept, since running servers may search by them; to an encoder whose vectors are kept, this
+    switches back.
 
     Raises:
-        UsageError: the settings name no usable encoder, no request of the trial has a relevant API in the store, or the former
+        UsageError: the settings name no usable encoder, no request of the trial has a relevant API in the store, or the
+            former
             encoder of the trial did not make the vectors in use.
-        ConflictError: the vectors of a third encoder are kept still from the change before.
+        ConflictError: the vectors of a third encoder are still kept from the change before.
         UnavailableError: a store or service cannot be used.
     """
     trial, began = trial or Trial(), time.perf_counter()
@@ -72,7 +76,7 @@ async def reindex(
         known = await _former(trial, stack)
         change, new = EncoderChange(container), await container.encoders.embedder_of(SETTINGS)
         in_force = await change.in_force(known.identity if known else "")
-        # Those of the new encoder: the same command has switched before, and was perhaps not let finish.
+        # They may be the new encoder's: the same command has switched before, and was perhaps interrupted after that.
         if known and in_force and in_force.identity not in (known.identity, new.identity):
             raise UsageError(
                 f"--former names {known.identity}, and the vectors in use were made by {in_force.identity}: name the "
@@ -93,7 +97,7 @@ async def reindex(
 async def _prepare(
     container: Container, change: EncoderChange, back: EncoderVectors | None, progress: Progress
 ) -> tuple[Brought, OpenVectors]:
-    """Make the vectors to switch to; ``back``: the former ones, which lack only what changed since."""
+    """Prepare the vectors to switch to. ``back``: the former vectors, which lack only what changed since."""
     encoders = container.encoders
     if back is not None:
         opened = await encoders.open(back)
@@ -107,7 +111,10 @@ async def _prepare(
 async def _finish(
     container: Container, change: EncoderChange, in_force: EncoderVectors | None, new: str
 ) -> tuple[list[str], str]:
-    """Return what was deleted and whose vectors are kept. Nobody searches by older vectors of the same encoder once it was switched."""
+    """Delete what nobody needs; return what was deleted, and the encoder whose vectors are kept.
+
+    Nobody searches by older vectors of the same encoder once it was switched.
+    """
     if in_force is None:
         return [], ""
     if in_force.identity == new:
@@ -121,7 +128,7 @@ def _tells(progress: Callable[[int], None] | None) -> Progress:
 
 
 async def _former(trial: Trial, stack: AsyncExitStack) -> Embedder | None:
-    """The former encoder of the trial, where it names one."""
+    """Open the former encoder of the trial, where it names one."""
     if trial.former is None:
         return None
     embedder, close = embedder_of(trial.former)
@@ -136,7 +143,7 @@ async def _compared(
     judging: Judging | None,
     new: OpenVectors,
 ) -> Comparison | None:
-    """None where nothing is in force, or its encoder is not at hand."""
+    """Compare the new vectors with those in use; None where there are none, or their encoder is not available."""
     if in_force is None:
         return None
     encoders, lexical = container.encoders, container.words
@@ -153,7 +160,7 @@ async def _compared(
 
 
 def _refused(in_force: EncoderVectors | None, compared: Comparison | None, trial: Trial) -> str:
-    """Why not to switch; empty: nothing speaks against it."""
+    """Return why not to switch; empty where nothing speaks against it."""
     if trial.queries is None or in_force is None:
         return ""
     if compared is None:

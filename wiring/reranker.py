@@ -1,4 +1,4 @@
-"""The re-ranker of the settings, where it can judge by the encoder in use."""
+"""Re-ranker of the settings, where it can judge with the encoder in use."""
 
 import asyncio
 from typing import TYPE_CHECKING
@@ -12,9 +12,9 @@ if TYPE_CHECKING:
 
 
 async def reranker_for(settings: Settings, embedder: Embedder) -> "Reranker | None":
-    """Return the re-ranker for an encoder, None where none is wanted or the encoder's cosines tell too little.
+    """Return the re-ranker for an encoder; None where none is wanted or the encoder's cosines say too little.
 
-    The bundled one serves other encoders, too: it is given their cosines on the scale that it learnt with. Raises as
+    The bundled one serves other encoders too: it gets their cosines on the scale that it learnt with. Raises as
     :func:`read_chosen_reranker`, and ``UnavailableError`` where the encoder cannot be asked.
     """
     found = await read_chosen_reranker(settings, embedder.identity)

@@ -1,4 +1,4 @@
-"""What the re-ranker is taught by: candidates of labelled requests, found by encoders that did not learn from them."""
+"""Training data of the re-ranker: candidates of labelled requests, found by encoders that did not see them."""
 
 import asyncio
 from collections.abc import AsyncGenerator, Callable, Iterable, Sequence
@@ -26,7 +26,7 @@ from wiring.embedders import encoder_in
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """A labelled request with its candidates, their names, and the order that they have without a re-ranker."""
+    """A labelled request with its candidates and their names, in the order without a re-ranker."""
 
     query: Query
     keys: tuple[Key, ...]
@@ -34,16 +34,17 @@ class Asked:
 
 
 Progress = Callable[[str, int, int], None]
-"""What is being done, how much of it is, and of how much."""
+"""Callback with the present stage, how much of it is done, and its total."""
 
 
 async def asked_of(
     container: Container, folds: Sequence[Path], trajectories: Iterable[Trajectory], progress: Progress
 ) -> list[Asked]:
-    """The candidates of every request that an encoder was not shown, as that encoder finds them among the store's tools.
+    """Return the candidates of each request, found by an encoder that did not learn from it.
 
-    ``folds``: output folders of ``train_retriever.py``, each with ``held_out.jsonl`` and ``encoder``; the vectors of the tools are
-    kept in ``vectors`` there, so that it is asked again in no time. ``UsageError`` where something is missing.
+    ``folds``: output folders of ``train_retriever.py``, each with ``held_out.jsonl`` and ``encoder``; the vectors of
+    the tools are kept in ``vectors`` there, so that another call takes no time. ``UsageError`` where something is
+    missing.
     """
     if len({fold.resolve() for fold in folds}) < len(folds):
         raise UsageError("a fold is named twice: its requests would be learnt from and judged by at once")
@@ -81,7 +82,7 @@ async def asked_of(
 async def _vectors(
     container: Container, fold: Path, embedder: Embedder, progress: Callable[[int], None]
 ) -> AsyncGenerator[tuple[Embedder, VectorIndex]]:
-    """A fold's encoder with the tools' vectors by it: the store's own, where it is the store's encoder."""
+    """Yield a fold's encoder with the tools' vectors: the store's own, where it is the store's encoder."""
     from retriever.backends.edge import EdgeIndex
     from retriever.backends.edge_folder import EdgeFolder
 
@@ -89,7 +90,7 @@ async def _vectors(
     if embedder.identity == own.identity:
         yield own, own_index
         return
-    # Those of an encoder that has been exported anew since are of no use.
+    # Vectors of an encoder that was exported again since are useless.
     await asyncio.to_thread(EdgeFolder(fold / "vectors").empty_of_others, embedder.identity, embedder.dimension)
     index = EdgeIndex(fold / "vectors")
     try:

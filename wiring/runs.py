@@ -1,4 +1,4 @@
-"""A container's objects put together for one run."""
+"""Assembly of a container's objects for one run, and learning from runs."""
 
 from collections.abc import AsyncGenerator, Callable, Sequence
 from dataclasses import dataclass, replace
@@ -32,13 +32,16 @@ async def run_deps(
     model: str = "",
     approver: Approver | None = None,
 ) -> RunDeps:
-    """What one run works with; the policy is its own. ``planner``: empty for the usual one of the policy. ``executor``: a name, or an executor that the caller closes. ``approver``: asked about
-    calls that may change something, which without one are not made; of calls that are replayed, nobody is asked.
+    """Build what one run works with; the policy is its own.
 
-    ``owner``: whose memories are recalled and kept, that of the settings by default. ``model``: for the policy llm, another than the usual one of the settings.
+    ``planner``: empty for the default planner of the policy. ``executor``: a name, or an executor that the caller
+    closes. ``approver``: asked about calls that may change something, which are not made without one; replayed calls
+    are not asked about. ``owner``: whose memories are recalled and kept, by default the one of the settings. ``model``:
+    for the policy llm, another model than the default of the settings.
 
     Raises:
-        UsageError: no such policy, planner or executor. UnavailableError: the tools are not indexed, or the index is in use.
+        UsageError: no such policy, planner or executor.
+        UnavailableError: the tools are not indexed, or the index is in use.
     """
     planner = planner or default_planner(policy)
     planner_named(planner)
@@ -82,17 +85,23 @@ def _approver(container: Container, given: Approver | None, caller: Executor) ->
 
 
 async def _memory(container: Container, owner: str) -> LongTermMemory:
-    """Long-term memory; out of reach, the run says so where it would recall or learn, and goes on."""
+    """Return long-term memory; where it is out of reach, the run reports so when it recalls or learns, and goes on."""
     return LongTermMemory(await container.memories_in_reach(), await container.embedder(), owner)
 
 
 def reader_for(policy: str, day: date | None = None) -> RequestReader:
-    """What reads requests beside a policy: rules for English where rules decide, no language where a model does. ``day``: as the setting ``today``."""
+    """Return the reader of requests for a policy: rules for English beside rules, no language beside a model.
+
+    ``day``: as the setting ``today``.
+    """
     return PlainReader() if policy == "llm" else EnglishReader(day)
 
 
 def walk_settings(container: Container, policy: str) -> WalkSettings:
-    """How a walk looks around. A model is asked for several steps at once, since each question costs a call; rules are not."""
+    """Return how a walk explores the graph.
+
+    A model is asked for several steps at once, since each question costs a call; rules are not.
+    """
     chosen = container.settings
     several = policy == "llm" and chosen.several_steps
     return WalkSettings(
@@ -112,10 +121,10 @@ def run_and_learn(
     earlier: Sequence[EarlierRun] = (),
     keeps: bool = False,
 ) -> AsyncGenerator[EventRecord]:
-    """A run that is learnt from as the last thing before its end. What is replayed teaches nothing, whatever ``learn`` says.
+    """Run a request, and learn from it as the last step. Replayed runs teach nothing, whatever ``learn`` says.
 
-    ``past``, ``earlier``: as for :func:`agent.run.run`. ``ended``: asked at its end, whether it has ended rather than been put down, to go on later.
-    ``keeps``: the caller keeps a lesson that waits for a store, for :func:`learn_later`.
+    ``past``, ``earlier``: as for :func:`agent.run.run`. ``ended``: called at the end; False where the run was only
+    released, to be resumed later. ``keeps``: the caller keeps a lesson that waits for a store, for :func:`learn_later`.
     """
     if learn and deps.calls.executor.name != "replay":
         learner = _learner(deps, ended, alone=not earlier and not deps.user.files.all, keeps=keeps)
@@ -124,7 +133,7 @@ def run_and_learn(
 
 
 def _learner(deps: RunDeps, ended: Callable[[], bool], *, alone: bool, keeps: bool) -> Learner:
-    # A plan that was given has inputs, which its run is one choice of.
+    # A given plan makes no new solution: it has inputs already, and its run is one choice of their values.
     library = deps.knowledge.solutions if deps.planning.plan is None else None
     user = deps.knowledge.solutions.owner if deps.knowledge.solutions is not None else ""
     return Learner(
@@ -143,20 +152,20 @@ def _learner(deps: RunDeps, ended: Callable[[], bool], *, alone: bool, keeps: bo
 
 @dataclass(frozen=True, slots=True)
 class Lesson:
-    """What is to be learnt of a run that has ended. The rest is as :class:`agent.learning.learner.Learner` has it."""
+    """Lesson of a run that has ended. The other fields are as in :class:`agent.learning.learner.Learner`."""
 
     records: Sequence[EventRecord]
     owner: str
     alone: bool
     planned: bool
     remembers: bool
-    """Whether the request is worth a memory."""
+    """True where the request is worth a memory."""
     solves: bool
-    """Whether its programs are worth a solution."""
+    """True where its programs are worth a solution."""
 
 
 async def learn_later(container: Container, lesson: Lesson) -> WeightsLearned | None:
-    """Learn what an outage prevented. Steps are scored by the rules: no model is asked after the run has ended.
+    """Learn what an outage delayed. Steps are scored by rules: no model is asked after the run has ended.
 
     Raises ``UnavailableError`` where a store cannot be opened.
     """
@@ -177,7 +186,7 @@ async def learn_later(container: Container, lesson: Lesson) -> WeightsLearned | 
 
 
 def budget_of(container: Container) -> Budget:
-    """The bounds that the settings give every run."""
+    """Return the limits that the settings give every run."""
     chosen = container.settings
     return Budget(
         decisions=chosen.max_decisions,

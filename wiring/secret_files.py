@@ -1,5 +1,6 @@
-"""Secrets as files, as Docker, Podman and Kubernetes hand them to a container, and systemd to a service (``LoadCredential=``): a file of a
-setting's name holds its value.
+"""Secrets as files: a file with a setting's name holds its value.
+
+Docker, Podman and Kubernetes give them to a container, and systemd gives them to a service (``LoadCredential=``).
 """
 
 import os
@@ -10,9 +11,10 @@ _PREFIX = "FOOTPATH_"
 
 
 def secret_files() -> dict[str, str]:
-    """The variables that files stand for, in capitals: ``footpath_graph_password`` is ``FOOTPATH_GRAPH_PASSWORD``.
+    """Return the variables that files stand for, with names in capitals.
 
-    A line break at the end is no part of a value, and a file with nothing in it sets nothing. Empty where there is no such folder.
+    The file ``footpath_graph_password`` is the variable ``FOOTPATH_GRAPH_PASSWORD``. A line break at the end is no part
+    of a value, and an empty file sets nothing. The result is empty where there is no such folder.
     """
     if not FOLDER.is_dir():
         return {}

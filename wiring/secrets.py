@@ -1,4 +1,7 @@
-"""Named secrets from where settings come from: environment variables, the ``.env`` file below them, files of secrets below that."""
+"""Named secrets from the sources of settings.
+
+These are environment variables, below them the ``.env`` file, and below that files of secrets.
+"""
 
 import os
 from pathlib import Path
@@ -11,7 +14,10 @@ from wiring.settings import Settings
 
 
 def read_secrets() -> EnvironmentSecrets:
-    """All of them, as they are now. A variable of the environment wins over a file unless it is empty, as for settings."""
+    """Read all secrets as they are now.
+
+    As for settings, a variable of the environment wins over a file unless it is empty.
+    """
     file = Settings.model_config.get("env_file")
     written = dotenv_values(Path(str(file)), interpolate=False) if file else {}
     variables = {name.upper(): value for name, value in written.items() if value}

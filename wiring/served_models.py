@@ -1,4 +1,4 @@
-"""The language models that runs ask: those that administrators have put on line, and those of the settings."""
+"""Language models that runs ask: those that administrators have put online, and those of the settings."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -26,15 +26,16 @@ _NONE = "no language model is on line"
 
 @dataclass(frozen=True, slots=True)
 class ServiceWithKey:
-    """``key`` None: it cannot be opened, as ``trouble`` says."""
+    """A service with its key."""
 
     service: ModelService
     key: str | None
+    """None where the key cannot be opened, as ``trouble`` says."""
     trouble: str = ""
 
 
 class ServedModels:
-    """Those of one process. ``of_settings``: a model of the settings by its name, which its owner closes."""
+    """Models of one process. ``of_settings`` returns a model of the settings by its name; its owner closes it."""
 
     def __init__(self, settings: Settings, of_settings: Callable[[str], SharedModel]) -> None:
         self._settings = settings
@@ -46,14 +47,17 @@ class ServedModels:
         self._retired: list[SharedModel] = []
 
     def known(self, service: ModelService) -> bool:
-        """Whether it is asked as it is now already, so that its key need not be read."""
+        """Return whether the service is open as it is now, so that its key need not be read."""
         held = self._shared.get(service.id)
         return held is not None and held[0] == _state(service)
 
     async def take(
         self, services: Sequence[ModelService], chosen: Mapping[Purpose, str], news: Sequence[ServiceWithKey]
     ) -> None:
-        """From now on these are asked. ``news``: those of them on line that are not known. What runs still ask is closed when they have ended."""
+        """Use these services from now on. ``news``: online ones that are not open yet.
+
+        Models that runs still ask are closed when these have ended.
+        """
         there = {one.id for one in models_on_line(services)}
         changed = {one.service.id for one in news}
         for service_id in [one for one in self._shared if one not in there or one in changed]:
@@ -71,7 +75,10 @@ class ServedModels:
             await one.model.close()
 
     def policy(self, name: str = "", planning: TimedPlanning | None = None) -> Policy:
-        """For one run. ``name``: the model that its user has chosen, for all of it; one that is gone is asked no more, and no other in its place."""
+        """Create the policy of one run. ``name``: the model that its user has chosen for all of it.
+
+        A chosen model that is gone is not asked any more, and no other one in its place.
+        """
         if name:
             return self._policy_named(name, planning)
         asked = {purpose: asked_for(purpose, self._services, self._chosen, self._settings) for purpose in _OF_RUNS}
@@ -86,7 +93,10 @@ class ServedModels:
         return parts[0] if len(made) == 1 else PolicyByPurpose(*parts)
 
     def chat(self, purpose: Purpose) -> tuple[ChatModel, float] | None:
-        """The model that is asked for a purpose beside runs, with the seconds that an answer of it may take; None: there is none."""
+        """Return the model for a purpose outside of runs, with the time limit of its answers in seconds.
+
+        None where there is none.
+        """
         found = asked_for(purpose, self._services, self._chosen, self._settings)
         if found is None:
             return None
@@ -97,7 +107,7 @@ class ServedModels:
         return model, found.parameters.timeout
 
     async def close(self) -> None:
-        """Close all that are not the settings'."""
+        """Close all models except those of the settings."""
         for shared in [*self._retired, *(held[1] for held in self._shared.values())]:
             await shared.model.close()
         self._shared, self._retired = {}, []
@@ -137,12 +147,12 @@ class ServedModels:
 
 
 def _state(service: ModelService) -> tuple[int, str]:
-    """What changes when it is to be asked in another way."""
+    """Return a value that changes when the service has to be called in another way."""
     return service.version, (service.tested and service.tested.program_form) or ""
 
 
 def _form(service: ModelService, settings: Settings) -> ProgramForm:
-    """What its programs are written in: as the settings say, else as its test has found."""
+    """Return the form of the model's programs: as the settings say, else as its test has found."""
     if settings.program_form != "auto":
         return settings.program_form
     return (service.tested and service.tested.program_form) or "code"

@@ -1,4 +1,4 @@
-"""The settings of the server: part of all settings, apart for their number."""
+"""Settings of the server, a part of all settings in a module of their own because of their number."""
 
 from pathlib import Path
 from typing import Literal
@@ -9,7 +9,7 @@ from domain.addresses import Proxies
 
 
 class ServerSettings(BaseModel):
-    """What ``Settings`` has beside what commands need."""
+    """Settings that only the server needs."""
 
     server_home: Path = Field(
         default=Path(".footpath/server"), description="Folder of the server's own files: rows, and the vault's keys."

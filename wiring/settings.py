@@ -1,4 +1,7 @@
-"""Every setting, validated, read once. Environment variables with the prefix ``FOOTPATH_``, a ``.env`` file, or files of secrets."""
+"""All settings, validated and read once.
+
+They come from environment variables with the prefix ``FOOTPATH_``, a ``.env`` file, or files of secrets.
+"""
 
 from datetime import date
 from pathlib import Path
@@ -17,7 +20,7 @@ EXAMPLES = frozenset(
     {"neo4j", "password", "passw0rd", "changeme", "change-me", "change_me", "example", "secret", "test", "footpath"}
     | {"admin", "letmein", "12345678", "your-password", "your_password", "api-key", "your-api-key", "qdrant"}
 )
-"""Passwords that stand in examples, this project's and others', and are the first that anyone tries."""
+"""Passwords of examples, this project's and others', which are the first that an attacker tries."""
 
 
 _HTTP = "must be an address such as http://host:8080/v1: with http:// or https:// in front, without a user, a ? or a #"
@@ -28,11 +31,14 @@ _IN_WORDS = {
     "embedding_url": _HTTP,
     "vector_collection": "must be 1 to 100 letters, digits, _ or -",
 }
-"""What the patterns of these settings ask for."""
+"""Descriptions of these settings' patterns."""
 
 
 class Settings(ServerSettings, BaseSettings):
-    """Defaults work on one machine with nothing installed. ``.env.example`` lists the same names, a line each."""
+    """Settings of a process.
+
+    The defaults work on one machine with nothing installed; ``.env.example`` lists all names.
+    """
 
     model_config = SettingsConfigDict(
         env_prefix="FOOTPATH_",
@@ -298,7 +304,10 @@ class Settings(ServerSettings, BaseSettings):
 
 
 def read_settings(**given: object) -> Settings:
-    """The settings of this process; what is ``given`` wins over the environment. ``UsageError`` names the variables that are wrong; no value is shown."""
+    """Read the settings of this process; those in ``given`` win over the environment.
+
+    ``UsageError`` names the variables that are wrong, and shows no value.
+    """
     try:
         folder = secret_files.FOLDER if secret_files.FOLDER.is_dir() else None
         return Settings(_secrets_dir=folder, **given)  # pyright: ignore[reportArgumentType, reportCallIssue]  # validated there
@@ -314,13 +323,16 @@ def read_settings(**given: object) -> Settings:
 
 
 def settings_in(file: Path) -> dict[str, str]:
-    """What a file like ``.env`` sets, by the names of the fields, unread; what it leaves empty is not set. ``UsageError`` where it is no file."""
+    """Return the settings of a file like ``.env``, by field name, not validated; empty ones are left out.
+
+    ``UsageError`` where it is no file.
+    """
     if not file.is_file():
         raise UsageError(f"{file} is no file; name a file of settings, a line each, as in .env.example")
     return {name.removeprefix("FOOTPATH_").lower(): value for name, value in dotenv_values(file).items() if value}
 
 
 def model_names(settings: Settings) -> tuple[str, ...]:
-    """The models that a run may choose, the usual one first; none where there is no endpoint."""
+    """Return the models that a run may choose, the default first; empty where there is no endpoint."""
     names = [settings.model_name, *settings.model_names.split(",")]
     return tuple(dict.fromkeys(name.strip() for name in names if name.strip())) if settings.model_url else ()

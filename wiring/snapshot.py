@@ -1,4 +1,4 @@
-"""The files of an embedded store as they were at one moment, for whoever reads all of it while a server goes on learning."""
+"""Snapshot of an embedded store's files, for reading all of it while a server goes on learning."""
 
 import asyncio
 import tempfile
@@ -15,10 +15,10 @@ __all__ = ["copy_database", "snapshot"]
 
 @asynccontextmanager
 async def snapshot(folder: StoreFolder, beside: Path) -> AsyncGenerator[StoreFolder]:
-    """A copy of what the folder has but for vectors and words, which are made of the rest; it goes at the end.
+    """Yield a copy of the folder without vectors and words, which can be made from the rest.
 
-    ``beside``: the folder to make it in, which needs room for it. What a run teaches is written into the graph first and remembered
-    after; memories are copied before the graph, so that each has its lesson.
+    The copy is deleted at the end. ``beside``: the folder to make it in, which needs room for it. A run writes into the
+    graph first and remembers after; memories are copied before the graph, so that each of them has its lesson.
     """
     try:
         place = await asyncio.to_thread(tempfile.TemporaryDirectory, dir=beside, prefix=".snapshot-")

@@ -1,4 +1,4 @@
-"""Where solutions lie: with the graph, and the vectors of their patterns beside those of tools."""
+"""Back ends of solutions: with the graph, and the vectors of their patterns with those of tools."""
 
 import logging
 
@@ -15,7 +15,7 @@ _log = logging.getLogger(__name__)
 
 
 def solutions_of(settings: Settings, folder: StoreFolder, *, on_server: bool) -> SolutionStore:
-    """A store of solutions that is not open yet."""
+    """Create a store of solutions, not open yet."""
     if on_server:
         from graph.backends.neo4j_solutions import Neo4jSolutions
 
@@ -26,7 +26,7 @@ def solutions_of(settings: Settings, folder: StoreFolder, *, on_server: bool) ->
 
 
 def patterns_of(settings: Settings, folder: StoreFolder, *, on_server: bool) -> PatternIndex:
-    """An index of patterns that is not open yet."""
+    """Create an index of patterns, not open yet."""
     if on_server:
         from retriever.backends.qdrant_patterns import QdrantPatterns
 
@@ -37,7 +37,10 @@ def patterns_of(settings: Settings, folder: StoreFolder, *, on_server: bool) -> 
 
 
 async def adopt_programs(memories: MemoryStore, library: SolutionLibrary) -> None:
-    """Make solutions of the programs that earlier versions kept with memories, each of its owner's. Interrupted, it goes on where it was."""
+    """Turn the programs that earlier versions kept with memories into solutions of their owners.
+
+    Interrupted, it goes on.
+    """
     adopted = 0
     while earlier := await memories.earlier(_AT_ONCE):
         await library.add([solution_of(one) for one in earlier])

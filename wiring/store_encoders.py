@@ -1,4 +1,4 @@
-"""The encoders of an open store: the one that searches go by, and the vectors of each that is open. A switch is followed without a restart."""
+"""Encoders of an open store: the one that searches use, and the open vectors of each. A switch needs no restart."""
 
 import asyncio
 import logging
@@ -23,22 +23,25 @@ from wiring.settings import Settings
 _log = logging.getLogger(__name__)
 
 PLACE = "vectors"
-"""The folder of the vectors of a store that was never switched."""
+"""Folder of the vectors of a store that was never switched."""
 
 MakeIndex = Callable[[str], VectorIndex]
-"""An index that is not set up; told the folder that its vectors lie in, where it is one."""
+"""Creates an index that is not set up; the argument is the folder of its vectors, where it is one."""
 
 
 @dataclass(frozen=True, slots=True)
 class OpenVectors:
-    """An encoder, and the index of its vectors, set up. Whoever holds them goes on with them after a switch."""
+    """An encoder, and the opened index of its vectors. Holders go on with them after a switch."""
 
     embedder: Embedder
     index: VectorIndex
 
 
 class StoreEncoders:
-    """One process's. ``services`` may be replaced by whoever keeps the keys of services. Closed with the stack."""
+    """Encoders of one process. ``services`` may be replaced by an owner of the services' keys.
+
+    Closed with the stack.
+    """
 
     def __init__(
         self,
@@ -61,11 +64,11 @@ class StoreEncoders:
 
     @property
     def has_state(self) -> bool:
-        """Whether it was read before which encoder is in use."""
+        """Return whether the encoder in use was read before."""
         return self._state is not None
 
     async def state(self) -> EncoderState:
-        """As it is kept now, which counts here from now on. Raises ``UnavailableError``."""
+        """Read the stored state, and follow it from now on. Raises ``UnavailableError``."""
         state = await read_state(await self._notes())
         before, self._state = self._state, state
         if before is not None and before.in_use != state.in_use:
@@ -75,27 +78,29 @@ class StoreEncoders:
         return state
 
     async def follow(self) -> None:
-        """Go by what is kept now: another process may have switched. Raises ``UnavailableError``."""
+        """Follow the stored state: another process may have switched. Raises ``UnavailableError``."""
         await self.state()
 
     async def noted(self, key: str) -> str:
-        """What was noted beside it. Raises ``UnavailableError``."""
+        """Return a note stored beside the state. Raises ``UnavailableError``."""
         return await (await self._notes()).read(key)
 
     async def note(self, key: str, text: str) -> None:
-        """Keep a text beside it. Raises ``UnavailableError``."""
+        """Store a note beside the state. Raises ``UnavailableError``."""
         await (await self._notes()).write(key, text)
 
     async def change(self, state: EncoderState) -> None:
-        """Keep this, and go by it: every process does at its next search. Raises ``UnavailableError``."""
+        """Store a state, and follow it: every process does at its next search. Raises ``UnavailableError``."""
         await write_state(await self._notes(), state)
         await self.follow()
 
     async def current(self) -> EncoderVectors:
-        """What this process searches by, as far as it knows. Raises ``UnavailableError`` where it knows nothing yet.
+        """Return the vectors that this process searches by.
 
-        An encoder that only another process's settings name cannot be opened here: as long as the former vectors are kept, this
-        one goes on with them, so that a change of encoder breaks no server that runs.
+        Raises ``UnavailableError`` where it could never read the state.
+
+        An encoder that only another process's settings name cannot be opened here: as long as the former vectors are
+        kept, this process goes on with them, so that a change of encoder breaks no running server.
         """
         if self._state is None:
             await self.follow()
@@ -114,7 +119,10 @@ class StoreEncoders:
         )  # fmt: skip
 
     async def embedder(self) -> Embedder:
-        """The encoder in use. Where nobody can tell, that of the settings: its vectors are out of reach then, too."""
+        """Return the encoder in use; where it cannot be determined, that of the settings.
+
+        In that case its vectors are out of reach too.
+        """
         try:
             return await self._embedder_of(await self.current())
         except FootpathError as error:
@@ -122,16 +130,22 @@ class StoreEncoders:
             return await self.embedder_of(SETTINGS)
 
     async def in_use(self) -> OpenVectors:
-        """The encoder in use and its vectors, opened once. Raises ``UnavailableError``, ``StoreVersionError`` and ``UsageError``."""
+        """Open the encoder in use and its vectors, once.
+
+        Raises ``UnavailableError``, ``StoreVersionError`` and ``UsageError``.
+        """
         return await self.open(await self.current())
 
     async def open(self, vectors: EncoderVectors, *, beside: bool = False) -> OpenVectors:
-        """An encoder and its vectors, opened once. ``beside``: they are not in force yet, and may be incomplete. Raises as :meth:`in_use`."""
+        """Open an encoder and its vectors, once. Raises as :meth:`in_use`.
+
+        ``beside``: the vectors are not in use yet, and may be incomplete.
+        """
         embedder = await self._embedder_of(vectors)
         return OpenVectors(embedder, await self.index_of(vectors, beside=beside))
 
     async def index_of(self, vectors: EncoderVectors, *, beside: bool = False) -> VectorIndex:
-        """The index alone, whoever made it. Raises ``UnavailableError`` and ``StoreVersionError``."""
+        """Open the index alone, whichever encoder made it. Raises ``UnavailableError`` and ``StoreVersionError``."""
         key = (vectors.identity, vectors.place)
         async with self._lock:
             if key not in self._indexes:
@@ -142,20 +156,23 @@ class StoreEncoders:
             return self._indexes[key]
 
     async def close(self, vectors: EncoderVectors) -> None:
-        """Let go of an index, before it is deleted."""
+        """Close an index before it is deleted."""
         async with self._lock:
             index = self._indexes.pop((vectors.identity, vectors.place), None)
         if index is not None:
             await index.close()
 
     async def embedder_of(self, choice: EncoderChoice) -> Embedder:
-        """An encoder, made once; it reads its weights, or is connected to, when first used. ``UsageError`` where there is none such."""
+        """Return the encoder of a choice, created once. ``UsageError`` where there is none.
+
+        It loads its weights, or connects, when first used.
+        """
         choice = chosen_by(self._settings) if choice == SETTINGS else choice
         version = await self.services.version(choice.service) if choice.service else ""
         key = f"{choice.model_dump_json()} {version}"
         if key not in self._embedders:
             made, close = await open_encoder(choice, self._settings, self.services)
-            if key in self._embedders:
+            if key in self._embedders:  # another call has opened it meanwhile
                 await close()
             else:
                 self._embedders[key] = with_kept_scale(made, self.scales)
@@ -187,7 +204,10 @@ def _named(choice: EncoderChoice) -> str:
 
 
 async def _set_up(index: VectorIndex, vectors: EncoderVectors, *, beside: bool) -> None:
-    """``beside``: on a server, where an encoder may have vectors in force already, a collection beside them."""
+    """Set up an index.
+
+    ``beside``: on a server, in a new collection, since the encoder may have vectors in use already.
+    """
     from retriever.backends.qdrant import QdrantIndex
 
     if beside and isinstance(index, QdrantIndex):

@@ -1,4 +1,4 @@
-"""The servers that hold a part of the store: their addresses by the settings, and whether they answer."""
+"""Servers that hold a part of the store: their addresses by the settings, and whether they answer."""
 
 from collections.abc import Awaitable, Callable
 from contextlib import AsyncExitStack
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def graph_connection(settings: Settings, retry_seconds: float = 30.0) -> "Connection":
-    """A connection to the graph's server that is not open yet."""
+    """Create a connection to the graph's server, not open yet."""
     from graph.backends.bolt import Connection, Server
 
     server = Server(settings.graph_url, settings.graph_user, settings.graph_database)
@@ -23,7 +23,7 @@ def graph_connection(settings: Settings, retry_seconds: float = 30.0) -> "Connec
 
 
 def vector_address(settings: Settings) -> "QdrantAddress":
-    """The address of the vectors' server."""
+    """Return the address of the vectors' server."""
     from retriever.backends.qdrant_connection import QdrantAddress
 
     key = settings.vector_api_key.get_secret_value()
@@ -32,7 +32,10 @@ def vector_address(settings: Settings) -> "QdrantAddress":
 
 T = TypeVar("T")
 REFUSED_SECONDS = 15.0
-"""For so long a refused log-in counts. Neo4j locks an account for seconds after three in a row, and so out of every other server that uses it."""
+"""How long a refused log-in is remembered.
+
+Neo4j locks an account for seconds after three refusals in a row, and so locks out every other server that uses it.
+"""
 
 
 class Login(Generic[T]):
@@ -44,7 +47,7 @@ class Login(Generic[T]):
         self._until = 0.0
 
     async def __call__(self) -> T:
-        """Raises ``UnavailableError`` as ``connect`` does."""
+        """Open the connection. Raises ``UnavailableError`` as ``connect`` does."""
         if self._refusal is not None and monotonic() < self._until:
             raise StoreRefusedError(str(self._refusal)).of(self._refusal.part)
         try:
@@ -55,7 +58,10 @@ class Login(Generic[T]):
 
 
 class StoreServers:
-    """Those that the settings name, asked over connections of their own; an embedded part is always there. Connections are closed with the stack."""
+    """Store servers of the settings, checked over connections of their own; an embedded part is always there.
+
+    The connections are closed with the stack.
+    """
 
     def __init__(self, settings: Settings, stack: AsyncExitStack) -> None:
         self._settings = settings
@@ -64,12 +70,12 @@ class StoreServers:
         self._vectors = Lazy(Login(self._open_vectors))
 
     async def graph(self) -> None:
-        """Raises ``UnavailableError`` where the graph's server does not answer."""
+        """Raise ``UnavailableError`` where the graph's server does not answer."""
         if self._settings.graph_url:
             await (await self._graph.get()).reach()
 
     async def vectors(self) -> None:
-        """Raises ``UnavailableError`` where the vectors' server does not answer."""
+        """Raise ``UnavailableError`` where the vectors' server does not answer."""
         if self._settings.vector_url:
             connection = await self._vectors.get()
             await connection.call("reach the vectors", lambda client: client.get_aliases())

@@ -1,4 +1,4 @@
-"""What a retriever is trained on, out of tool documents, trajectories and other catalogues."""
+"""Training set of a retriever, from tool documents, trajectories and other catalogues."""
 
 import csv
 import io
@@ -19,12 +19,12 @@ from graph.importers.records import Record, RecordError, as_list, as_object, loa
 from retriever.training.examples import Corpus, Example, corpus_of
 
 _OF_A_PLUGIN = 3
-"""MetaTool has thousands of requests for some plugins, and one for others."""
+"""Requests that are taken for each plugin: MetaTool has thousands for some, and one for others."""
 
 
 @dataclass(frozen=True, slots=True)
 class Foreign:
-    """Another catalogue: its documents, and requests with what solves them."""
+    """Another catalogue: its documents, and requests with the tools that solve them."""
 
     documents: tuple[ToolDoc, ...]
     requests: tuple[tuple[str, tuple[ToolId, ...]], ...]
@@ -38,9 +38,11 @@ def training_set(
     of_foreign: int = 300,
     most: Mapping[str, int] | None = None,
 ) -> tuple[Corpus, list[Example]]:
-    """All documents, and an example for each request whose trajectory ends in an answer, but those near a measured one.
+    """Return all documents, and an example for each request whose trajectory ends in an answer.
 
-    ``of_foreign``: requests of other catalogues, by chance, at most. ``most``: of a source of trajectories that is unlike the requests to be served, so many requests at most, and none to judge by.
+    Requests near a measured one are left out. ``of_foreign``: largest number of requests of other catalogues, chosen by
+    chance. ``most``: for a source of trajectories that is unlike the requests to be served, the largest number of its
+    requests, none of which are used to judge.
     """
     names, walked = NameIndex(documents), list(trajectories)
     unlike = dict(most or {})
@@ -60,7 +62,7 @@ def training_set(
 
 
 def queries_of(corpus: Corpus, examples: Sequence[Example]) -> list[Query]:
-    """Examples as labelled requests."""
+    """Return examples as labelled requests."""
     found: list[Query] = []
     for example in examples:
         relevant = frozenset(key_of(corpus.ids[row]) for row in example.solved)
@@ -77,7 +79,10 @@ def _examples(queries: Sequence[Query], rows: Mapping[Key, int], *, foreign: boo
 
 
 def seal_tools(folder: Path) -> Foreign:
-    """The catalogue Seal-Tools: ``tool.jsonl`` and ``dev.jsonl``. ``UsageError`` where they are not there, ``BrokenInputError`` for a line."""
+    """Read the catalogue Seal-Tools: ``tool.jsonl`` and ``dev.jsonl``.
+
+    ``UsageError`` where they are missing, ``BrokenInputError`` for a line.
+    """
     documents = {one.api: one for one in read_as(folder / "tool.jsonl", _seal_tool)}
 
     def request(record: Record) -> tuple[str, tuple[ToolId, ...]]:
@@ -96,7 +101,10 @@ def _seal_tool(record: Record) -> ToolDoc:
 
 
 def metatool(folder: Path) -> Foreign:
-    """The catalogue MetaTool: ``plugin_des.json``, and a few requests of each tool of ``all_clean_data.csv``. Raises as :func:`seal_tools`."""
+    """Read the catalogue MetaTool: ``plugin_des.json``, and a few requests of each tool of ``all_clean_data.csv``.
+
+    Raises as :func:`seal_tools`.
+    """
     plugins = folder / "plugin_des.json"
     try:
         described = as_object(load(_bytes(plugins)), "the file")

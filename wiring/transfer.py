@@ -1,4 +1,4 @@
-"""Transfer of stores: to files and back, between whatever back ends the settings name."""
+"""Transfer of stores: to files and back, between all back ends that the settings can name."""
 
 import asyncio
 from dataclasses import dataclass
@@ -18,11 +18,13 @@ from wiring.snapshot import snapshot
 
 @dataclass(frozen=True, slots=True)
 class Imported:
-    """``written``: items that were not in the store yet. ``embedded``: tools indexed, None where that was not asked for."""
+    """Result of an import."""
 
     checked: Checked
     written: int
+    """Items that were not in the store yet."""
     embedded: int | None
+    """Number of indexed tools; None where they were not to be indexed."""
 
 
 async def export_to(
@@ -34,7 +36,10 @@ async def export_to(
     recordings: bool = False,
     replace: bool = False,
 ) -> Exported:
-    """Export the store that ``store`` or the settings name, its files as they are at one moment. Raises as ``export_store``."""
+    """Export the store that ``store`` or the settings name, its files as they are at one moment.
+
+    Raises as ``export_store``.
+    """
     settings = settings or told_settings()
     folder = StoreFolder(store or settings.store)
     await asyncio.to_thread(folder.open, create=store is None and bool(settings.graph_url))
@@ -50,7 +55,10 @@ async def export_to(
 async def import_from(
     path: Path, store: Path | None, progress: Progress, settings: Settings | None = None, *, embed: bool = True
 ) -> Imported:
-    """Check the file, then import it, then index and link its tools. Raises as ``check_export`` and ``import_store``."""
+    """Check the file, then import it, then index and link its tools.
+
+    Raises as ``check_export`` and ``import_store``.
+    """
     checked = await check_export(path, progress)
     async with open_container(settings, store, create=True) as container:
         return await import_open(container, path, checked, progress, embed=embed)
@@ -59,7 +67,7 @@ async def import_from(
 async def import_open(
     container: Container, path: Path, checked: Checked, progress: Progress, *, embed: bool = True
 ) -> Imported:
-    """The same into a store that is open, while others use it. Raises as ``import_store``."""
+    """Import into a store that is open, while others use it. Raises as ``import_store``."""
     wanted = checked.export.counts.batches or await _has_recordings(container)
     recordings = await container.recordings() if wanted else None
     companions = await _companions(container, checked.export.counts)
@@ -75,7 +83,7 @@ async def import_open(
 
 
 async def _companions(container: Container, wanted: Counts | None = None) -> CompanionStores:
-    """What lies beside the graph already, and what ``wanted`` needs a place for."""
+    """Open the stores beside the graph that exist already, or that ``wanted`` needs."""
     folder, wanted = container.folder, wanted or Counts()
     memories = container.vectors_on_server or wanted.memories or await asyncio.to_thread(folder.memories.exists)
     counted = wanted.flow_keys or wanted.flows or await asyncio.to_thread(folder.flows.exists)

@@ -1,4 +1,7 @@
-"""Unknown settings: variables that look like settings and are none, mostly a slip of the pen, which would otherwise be ignored in silence."""
+"""Warnings of unknown settings: variables that look like settings, and would be ignored in silence.
+
+Most are misspelt.
+"""
 
 import re
 import sys
@@ -11,12 +14,15 @@ from wiring.settings import Settings
 
 _PREFIX = "FOOTPATH_"
 OF_THE_PAGE = {"FOOTPATH_SERVER_ADDRESS", "FOOTPATH_PAGE_PROXIES"}
-"""What the page alone reads; where it runs beside the server, both have it in their environment."""
+"""Variables that only the page reads; where it runs beside the server, both have them in their environment."""
 _LINE = re.compile(rf"\s*(?:export\s+)?({_PREFIX}\w+)\s*=", re.IGNORECASE)
 
 
 def unknown_settings(names: Iterable[str]) -> list[str]:
-    """A warning for each variable with the project's prefix that is no setting and no secret, with the setting it is nearest to."""
+    """Return a warning for each variable with the project's prefix that is neither a setting nor a secret.
+
+    The warning names the most similar setting.
+    """
     known = [f"{_PREFIX}{name.upper()}" for name in Settings.model_fields]
     said: list[str] = []
     for name in sorted({name.upper() for name in names}):
@@ -29,13 +35,13 @@ def unknown_settings(names: Iterable[str]) -> list[str]:
 
 
 def warn_of_unknown_settings(names: Iterable[str]) -> None:
-    """Tell the warnings of :func:`unknown_settings` on stderr."""
+    """Print the warnings of :func:`unknown_settings` on stderr."""
     for warning in unknown_settings(names):
         print(f"warning: {warning}", file=sys.stderr)
 
 
 def named_in(file: Path) -> list[str]:
-    """The variables that a ``.env`` file sets, as far as it can be read."""
+    """Return the variables that a ``.env`` file sets, as far as it can be read."""
     try:
         lines = file.read_text(encoding="utf-8", errors="replace").splitlines()
     except OSError:

@@ -1,4 +1,4 @@
-"""The graph and the index of its tools compared, and the index mended."""
+"""Comparison of the graph with the index of its tools, and repair of the index."""
 
 import asyncio
 import shutil
@@ -21,29 +21,30 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Verified:
-    """``comparison`` is None where the vectors are those of another encoder, as ``encoder`` then says.
-
-    ``embedded``: what a repair embedded, None without one; the rest is as it was found *after* it. ``unseen``: those of the ``solutions``
-    that are not found, since their patterns have no vectors of the encoder.
-    """
+    """Result of a comparison; after a repair, the state that it left."""
 
     graph: GraphStatistics
     comparison: "Comparison | None"
+    """None where the vectors are those of another encoder."""
     encoder: str
+    """The encoder, or why its vectors cannot be compared."""
     embedded: int | None
+    """Number of documents that a repair embedded; None without a repair."""
     solutions: int = 0
+    """Number of solutions."""
     unseen: tuple[str, ...] = ()
+    """Ids of solutions that cannot be found, since their patterns have no vectors of the encoder."""
 
     @property
     def equal(self) -> bool:
-        """Whether every document is indexed as it is, and nothing else is, and every solution can be found."""
+        """Return whether every document is indexed as it is, nothing else is, and every solution can be found."""
         return self.comparison is not None and self.comparison.equal and not self.unseen
 
 
 async def verify(
     store: Path | None, progress: Progress, settings: Settings | None = None, *, mend: bool = False
 ) -> Verified:
-    """Compare the store's graph with its indexes; ``mend`` them from the documents.
+    """Compare the store's graph with its indexes; ``mend``: repair them from the documents.
 
     Raises:
         UnavailableError: the store is not there, in use, or cannot be read.
@@ -53,7 +54,7 @@ async def verify(
 
 
 async def verify_open(container: Container, progress: Progress, *, mend: bool = False) -> Verified:
-    """The same of a store that is open; while it is mended, nobody admits or withdraws tools. Raises as :func:`verify`."""
+    """Verify a store that is open; during a repair, nobody admits or withdraws tools. Raises as :func:`verify`."""
     if not mend:
         return await _verified(container, progress, mend=False)
     async with container.changing:
@@ -68,7 +69,7 @@ async def _verified(container: Container, progress: Progress, *, mend: bool) -> 
         if not mend:
             return Verified(await container.graph.statistics(), None, str(error), None)
         if container.vectors_on_server:
-            raise  # on a server, where every encoder has a collection of its own
+            raise  # nothing to set aside: on a server every encoder has a collection of its own
         await asyncio.to_thread(_set_aside, await container.vectors_folder())
         embedded = await _compare_and_repair(container, progress)
         comparison = await _compare(container)
@@ -85,7 +86,7 @@ async def _verified(container: Container, progress: Progress, *, mend: bool) -> 
 
 
 def figures(found: Verified, shown: int = 20) -> JsonObject:
-    """All of it as one JSON object; of what differs the first ``shown`` ids."""
+    """Return the result as a JSON object, with the first ``shown`` ids of each difference."""
     comparison = found.comparison
     indexes = {} if comparison is None else {"vectors": comparison.vectors, "words": comparison.words}
     unseen: list[JsonValue] = [*found.unseen[:shown]]
@@ -136,11 +137,14 @@ async def _compare_and_repair(container: Container, progress: Progress) -> int:
 
 
 def _aside(vectors: Path) -> Path:
-    """Another name than that of a switch's former vectors, which an index that finds none of its own takes back."""
+    """Return the name under which vectors are set aside.
+
+    It differs from that of a switch's former vectors, which an index without vectors of its own takes back.
+    """
     return vectors.with_name(vectors.name + ".aside")
 
 
 def _set_aside(vectors: Path) -> None:
-    """Keep the vectors of another encoder until the new ones are whole."""
+    """Keep the vectors of another encoder until the new ones are complete."""
     shutil.rmtree(_aside(vectors), ignore_errors=True)
     vectors.rename(_aside(vectors))

@@ -1,4 +1,4 @@
-"""A container as somebody sees it who may not see some of its tools: nothing that is searched, walked, recalled or shown through it names them."""
+"""Container for somebody who may not see some tools: nothing that it searches, recalls or shows names them."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -21,14 +21,18 @@ if TYPE_CHECKING:
 
 
 def visible(container: Container, hidden: frozenset[ToolId]) -> Container:
-    """The container without these tools; itself, where there are none. It is as open as the other, and closed with it."""
+    """Return the container without these tools; the container itself where there are none.
+
+    It is as open as the other, and closed with it.
+    """
     return _VisibleContainer(container, hidden) if hidden else container
 
 
 class _VisibleContainer(Container):
-    """Shares whatever the whole one has opened, and opens the rest there."""
+    """Shares all that the full container has opened, and opens the rest there."""
 
     def __init__(self, whole: Container, hidden: frozenset[ToolId]) -> None:
+        # All attributes are shared, lazy objects included, so that nothing is opened twice.
         vars(self).update(vars(whole))
         self._whole = whole
         self.hidden = hidden
@@ -72,6 +76,6 @@ class _VisibleMemories:
         self._hidden = hidden
 
     async def near(self, vector: Sequence[float], identity: str, owner: str, limit: int) -> list[Recalled]:
-        """Those whose paths hold no hidden tool; there may be fewer then."""
+        """Return the similar memories whose paths hold no hidden tool; there may be fewer then."""
         found = await self._memories.near(vector, identity, owner, limit)
         return [one for one in found if self._hidden.isdisjoint(one.memory.path)]

@@ -1,4 +1,4 @@
-"""Stores that a run goes on without: out of reach, they refuse what they are asked, and end no run."""
+"""Optional stores: out of reach, they refuse every call, and end no run."""
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -13,9 +13,10 @@ T = TypeVar("T")
 async def within_reach(
     opened: Callable[[], Awaitable[T]], what: str, *, on_server: bool, seconds: float = RECALL_SECONDS
 ) -> "T | OutOfReach":
-    """What ``opened`` gives, or, where that fails or a server takes more than ``seconds``, a store that refuses whatever it is asked.
+    """Open a store with ``opened``; return one that refuses every call where that fails.
 
-    A file is waited for as long as it takes: it is slow where the machine is busy, and a server where it is ill.
+    It also fails where a server takes more than ``seconds``. A file is waited for as long as it takes: a slow file
+    means a busy machine, and a slow server a broken one. ``what``: the name of the store, for the reason.
     """
     try:
         async with asyncio.timeout(seconds if on_server else None):
@@ -27,14 +28,17 @@ async def within_reach(
 
 
 class OutOfReach:
-    """A store of memories, of solutions or of patterns that could not be opened: whatever is asked of it raises ``UnavailableError`` with the reason."""
+    """Store that could not be opened: every call raises ``UnavailableError`` with the reason.
+
+    It stands for a store of memories, of solutions or of patterns.
+    """
 
     def __init__(self, reason: FootpathError) -> None:
         self._reason = reason
 
     async def _refuse(self, *given: object, **named: object) -> NoReturn:
         del given, named
-        # Who asks has to know whether asking later may help.
+        # A PassingError tells the caller that a later try may succeed.
         kind = type(self._reason) if isinstance(self._reason, PassingError) else UnavailableError
         raise kind(str(self._reason)) from self._reason
 
@@ -46,4 +50,4 @@ class OutOfReach:
         yield  # pyright: ignore
 
     async def close(self) -> None:
-        """Nothing was opened."""
+        """Do nothing: nothing was opened."""

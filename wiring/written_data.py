@@ -1,4 +1,7 @@
-"""Negatives and requests that are written for a training, by a language model or without one, and their files: a line each."""
+"""Negatives and requests written for a training, by a language model or without one.
+
+They are stored in files, one on each line.
+"""
 
 import random
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -28,10 +31,11 @@ A = TypeVar("A", bound=BaseModel)
 
 
 def read_written(path: Path, kind: type[A]) -> list[A]:
-    """The lines of a file that ``scripts/write_examples.py`` wrote.
+    """Read the lines of a file that ``scripts/write_examples.py`` wrote.
 
     Raises:
-        UsageError: there is no such file. BrokenInputError: a line is something else.
+        UsageError: there is no such file.
+        BrokenInputError: a line is something else.
     """
     if not path.is_file():
         raise UsageError(f"{path} is no file; scripts/write_examples.py writes one")
@@ -47,7 +51,7 @@ def read_written(path: Path, kind: type[A]) -> list[A]:
 
 
 def write_lines(path: Path, items: Iterable[BaseModel]) -> None:
-    """A line each, in place of what was there: all of it or nothing."""
+    """Write one line for each item, in place of the former file: all of it or nothing."""
     beside = path.with_name(path.name + ".new")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -58,23 +62,23 @@ def write_lines(path: Path, items: Iterable[BaseModel]) -> None:
 
 
 FIRST = 10
-"""So far down BM25 may find the document that a made-up request is for."""
+"""Largest BM25 rank of the document that a made-up request is for."""
 
 _OF_A_REQUEST = 2
-"""Documents that solved a request, for which negatives are written: a request may have a dozen."""
+"""Number of solving documents of a request for which negatives are written: a request may have a dozen."""
 _SECONDS = 600.0
-"""For one task, retries and a complaint included; the settings bound each attempt."""
+"""Time limit for one task, retries and a complaint included; the settings limit each attempt."""
 
 
 class ModelWriter:
-    """A chat model as training asks it."""
+    """Writer that asks a chat model."""
 
     def __init__(self, model: ChatModel) -> None:
         self.name = model.name
         self._model = model
 
     async def write(self, task: Task[A]) -> Written[A]:
-        """See ``Writer``."""
+        """Do a task; see ``Writer``."""
         asker = Asker(self._model, Allowance(seconds=_SECONDS))
         messages = (Message("system", task.system), Message("user", task.user))
         answer, _ = await asker.decide(task.purpose, messages, task.answer, task.check)
@@ -82,7 +86,7 @@ class ModelWriter:
 
 
 class Writing:
-    """What one run of writing has: a model that is asked within bounds, and what it answered before."""
+    """Writing of examples by a model within bounds, with a cache of its earlier answers."""
 
     def __init__(self, model: ChatModel, kept: AnswerCache, bounds: Bounds, told: Told) -> None:
         self._writer = ModelWriter(model)
@@ -93,7 +97,7 @@ class Writing:
     async def negatives(
         self, examples: Iterable[Example], corpus: Corpus, documents: Mapping[ToolId, ToolDoc], count: int
     ) -> tuple[list[WrittenNegative], Usage]:
-        """``count`` documents, or fewer, against each request and each of the first documents that solved it."""
+        """Write up to ``count`` documents against each request and each of the first documents that solved it."""
         pairs = [(one, row) for one in examples for row in one.solved[:_OF_A_REQUEST] if corpus.ids[row] in documents]
         tasks = [lookalike_task(one.request, documents[corpus.ids[row]], count) for one, row in pairs]
         answers, usage = await ask_all(tasks, self._writer, self._kept, self._bounds, self._told)
@@ -107,7 +111,7 @@ class Writing:
         return found, usage
 
     async def requests(self, tools: Sequence[ToolDoc], count: int) -> tuple[list[SyntheticRequest], Usage]:
-        """``count`` requests that each tool serves."""
+        """Write ``count`` requests that each tool serves."""
         tasks = [request_task(tool, count) for tool in tools]
         answers, usage = await ask_all(tasks, self._writer, self._kept, self._bounds, self._told)
         return [
@@ -119,7 +123,7 @@ class Writing:
 
 
 def offline_requests(tools: Sequence[ToolDoc], recipe: Recipe) -> list[SyntheticRequest]:
-    """Those that need no model; weaker, see :mod:`retriever.training.template_requests`."""
+    """Make requests without a model; they are weaker, see :mod:`retriever.training.template_requests`."""
     return [
         SyntheticRequest(request=request, tool=tool.id, by=OFFLINE)
         for tool in tools
@@ -128,7 +132,7 @@ def offline_requests(tools: Sequence[ToolDoc], recipe: Recipe) -> list[Synthetic
 
 
 def check_replaceable(path: Path) -> None:
-    """``UsageError``: the file holds requests that a model wrote, which offline ones must not replace."""
+    """Raise ``UsageError`` where the file holds requests of a model, which offline ones must not replace."""
     others = {one.by for one in read_written(path, SyntheticRequest)} - {OFFLINE} if path.exists() else set[str]()
     if others:
         raise UsageError(f"{path} holds requests by {min(others) or 'others'}: name another --out, or move them away")
@@ -137,7 +141,7 @@ def check_replaceable(path: Path) -> None:
 def unsolved(
     corpus: Corpus, examples: Iterable[Example], documents: Mapping[ToolId, ToolDoc], most: int, seed: int
 ) -> list[ToolDoc]:
-    """The documents of APIs that no example is solved by, each API once; by chance ``most`` of them (0: all)."""
+    """Return documents of APIs that no example is solved by, each API once; a random sample of ``most`` (0: all)."""
     solved = {corpus.names[row] for one in examples for row in one.solved}
     rows = [copies[0] for name, copies in corpus.copies.items() if name not in solved]
     tools = [documents[corpus.ids[row]] for row in rows if corpus.ids[row] in documents]
@@ -150,7 +154,7 @@ async def fit_to_learn_from(
     measured: Iterable[str],
     told: Callable[[int, int], None],
 ) -> tuple[list[SyntheticRequest], dict[str, int]]:
-    """Those that lead back to their tool and are near no measured request; how many were dropped, by reason."""
+    """Return the requests that find their tool and are near no measured request; how many were dropped, by reason."""
     back = await leading_back(corpus, requests, FIRST, told)
     guarded = Requests(measured)
     apart = [one for one in back if not guarded.near(one.request)]

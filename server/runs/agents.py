@@ -201,7 +201,7 @@ class Agents:
     def _refuse(self, said: str, error: UnavailableError) -> None:
         """Raise ``UnavailableError`` with a message, unless no store that holds user data can exist."""
         if self._may_keep:
-            _log.warning("%s: %s", said, error)  # where a store is, is not for users
+            _log.warning("%s: %s", said, error)  # only for the log: it names the store's address
             raise UnavailableError(f"{said}: {error.public_message}") from error
 
     @property
@@ -219,7 +219,7 @@ class Agents:
             await self._open_search()
         except StoreVersionError as error:
             if self._storage.database.dialect == "sqlite":
-                raise  # rows in a file are this machine's alone: no other server could make the run
+                raise  # no other server shares this SQLite file, so nobody could execute the run
             raise PassingError(str(error)).of(error.part or "store") from error
         await asyncio.gather(self.whole_with_models(), self.follower.follow())
         return self._events(run, past, control)
@@ -239,7 +239,7 @@ class Agents:
     async def check_version(self) -> None:
         """Raise ``StoreVersionError`` while the store has another version than this server, as a run has found."""
         if self._unfit:
-            await asyncio.shield(self._open_search())  # it may take longer than who checks has time
+            await asyncio.shield(self._open_search())  # it may outlast the caller, who is cancelled after a while
 
     async def _events(self, run: Run, past: Sequence[EventRecord], control: RunControl) -> AsyncGenerator[EventRecord]:
         container = await self.seen_by(run.user_id)
@@ -247,7 +247,7 @@ class Agents:
             questions = Questions(self._storage, run, Asks(control.told, control.waits), container.graph.get_tools)
             deps = await run_deps(container, run.policy, own.executor, run.planner, owner=run.user_id, model=run.model)
             before = EarlierRuns(run, self._storage)
-            # None of these rests on another: where the database is far away, all of them take as long as one.
+            # Independent queries: with a distant database, all of them take as long as one.
             files, spent, voices, plan, wrong, earlier = await asyncio.gather(
                 files_of(run, self._storage, before),
                 self._spending(run, deps.planning.policy),
@@ -317,7 +317,7 @@ class Agents:
         said = await self._storage.runs.list_judged_wrong(run.user_id)
         answers = {one: answer for one, request, answer in said if same_words(request, run.request)}
         found = set[str]()
-        for one, answer in answers.items():  # of long ago the answer alone is kept
+        for one, answer in answers.items():  # the events of old runs may be removed; their answer is kept
             records = await records_of(await self._storage.events.list_kinds(one, _ANSWERS))
             found.update(answers_of(records) or (answer,))
         return frozenset(found)

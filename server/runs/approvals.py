@@ -98,7 +98,7 @@ class UserApprover:
             made = said.corrected if said else None
             named = call.identity if made is None else corrected_as(call.tool.id, call.arguments, call.identity)
             self._questions.summaries[call.tool.id, named] = _as_made(call, made)
-            yield made  # what was begun was allowed: what became of it is another question
+            yield made  # a call that was begun was approved before; its outcome is another question
 
     async def _is_begun(self, call: IntendedCall, said: CallAnswer | None) -> bool:
         tool, made, identity = call.tool.id, call.arguments, call.identity

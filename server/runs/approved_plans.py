@@ -49,7 +49,7 @@ def _stands(origin: ValueOrigin) -> bool:
     match origin.kind:
         case "said" | "document":
             return True
-        case "file" | "field" | "written" | "computed":  # a response may hold what stands in the text, too
+        case "file" | "field" | "written" | "computed":  # a response may hold a value that is in the text too
             return origin.slice is not None and not origin.slice.foreign
         case "prose" | "others":
             return False

@@ -68,7 +68,7 @@ class EventBroker:
             return None
         before, told = self._told[run_id]
         found = told[seq - before :] if seq >= before else None
-        # Of a run that is over there is nothing to wait for: who asks for more than it told learns from the rows that it has ended.
+        # A run that is over has no more events to wait for: the database says that it has ended.
         return None if not found and self._is_over(run_id) else found
 
     def close(self) -> None:

@@ -64,5 +64,7 @@ def call_layers(
             hidden=hidden,
         ),
         recorded,
-        partial(VisibleExecutor, hidden=hidden, changes_only=True),  # reads are looked at beside the stop
+        partial(
+            VisibleExecutor, hidden=hidden, changes_only=True
+        ),  # StopCheckExecutor checks reads together with the stop
     )

@@ -53,7 +53,7 @@ async def stream_events(
             if broker.closed or (ended and not found):
                 return
             if here is None and not found and await _has_ended(storage, run_id):
-                ended = True  # its last events may have been stored since they were read
+                ended = True  # one more look: its last events may have been stored after the query above
                 continue
             if len(found) >= _AT_ONCE:
                 continue

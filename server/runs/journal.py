@@ -43,7 +43,7 @@ class EventBatcher:
         part = _Part(events, asyncio.get_running_loop().create_future())
         self._parts.append(part)
         if self._task is None:
-            self._task = asyncio.create_task(self._write(), context=Context())  # it is about many runs
+            self._task = asyncio.create_task(self._write(), context=Context())  # of no run: the task writes for many
         await part.stored
 
     async def _write(self) -> None:

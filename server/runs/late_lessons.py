@@ -113,7 +113,7 @@ class LateLearner:
     async def _learn(self, run_id: str, *, old: bool) -> bool:
         run = await self._storage.runs.get(run_id)
         if run is None:
-            return True  # and so is its lesson
+            return True  # the run was removed, and its lesson with it
         pages = self._storage.events.iterate_pages(run_id)
         records = [record async for page in pages for record in await records_of(page)]
         place = next((one for one in reversed(records) if isinstance(one.event, WeightsLearned)), None)
@@ -126,6 +126,7 @@ class LateLearner:
             _log.warning("the lesson of run %s is dropped: %s", run_id, learned.error if learned else "no events")
         event = as_stored(place.model_copy(update={"event": learned})) if place and learned else None
         end = await self._storage.lessons.finish(run_id, self._worker, event, run.verdict_changes)
+        # The run was removed while its lesson was learnt: what it taught must not stay.
         if end == "gone" and learned is not None:
             await forget_learned(self._agents, run.user_id, run_id, [learned])
         return end in ("ended", "gone")
@@ -166,7 +167,7 @@ class LateLearner:
         found = await learn_later(container, lesson) or WeightsLearned()
         if found.deferred == "waiting":
             raise PassingError(found.error)
-        if before.transitions or before.tools:  # as they were applied at the run's end, scored by its policy
+        if before.transitions or before.tools:  # already applied at the run's end, with scores of its policy
             found = found.model_copy(update={"transitions": before.transitions, "tools": before.tools})
         learned = found.model_copy(update={"deferred": "dropped" if found.error else "learnt"})
         if run.verdict is not None and not found.error:

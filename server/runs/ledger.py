@@ -70,7 +70,7 @@ class LedgerExecutor(ExecutorLayer):
             return written(there)
         try:
             result = await self._executor.call(tool, arguments, identity)
-        except PassingError:  # nothing was sent: the run breaks off, and makes the call when it goes on
+        except PassingError:  # nothing was sent: the run is interrupted, and makes the call when it is resumed
             await run_to_completion(self._effects.remove_open(self._run_id, key))
             raise
         except FootpathError as error:  # nothing was sent

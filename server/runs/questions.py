@@ -105,13 +105,11 @@ class Questions:
             self.storage.run_questions.ask(self.run.id, question.input, question.asks, told | (besides or {}))
         )
         if asked.answered_at is None:
-            kept = cast(
-                "dict[str, Any]", asked.question
-            )  # as it was first asked: a plan may have been written anew since
+            kept = cast("dict[str, Any]", asked.question)  # as first asked: a resumed run may have written another plan
             self._asks.waits(
                 question.model_validate({**question.model_dump(), **{n: kept[n] for n in _SHOWN & {*kept}}})
             )
-            await asyncio.Event().wait()  # step 2: until the worker cancels the run
+            await asyncio.Event().wait()  # step 2 above: the worker cancels the run
         return cast("dict[str, Any]", asked.answer)
 
 

@@ -35,11 +35,12 @@ class RoundRobin:
         await turn
 
     def _grant(self) -> None:
-        while self._waiting and self._waiting[0].done():  # who waited was cancelled
+        while self._waiting and self._waiting[0].done():  # the waiter was cancelled
             self._waiting.popleft()
         self._granting = bool(self._waiting)
         if self._granting:
             self._waiting.popleft().set_result(None)
+            # Called in the next round of the loop: one run goes on in each.
             asyncio.get_running_loop().call_soon(self._grant)
 
 

@@ -168,12 +168,12 @@ class RunExecution:
             async with closing(begun) as records:
                 async for record in records:
                     if self._left:
-                        return  # that it was cancelled, as the run sees it, is not so: it goes on elsewhere
+                        return  # its cancellation is only the release: the run goes on elsewhere, so its end is not stored
                     self._add(record)
         except PassingError as error:
             self.out_of_reach = error
         except FootpathError as error:
-            _log.warning("failed: %s", error)  # where a store is, is not for users
+            _log.warning("failed: %s", error)  # only for the log: it names the store's address
             self._ended("failed", f"{error.code}: {error.public_message}")
         except Exception as error:  # noqa: BLE001  # a defect of ours must end the run in order
             _log.exception("failed")
@@ -192,7 +192,7 @@ class RunExecution:
 
     async def _put_back(self, error: PassingError) -> None:
         """Postpone the run, or end it as failed where it was retried for long enough without progress."""
-        _log.warning("put back: %s", error)  # where a store is, is not for users
+        _log.warning("put back: %s", error)  # only for the log: it names the store's address
         waited = datetime.now(UTC) - self._last.at if self._is_delayed and self._last else timedelta()
         if waited < self._retry_wait.whole:
             await self._delay(error, self._retry_wait.pause(waited), self._retry_wait.whole - waited)
@@ -235,7 +235,7 @@ class RunExecution:
         record = reasoned(record, self._why)
         self._told.append(record)
         if isinstance(record.event, RunFinished):
-            self._to_store = record
+            self._to_store = record  # stored by _finish in one transaction with the run's status
         else:
             self._journal.add(record)
         self._note([record])

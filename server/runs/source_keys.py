@@ -37,7 +37,7 @@ class SourceKeysExecutor:
             return await self._own.call(tool, arguments, identity)
         if source not in self._made:
             made = await self._of_source(source)
-            if source in self._made:  # made meanwhile for another call
+            if source in self._made:  # another call has created it meanwhile
                 await made.close()
             else:
                 self._made[source] = made

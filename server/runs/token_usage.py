@@ -64,6 +64,7 @@ class TokenUsage:
             _log.warning("%d tokens could not be counted: %s", prompt + completion, error)
             return
         self._used, self._calls, self._money = used, calls, paid
+        # Only what was just added: tokens used during the query above are counted the next time.
         self._counted = (self._counted[0] + prompt, self._counted[1] + completion)
 
     @property

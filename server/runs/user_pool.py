@@ -44,7 +44,7 @@ class UserPool(Generic[T]):
     @asynccontextmanager
     async def borrowed(self, user_id: str) -> AsyncGenerator[T]:
         """Borrow the user's item for the time of the block; several runs of the user may borrow it at the same time."""
-        async with self._making:  # or two runs that begin together would make two
+        async with self._making:  # two runs that start together would create two items
             if user_id not in self._kept:
                 self._kept[user_id] = _Kept(await self._make(user_id), 0, 0.0)
             kept = self._kept[user_id]
@@ -67,7 +67,9 @@ class UserPool(Generic[T]):
             for number, user_id in enumerate(idle)
             if len(idle) - number > self._most or self._kept[user_id].since < oldest
         ]
-        for kept in [self._kept.pop(user_id) for user_id in gone]:  # out of reach before the first takes time to close
+        for kept in [
+            self._kept.pop(user_id) for user_id in gone
+        ]:  # removed at once: closing takes time, and nobody may borrow them meanwhile
             await kept.thing.close()
 
     async def close(self) -> None:

@@ -122,7 +122,7 @@ class Worker:
         clock = asyncio.get_running_loop().time
         renewed = clock()
         while not self._stopping:
-            self._news.clear()
+            self._news.clear()  # before the queries: news that arrive during them must not be lost
             try:
                 if clock() - renewed >= self._parameters.lease / 3:
                     await self._renew()
@@ -143,17 +143,17 @@ class Worker:
         free, of_one = self._parameters.room(len(self._made), self._planned())
         if free <= 0 or asyncio.get_running_loop().time() < self._barred_until:
             return
-        due, self._may_be_due = self._may_be_due, False
+        due, self._may_be_due = self._may_be_due, False  # before the queries, for the same reason as in work()
         if not self._outage.lasts:
             if not due and not await self._storage.run_leases.has_due():
-                return  # a look at the stores would be in vain, and who writes to the rows need not wait
+                return  # no need to check the stores, or to take the database's write lock
             await self._outage.check()
         await self._report(self._outage.reason, free)
         ending = self._outage.lasts
         for run in await self._storage.run_leases.claim(
             self.name, self._lease, free, per_user=of_one, ending_only=ending
         ):
-            if run.id not in self._made:  # it may be one of its own, not renewed in time
+            if run.id not in self._made:  # it may be this worker's own run, not renewed in time
                 self._make(run)
 
     async def _report(self, reason: UnavailableError | None, most: int) -> None:

@@ -70,7 +70,7 @@ def _signs(home: Path) -> Path:
 
 
 def _is_free(sign: Path) -> bool:
-    with suppress(FileNotFoundError), sign.open() as file:  # it may have ended in order meanwhile
+    with suppress(FileNotFoundError), sign.open() as file:  # the worker may have ended and removed its file meanwhile
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
