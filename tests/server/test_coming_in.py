@@ -4,6 +4,7 @@ import asyncio
 import logging
 from pathlib import Path
 
+import httpx
 import pytest
 from pwdlib.hashers.argon2 import Argon2Hasher
 
@@ -109,6 +110,15 @@ async def test_one_address_is_stopped_as_well(world: World) -> None:
         await world.client.post("/api/v1/auth/login", json={"name": f"guess{n}", "password": "x"}) for n in range(21)
     ]
     assert [answer.status_code for answer in answers] == [401] * 20 + [429]
+
+
+async def test_whoever_comes_without_an_address_is_counted_as_well(world: World) -> None:
+    """As over a Unix socket."""
+    transport = httpx.ASGITransport(world.app, client=None)  # pyright: ignore[reportArgumentType]  # ASGI has None for such a connection
+    async with httpx.AsyncClient(transport=transport, base_url="http://server") as client:
+        tries = [await client.post("/api/v1/auth/login", json=LOGIN | {"password": "wrong"}) for _ in range(6)]
+        assert [answer.status_code for answer in tries] == [401] * 5 + [429]
+        assert (await client.post("/api/v1/auth/login", json=LOGIN | {"name": "other"})).status_code == 200
 
 
 async def test_logging_out_ends_this_session_only(world: World) -> None:
