@@ -105,11 +105,13 @@ async def test_after_some_failures_one_has_to_wait(world: World) -> None:
     assert await bearer(world, name="other")
 
 
-async def test_one_address_is_stopped_as_well(world: World) -> None:
+async def test_one_address_is_stopped_as_well_and_no_other(world: World) -> None:
     answers = [
         await world.client.post("/api/v1/auth/login", json={"name": f"guess{n}", "password": "x"}) for n in range(21)
     ]
     assert [answer.status_code for answer in answers] == [401] * 20 + [429]
+    elsewhere = {"X-Forwarded-For": "203.0.113.9"}
+    assert (await world.client.post("/api/v1/auth/login", json=LOGIN, headers=elsewhere)).status_code == 200
 
 
 async def test_whoever_comes_without_an_address_is_counted_as_well(world: World) -> None:
