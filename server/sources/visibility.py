@@ -1,4 +1,4 @@
-"""Who may see which tools of sources, and whose keys their calls send: asked of the rows, at the one place that opens the stores for somebody.
+"""Who may see which tools of sources: asked of the rows, at the one place that opens the stores for somebody.
 
 A tool that is not offered, or not to this user, is hidden: through :func:`wiring.visible.visible` nothing names it, and no call of it is made.
 """
@@ -59,12 +59,6 @@ class Visibility:
         """The same, by the user's id."""
         revision, user = await run_to_completion(self._rows.get_revision_and_user(user_id))
         return _hidden(await self._read(documents, revision), user)
-
-    async def source_of(self, tool: ToolDoc, documents: Documents) -> SourceAccess | None:
-        """The source that offers a tool, with whose keys its calls send; None where an import gave it, or nobody offers it."""
-        known = await self._read(documents)
-        source = known.offered.get(tool.id, "")
-        return known.uses.get(source) if source_id_of(tool.source) == source else None
 
     async def _read(self, documents: Documents | None, revision: str = "") -> _Known:
         revision = revision or await run_to_completion(self._rows.get_revision())

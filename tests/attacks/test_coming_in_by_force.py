@@ -48,6 +48,13 @@ async def test_the_owner_is_not_locked_out_where_they_have_been(world: World) ->
     assert tries == [401] * 5 + [429] * 2
 
 
+async def test_who_made_an_account_is_not_locked_out_where_they_made_it(world: World) -> None:
+    made = await post(world, "register", {"name": "grace", "password": PASSWORD}, "198.51.100.7")
+    assert made.status_code == 201
+    assert [await log_in(world, ELSEWHERE, "wrong", "grace") for _ in range(6)] == [401] * 5 + [429]
+    assert await log_in(world, "198.51.100.7", name="grace") == 200
+
+
 async def test_who_is_logged_in_confirms_the_password_whoever_fails_at_the_name(world: World) -> None:
     headers = await world.headers_of("user")
     for number in range(7):

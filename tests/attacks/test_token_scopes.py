@@ -1,8 +1,7 @@
-"""A program's token in a stranger's hands: it does what its scopes say, approves nothing, and lets nobody in."""
+"""A program's token in a stranger's hands: it does what its scopes say, and lets nobody in."""
 
 import asyncio
 from collections.abc import Iterator
-from datetime import timedelta
 from pathlib import Path
 from typing import Any, get_args
 
@@ -21,8 +20,9 @@ from server.token_scopes import by_token, find_scope
 from tests.attacks.services import Operation, Service, running, serving, told_of
 from tests.flows.served import Client, registered
 from tests.server import world as worlds
-from tests.server.matrix import EXPECTED, a_question
+from tests.server.matrix import EXPECTED
 from tests.server.test_authorisation import operations
+from tests.server.test_token_scopes import headers_of_token
 from tests.server.world import World, copied
 
 PAY = Operation("pay_invoice", "Pay an invoice to an account.", {"account": "string"}, {"paid": True}, method="POST")
@@ -62,13 +62,6 @@ REFRESH = ("POST", "/api/v1/auth/refresh")
 """It needs a refresh token, which no program has."""
 
 
-async def headers_of_token(world: World, who: str, *scopes: Scope) -> dict[str, str]:
-    token, _ = await world.services.storage.tokens.open_program_session(
-        world.people[who].id, "a job", timedelta(days=1), scopes
-    )
-    return {"Authorization": f"Bearer {token}"}
-
-
 async def test_a_token_is_refused_whatever_its_scopes_do_not_name(home: Path, tmp_path: Path) -> None:
     """Every operation that needs a caller, by an administrator's tokens: one of each scope alone, and one of all scopes together."""
     every: tuple[Scope, ...] = get_args(Scope)
@@ -106,19 +99,6 @@ def test_an_operation_that_declares_nothing_takes_no_token() -> None:
     assert find_scope(new_operation) is None
     assert find_scope(by_token("read")(new_operation)) == "read"
     assert ProgramTokenBody(label="a job").scopes == {"ask", "read"}
-
-
-@pytest.mark.parametrize("decision", ["allow", "did_not_happen", "happened"])
-async def test_no_token_approves(world: World, decision: str) -> None:
-    things = await a_question(world)
-    path = "/api/v1/runs/{run_id}/inputs/{input_id}".format(**things)
-    headers = await headers_of_token(world, "user", "ask", "read", "run_changes", "administer")
-    answer = await world.client.post(path, json={"decision": decision}, headers=headers)
-    assert (answer.status_code, "approve" in answer.json()["detail"]) == (403, True)
-    tried = await world.client.post("/api/v1/tools/a/b/c/try", json={"leave": True}, headers=headers)
-    assert (tried.status_code, "leave" in tried.json()["detail"]) == (403, True)
-    denied = await world.client.post(path, json={"decision": "deny"}, headers=headers)
-    assert denied.status_code == 200, "to deny approves nothing"
 
 
 @pytest.fixture(scope="module")

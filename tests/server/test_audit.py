@@ -30,8 +30,9 @@ async def test_an_administrators_change_is_told_with_whom_it_is_about_and_how_it
 async def test_who_reads_asks_or_minds_their_own_is_not_told_of(world: World) -> None:
     for who in ("user", "admin"):
         headers = await world.headers_of(who)
-        await world.client.get("/api/v1/me", headers=headers)
-        await world.client.post("/api/v1/conversations", json={"title": "mine"}, headers=headers)
+        assert (await world.client.get("/api/v1/me", headers=headers)).status_code == 200
+        made = await world.client.post("/api/v1/conversations", json={"title": "mine"}, headers=headers)
+        assert made.status_code == 201
     assert await entries(world) == []
 
 
@@ -48,6 +49,17 @@ async def test_what_a_program_changes_with_a_token_is_told_with_its_label(world:
     assert (told["name"], told["label"], told["operation"]) == ("user", "the nightly job", "put_tool_key")
     assert told["said"] == {"name": "weather", "hosts": ["api.example.com"]}
     assert "very secret" not in str(told)
+
+
+async def test_a_token_that_somebody_makes_is_told_with_whose_it_is_and_what_it_may_do(world: World) -> None:
+    body = {"label": "the nightly job", "days": 9, "scopes": ["ask", "read"]}
+    made = await world.client.post("/api/v1/me/tokens", json=body, headers=await world.headers_of("author"))
+    assert made.status_code == 201
+    (entry,) = await entries(world)
+    who = {"user_id": world.people["author"].id, "name": "author", "role": "author", "via": "session", "label": ""}
+    assert entry.items() >= {**who, "operation": "make_token", "status": 200, "said": body}.items()
+    assert entry["about"] == "Make a token for a program of mine"
+    assert made.json()["token"] not in str(entry)
 
 
 async def test_authors_sources_are_told_of_and_found_page_by_page(world: World) -> None:

@@ -4,6 +4,7 @@ import asyncio
 import logging
 from pathlib import Path
 
+import httpx
 import pytest
 from pwdlib.hashers.argon2 import Argon2Hasher
 
@@ -50,8 +51,12 @@ async def test_registration_by_invitation(tmp_path: Path) -> None:
 
 async def test_registration_that_is_closed(tmp_path: Path) -> None:
     async with serving(tmp_path, registration="closed") as world:
-        body = {"name": "grace", "password": PASSWORD, "invitation": "x"}
-        assert (await world.client.post("/api/v1/auth/register", json=body)).status_code == 403
+        _, invitation = await world.services.storage.invitations.add(None, "admin", "", days=7)
+        for more in ({}, {"invitation": invitation}):
+            refused = await world.client.post(
+                "/api/v1/auth/register", json={"name": "grace", "password": PASSWORD, **more}
+            )
+            assert (refused.status_code, refused.json()["code"]) == (403, "registration")
         assert (await world.client.get("/api/v1/auth/registration")).json() == {"registration": "closed"}
 
 
@@ -94,6 +99,24 @@ async def test_a_hash_with_older_parameters_is_renewed_at_log_in(world: World) -
     await bearer(world)
 
 
+async def test_a_password_that_is_set_during_a_log_in_stays(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The old one is not put back in its place when its hash is renewed."""
+    user, users, passwords = world.people["user"], world.services.storage.users, world.services.accounts.passwords
+    await users.set_password(
+        user.id, await Passwords(Argon2Hasher(time_cost=2, memory_cost=8, parallelism=1)).hash(PASSWORD)
+    )
+    new, verify = await passwords.hash("another good one"), Passwords.verify
+
+    async def verify_slowly(self: Passwords, password: str, kept: str | None) -> tuple[bool, str | None]:
+        verified = await verify(self, password, kept)
+        await users.set_password(user.id, new)
+        return verified
+
+    monkeypatch.setattr(Passwords, "verify", verify_slowly)
+    await bearer(world)
+    assert await users.get_password_hash(user.id) == new
+
+
 async def test_after_some_failures_one_has_to_wait(world: World) -> None:
     tries = (world.client.post("/api/v1/auth/login", json=LOGIN | {"password": "wrong"}) for _ in range(12))
     answers = await asyncio.gather(*tries)
@@ -104,11 +127,28 @@ async def test_after_some_failures_one_has_to_wait(world: World) -> None:
     assert await bearer(world, name="other")
 
 
-async def test_one_address_is_stopped_as_well(world: World) -> None:
+async def test_one_address_is_stopped_as_well_and_no_other(world: World) -> None:
     answers = [
         await world.client.post("/api/v1/auth/login", json={"name": f"guess{n}", "password": "x"}) for n in range(21)
     ]
     assert [answer.status_code for answer in answers] == [401] * 20 + [429]
+    elsewhere = {"X-Forwarded-For": "203.0.113.9"}
+    assert (await world.client.post("/api/v1/auth/login", json=LOGIN, headers=elsewhere)).status_code == 200
+
+
+async def test_who_comes_in_is_counted_neither_by_name_nor_by_address(world: World) -> None:
+    for tries in ("wrong", "wrong", PASSWORD) * 8:
+        answer = await world.client.post("/api/v1/auth/login", json=LOGIN | {"password": tries})
+        assert answer.status_code == (200 if tries == PASSWORD else 401)
+
+
+async def test_whoever_comes_without_an_address_is_counted_as_well(world: World) -> None:
+    """As over a Unix socket."""
+    transport = httpx.ASGITransport(world.app, client=None)  # pyright: ignore[reportArgumentType]  # ASGI has None for such a connection
+    async with httpx.AsyncClient(transport=transport, base_url="http://server") as client:
+        tries = [await client.post("/api/v1/auth/login", json=LOGIN | {"password": "wrong"}) for _ in range(6)]
+        assert [answer.status_code for answer in tries] == [401] * 5 + [429]
+        assert (await client.post("/api/v1/auth/login", json=LOGIN | {"name": "other"})).status_code == 200
 
 
 async def test_logging_out_ends_this_session_only(world: World) -> None:
@@ -127,6 +167,13 @@ async def test_a_new_password_ends_other_sessions(world: World) -> None:
     assert (await status(world, here), await status(world, there)) == (200, 401)
     assert (await world.client.post("/api/v1/auth/login", json=LOGIN)).status_code == 401
     await bearer(world, password="another good one")
+
+
+async def test_my_sessions_are_told_apart_by_what_logged_in(world: World) -> None:
+    headers = {"User-Agent": "a browser on my telephone"}
+    here = (await world.client.post("/api/v1/auth/login", json=LOGIN, headers=headers)).json()["access_token"]
+    (session,) = (await world.client.get("/api/v1/me/sessions", headers={"Authorization": f"Bearer {here}"})).json()
+    assert session["label"] == "a browser on my telephone"
 
 
 async def test_all_other_sessions_are_ended_at_once(world: World) -> None:

@@ -1,5 +1,7 @@
 """A new password by a link: it counts once and for a day, ends the sessions, and is told of in the audit log."""
 
+import httpx
+
 from tests.server.world import PASSWORD, World
 
 NEW = "a wholly new password"
@@ -12,9 +14,12 @@ async def made(world: World) -> str:
     return answer.json()["secret"]
 
 
+async def asked(world: World, secret: str, password: str) -> httpx.Response:
+    return await world.client.post("/api/v1/auth/reset", json={"secret": secret, "password": password})
+
+
 async def reset(world: World, secret: str, password: str = NEW) -> int:
-    body = {"secret": secret, "password": password}
-    return (await world.client.post("/api/v1/auth/reset", json=body)).status_code
+    return (await asked(world, secret, password)).status_code
 
 
 async def logs_in(world: World, password: str) -> bool:
@@ -26,13 +31,17 @@ async def test_it_sets_the_password_once_and_ends_all_sessions(world: World) -> 
     before = await world.headers_of("user")
     secret = await made(world)
     assert await logs_in(world, PASSWORD), "until then the old one counts"
-    assert await reset(world, secret, "password") == 422, "a weak one is refused, and the link stays good"
+    for weak in ("password", "user-user"):
+        refused = await asked(world, secret, weak)
+        assert (refused.status_code, refused.json()["errors"][0]["place"]) == (422, "body.password"), weak
     assert await reset(world, secret) == 204
     assert (await world.client.get("/api/v1/me", headers=before)).status_code == 401
     assert (await logs_in(world, PASSWORD), await logs_in(world, NEW)) == (False, True)
     assert await reset(world, secret, "yet another password") == 403
     told = (await world.client.get("/api/v1/audit", headers=await world.headers_of("admin"))).json()["entries"]
     assert [(one["operation"], one["name"]) for one in told] == [("reset_password", "user"), ("password_link", "admin")]
+    who = {"user_id": world.people["user"].id, "name": "user", "role": "user", "via": "session"}
+    assert told[0].items() >= {**who, "about": "Set a new password by a link", "status": 204, "said": {}}.items()
     assert secret not in str(told)
 
 

@@ -29,6 +29,32 @@ async def test_a_full_disk_is_told(home: Path, tmp_path: Path) -> None:
         assert (await world.client.get("/health")).status_code == 200, "the process answers all the same"
 
 
+async def test_whoever_cannot_be_known_is_told_what_anybody_is(world: World) -> None:
+    """Because their token counts no longer, or because it cannot be looked up."""
+    token = await world.headers_of("admin")
+
+    async def told(headers: dict[str, str]) -> tuple[int, str]:
+        answer = await world.client.get("/health/ready", headers=headers)
+        return answer.status_code, answer.json()["detail"]
+
+    anybody = await told({})
+    assert anybody[1].startswith("not ready: store;")
+    assert await told({"Authorization": "Bearer nonsense"}) == anybody
+    async with world.services.storage.database.write_session() as session:
+        await (await session.connection()).exec_driver_sql("ALTER TABLE sessions RENAME TO gone")
+    assert await told(token) == anybody
+
+
+async def test_why_a_part_is_down_is_told_to_administrators(home: Path, tmp_path: Path) -> None:
+    async with serving(copied(home, tmp_path / "home"), graph_url="bolt://127.0.0.1:9") as world:
+        told = {
+            who: (await world.client.get("/api/v1/solutions", headers=await world.headers_of(who))).json()["detail"]
+            for who in ("user", "admin")
+        }
+    assert told["user"].startswith("not ready: graph;")
+    assert "127.0.0.1:9" in told["admin"]
+
+
 async def test_a_missing_store_is_told_and_one_that_is_back_counts(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -33,8 +33,10 @@ async def admitted(world: World, **values: Any) -> str:
 
 
 async def blind(world: World, visibility: Visibility, graph: Graph) -> set[str]:
-    """Those of the people from whom the tool is hidden."""
-    return {name for name, one in world.people.items() if TOOL in await visibility.hidden_tools(one, graph)}
+    """Those of the people from whom the tool is hidden, whether they ask or a run of theirs does."""
+    hidden = {name for name, one in world.people.items() if TOOL in await visibility.hidden_tools(one, graph)}
+    assert hidden == {name for name, one in world.people.items() if TOOL in await visibility.hidden_from(one.id, graph)}
+    return hidden
 
 
 @pytest.mark.parametrize(
@@ -80,6 +82,20 @@ async def test_a_draft_hides_no_tool_that_an_import_gave(world: World) -> None:
     """An author cannot take a tool away from others by naming another one like it."""
     await source_of("author", world)
     visibility = Visibility(world.services.storage)
+    assert await blind(world, visibility, Graph(**{A_TOOL: "tools.jsonl"})) == set()
+
+
+async def test_a_run_of_anybody_keeps_a_tool_that_an_import_gave(world: World) -> None:
+    await source_of("author", world)
+    visibility = Visibility(world.services.storage)
+    assert await visibility.hidden_from(world.people["user"].id, Graph(**{A_TOOL: "tools.jsonl"})) == frozenset()
+
+
+async def test_while_there_is_no_graph_a_draft_is_hidden_and_afterwards_an_import_counts(world: World) -> None:
+    visibility, user = Visibility(world.services.storage), world.people["user"]
+    assert await visibility.hidden_tools(user, None) == frozenset(), "there is no source yet"
+    await source_of("author", world)
+    assert await visibility.hidden_tools(user, None) == {TOOL}
     assert await blind(world, visibility, Graph(**{A_TOOL: "tools.jsonl"})) == set()
 
 

@@ -1,13 +1,17 @@
 """Rows of sources: steps that are whole or nothing, what is offered, checks and watches that one server has in hand."""
 
 import asyncio
+from collections.abc import Iterable
 from datetime import timedelta
 
 import pytest
+from sqlalchemy import Engine
+from sqlalchemy import event as sql_event
 
 from domain.errors import BusyError, ConflictError, NotFoundError
 from domain.source import Corrections, ToolChange
 from domain.tool import ToolDoc, ToolId, tool_id
+from server.sources.visibility import Visibility
 from server.storage.accounts import User
 from server.storage.identifiers import generate_id
 from server.storage.source_records import Actor, LockedSource, Source, SourceChange, SourceReading, StoredTool
@@ -112,6 +116,34 @@ async def test_what_follows_a_step_is_what_it_changed(storage: Storage) -> None:
     assert (second.offered, second.withdrawn) == ((), (SHIPS.id,))
     assert await storage.source_offers.map_tools_to_sources() == {BERTHS.id: made.id}
     assert await storage.source_offers.list_known_ids() == {SHIPS.id, BERTHS.id}
+
+
+async def test_whom_tools_are_hidden_from_takes_one_query_until_a_step_is_made(storage: Storage) -> None:
+    """It is asked before every call of a run."""
+    ada, eve = await user(storage), await user(storage, "eve")
+    made = await added(storage, ada, visibility="users")
+    await storage.sources.apply_step(made.id, actor(ada), lambda _: offering(SHIPS, BERTHS))
+    visibility, queries, looked_up = Visibility(storage), list[str](), list[set[ToolId]]()
+
+    async def documents(ids: Iterable[ToolId]) -> dict[ToolId, ToolDoc]:
+        looked_up.append({*ids})
+        return {}
+
+    def note(_connection: object, _cursor: object, statement: str, *_more: object) -> None:
+        if "source_" in statement:
+            queries.append(statement)
+
+    assert await visibility.hidden_from(eve.id, documents) == {SHIPS.id, BERTHS.id}
+    sql_event.listen(Engine, "before_cursor_execute", note)
+    try:
+        assert await visibility.hidden_from(ada.id, documents) == frozenset()
+        assert await visibility.hidden_tools(eve, documents) == {SHIPS.id, BERTHS.id}
+    finally:
+        sql_event.remove(Engine, "before_cursor_execute", note)
+    assert (len(queries), looked_up) == (2, [{SHIPS.id, BERTHS.id}])
+    out = StoredTool(tool=SHIPS.id, original=SHIPS, state="quarantined")
+    await storage.sources.apply_step(made.id, actor(ada), lambda _: SourceChange("quarantined", tools={SHIPS.id: out}))
+    assert await visibility.hidden_from(ada.id, documents) == {SHIPS.id}
 
 
 async def test_an_account_goes_and_its_sources_stay(storage: Storage) -> None:
