@@ -4,149 +4,151 @@ from collections.abc import Iterator
 
 from pydantic.types import JsonValue
 
-from admission.findings import failed, passed, skipped, warned
-from admission.known_names import KnownNames, mixed_scripts, skeleton
-from admission.signs import Sign, signs_of, visible
-from admission.written_secrets import written_secrets
+from admission.findings import report_failure, report_pass, report_skip, report_warning
+from admission.injection_signs import InjectionSign, find_signs, make_visible
+from admission.known_names import KnownNames, build_skeleton, find_mixed_scripts
+from admission.leaked_secrets import find_leaked_secrets
 from domain.side_effect import READING_METHODS
-from domain.source import Finding
 from domain.tool import Parameter, ToolDoc
-from graph.identifiers import words
+from domain.tool_source import Finding
+from graph.identifiers import split_words
 
-LONG = 3_000
+LONG_DESCRIPTION = 3_000
 """Characters of a description. The search reads no more, and longer ones cost in every prompt."""
-MANY = 60
-MOST = 300
-"""Parameters of one tool. ``MANY`` are hard to give; no model can handle more than this."""
-_WORDS = 4
-_ANSWER = "its example answer"
+MANY_PARAMETERS = 60
+MAX_PARAMETERS = 300
+"""Parameters of one tool. ``MANY_PARAMETERS`` are hard to give; no model can handle more than this."""
+_MIN_WORDS = 4
+_EXAMPLE_ANSWER = "its example answer"
 
 
-def check_document(tool: ToolDoc, known: KnownNames) -> Iterator[Finding]:
+def check_document(tool: ToolDoc, known_names: KnownNames) -> Iterator[Finding]:
     """Yield the findings from reading the document, at least one."""
-    found = [
-        *_secrets(tool),
-        *_spoken(tool),
-        *_others(tool, known),
-        *_names(tool),
-        *_parameters(tool),
-        *_texts(tool),
-        *_effect(tool),
+    findings = [
+        *_check_secrets(tool),
+        *_check_signs(tool),
+        *_check_other_tools(tool, known_names),
+        *_check_parameter_names(tool),
+        *_check_parameters(tool),
+        *_check_description(tool),
+        *_check_side_effect(tool),
     ]
-    yield from found
-    if not found:
-        yield passed("document", "its address, parameters and texts can be used as they are")
+    yield from findings
+    if not findings:
+        yield report_pass("document", "its address, parameters and texts can be used as they are")
 
 
-def _secrets(tool: ToolDoc) -> Iterator[Finding]:
-    written = list(written_secrets(tool))
-    if not written:
+def _check_secrets(tool: ToolDoc) -> Iterator[Finding]:
+    leaked = list(find_leaked_secrets(tool))
+    if not leaked:
         return
-    told = f"its document holds what looks like a key: {written[0].shown} in {written[0].where}"
-    places: list[JsonValue] = [one.where for one in written[:10]]
-    if all(one.where == _ANSWER for one in written):  # keys in example answers are often made up
-        yield warned(
+    message = f"its document holds what looks like a key: {leaked[0].preview} in {leaked[0].where}"
+    places: list[JsonValue] = [one.where for one in leaked[:10]]
+    if all(one.where == _EXAMPLE_ANSWER for one in leaked):  # keys in example answers are often made up
+        yield report_warning(
             "document",
-            told,
+            message,
             "look whether it is a real one; if so, have it replaced by whoever gave it out",
             places=places,
         )
     else:
         advice = "take it out of the document, have it replaced by whoever gave it out, and keep the new one among the keys of the source"
-        yield failed("document", told, advice, places=places)
+        yield report_failure("document", message, advice, places=places)
 
 
-def _read(tool: ToolDoc) -> Iterator[tuple[str, str]]:
+def _iterate_texts(tool: ToolDoc) -> Iterator[tuple[str, str]]:
     """Yield the texts of a document that a model reads, with their places."""
     yield "its name", tool.api
     yield "the name of its tool set", tool.toolset
     yield "the name of its category", tool.category
     yield "its description", tool.description
     yield "the description of its tool set", tool.toolset_description
-    for one in tool.parameters:
-        yield f"the name of the parameter {visible(one.name)[:60]}", one.name
-        yield f"the description of {visible(one.name)[:60]}", one.description
-        for value in (one.default, one.example, *one.enum):
+    for parameter in tool.parameters:
+        yield f"the name of the parameter {make_visible(parameter.name)[:60]}", parameter.name
+        yield f"the description of {make_visible(parameter.name)[:60]}", parameter.description
+        for value in (parameter.default, parameter.example, *parameter.enum):
             if isinstance(value, str):
-                yield f"a value of {visible(one.name)[:60]}", value
-        if one.json_schema:
-            yield f"the schema of {visible(one.name)[:60]}", one.json_schema
-    yield _ANSWER, tool.example_response or ""
+                yield f"a value of {make_visible(parameter.name)[:60]}", value
+        if parameter.json_schema:
+            yield f"the schema of {make_visible(parameter.name)[:60]}", parameter.json_schema
+    yield _EXAMPLE_ANSWER, tool.example_response or ""
     yield "the schema of its answer", tool.response_schema or ""
 
 
-def _spoken(tool: ToolDoc) -> Iterator[Finding]:
-    found = [(where, sign) for where, text in _read(tool) for sign in signs_of(text)]
-    if not found:
+def _check_signs(tool: ToolDoc) -> Iterator[Finding]:
+    placed_signs = [(where, sign) for where, text in _iterate_texts(tool) for sign in find_signs(text)]
+    if not placed_signs:
         return
-    where, sign = next((one for one in found if _grave(*one)), found[0])
-    told = f"{where} holds {sign.kind}: “{sign.seen}”"
-    seen: list[JsonValue] = [f"{place}: {one.kind}" for place, one in found[:20]]
-    if any(_grave(*one) for one in found):
+    where, sign = next((one for one in placed_signs if _is_grave(*one)), placed_signs[0])
+    message = f"{where} holds {sign.kind}: “{sign.excerpt}”"
+    seen: list[JsonValue] = [f"{place}: {one.kind}" for place, one in placed_signs[:20]]
+    if any(_is_grave(*one) for one in placed_signs):
         advice = "ask its author what it is for and take it out; correct the description, if the rest of the document can be trusted"
-        yield failed("document", told, advice, seen=seen)
+        yield report_failure("document", message, advice, seen=seen)
     else:
-        yield warned("document", told, "read it as it stands; correct the description if it is of no use", seen=seen)
+        yield report_warning(
+            "document", message, "read it as it stands; correct the description if it is of no use", seen=seen
+        )
 
 
-def _grave(where: str, sign: Sign) -> bool:
+def _is_grave(where: str, sign: InjectionSign) -> bool:
     """Return whether a sign is serious in its place.
 
     An example answer is data, where comments and tags are normal, so there only signs worded for a model count.
     """
-    return sign.grave and (where != _ANSWER or sign.speaks)
+    return sign.grave and (where != _EXAMPLE_ANSWER or sign.speaks)
 
 
-def _others(tool: ToolDoc, known: KnownNames) -> Iterator[Finding]:
+def _check_other_tools(tool: ToolDoc, known_names: KnownNames) -> Iterator[Finding]:
     """Report names of other sources' tools in its texts: a tool's description has nothing to say about other tools."""
     texts = [tool.description, *(one.description for one in tool.parameters)]
-    named = [known.told(one) for one in known.named_in(" ".join(texts))]
-    if named:
-        yield failed(
+    mentioned = [known_names.get_display_name(one) for one in known_names.find_named(" ".join(texts))]
+    if mentioned:
+        yield report_failure(
             "document",
-            f"its texts speak of a tool of another source: {named[0]}",
+            f"its texts speak of a tool of another source: {mentioned[0]}",
             "take it out: a description tells what its own tool does; which tools go together is learnt from calls",
-            named=list(named[:10]),
+            named=list(mentioned[:10]),
         )
 
 
-def _names(tool: ToolDoc) -> Iterator[Finding]:
+def _check_parameter_names(tool: ToolDoc) -> Iterator[Finding]:
     """Yield the most serious finding on parameter names that are not what they look like."""
-    found = list(_odd_names(tool))
-    yield from sorted(found, key=lambda one: not one.stops)[:1]
+    findings = list(_find_odd_names(tool))
+    yield from sorted(findings, key=lambda one: not one.is_blocking)[:1]
 
 
-def _odd_names(tool: ToolDoc) -> Iterator[Finding]:
-    alike: dict[str, str] = {}
+def _find_odd_names(tool: ToolDoc) -> Iterator[Finding]:
+    by_look: dict[str, str] = {}
     advice = "have it written in one script, in letters that everybody sees"
-    for one in tool.parameters:
-        shown = f"its parameter {visible(one.name)[:60]}"
-        other = alike.setdefault(skeleton(one.name), one.name)
-        if not one.name.isprintable():
-            yield failed("document", f"the name of {shown} holds what cannot be printed", advice)
-        elif other != one.name and not (one.name + other).isascii():
-            yield failed("document", f"{shown} looks like its parameter {visible(other)[:60]}", advice)
-        elif scripts := mixed_scripts(one.name):
-            told = f"{shown} mixes letters of {' and '.join(scripts).title()} that look alike"
-            yield warned("document", told, advice)
+    for parameter in tool.parameters:
+        label = f"its parameter {make_visible(parameter.name)[:60]}"
+        other = by_look.setdefault(build_skeleton(parameter.name), parameter.name)
+        if not parameter.name.isprintable():
+            yield report_failure("document", f"the name of {label} holds what cannot be printed", advice)
+        elif other != parameter.name and not (parameter.name + other).isascii():
+            yield report_failure("document", f"{label} looks like its parameter {make_visible(other)[:60]}", advice)
+        elif scripts := find_mixed_scripts(parameter.name):
+            message = f"{label} mixes letters of {' and '.join(scripts).title()} that look alike"
+            yield report_warning("document", message, advice)
 
 
-def _parameters(tool: ToolDoc) -> Iterator[Finding]:
-    if len(tool.parameters) > MOST:
-        yield failed(
+def _check_parameters(tool: ToolDoc) -> Iterator[Finding]:
+    if len(tool.parameters) > MAX_PARAMETERS:
+        yield report_failure(
             "document",
-            f"it has {len(tool.parameters)} parameters, more than the {MOST} that a call may have",
+            f"it has {len(tool.parameters)} parameters, more than the {MAX_PARAMETERS} that a call may have",
             "leave out what nobody gives",
         )
-    elif len(tool.parameters) > MANY:
-        yield warned(
+    elif len(tool.parameters) > MANY_PARAMETERS:
+        yield report_warning(
             "document",
             f"it has {len(tool.parameters)} parameters",
             "leave out what nobody gives: each costs in every prompt",
         )
-    nameless = [one for one in tool.parameters if not _named(one)]
+    nameless = [one for one in tool.parameters if not _is_described(one)]
     if nameless:
-        yield warned(
+        yield report_warning(
             "document",
             f"nothing says what its parameter {nameless[0].name[:60]} is for",
             "describe it, or give it a name that says it",
@@ -154,51 +156,51 @@ def _parameters(tool: ToolDoc) -> Iterator[Finding]:
         )
 
 
-def _named(one: Parameter) -> bool:
+def _is_described(parameter: Parameter) -> bool:
     return bool(
-        one.description
-        or one.enum
-        or one.example is not None
-        or one.default is not None
-        or any(len(word) > 1 for word in words(one.name))
+        parameter.description
+        or parameter.enum
+        or parameter.example is not None
+        or parameter.default is not None
+        or any(len(word) > 1 for word in split_words(parameter.name))
     )
 
 
-def _texts(tool: ToolDoc) -> Iterator[Finding]:
-    if len(tool.description) > LONG:
-        yield warned(
+def _check_description(tool: ToolDoc) -> Iterator[Finding]:
+    if len(tool.description) > LONG_DESCRIPTION:
+        yield report_warning(
             "document",
             f"its description has {len(tool.description):,} characters",
-            f"say it in less than {LONG:,}: what chooses among tools reads the beginning",
+            f"say it in less than {LONG_DESCRIPTION:,}: what chooses among tools reads the beginning",
         )
-    elif len(tool.description.split()) < _WORDS and len(tool.description) < 2 * _WORDS:
-        yield warned(
+    elif len(tool.description.split()) < _MIN_WORDS and len(tool.description) < 2 * _MIN_WORDS:
+        yield report_warning(
             "document",
             "it has no description" if not tool.description else f"its description is only “{tool.description}”",
             "say in a sentence what it does, with the words in which people ask for it",
         )
-    elif not _beside_its_name(tool):
-        yield warned(
+    elif not _list_new_words(tool):
+        yield report_warning(
             "document",
             f"its description, “{tool.description[:60]}”, says no more than its name",
             "say in a sentence what it gives or does, with the words in which people ask for it",
         )
 
 
-def _beside_its_name(tool: ToolDoc) -> set[str]:
+def _list_new_words(tool: ToolDoc) -> set[str]:
     """Return the words of its description that are not in its name."""
-    return {one.casefold() for one in words(tool.description)} - {one.casefold() for one in words(tool.api)}
+    return {one.casefold() for one in split_words(tool.description)} - {one.casefold() for one in split_words(tool.api)}
 
 
-def _effect(tool: ToolDoc) -> Iterator[Finding]:
+def _check_side_effect(tool: ToolDoc) -> Iterator[Finding]:
     if tool.side_effect == "reads" and tool.effect.by == "document" and tool.method not in READING_METHODS:
-        yield warned(
+        yield report_warning(
             "document",
             f"its document says that {tool.method} only reads: nobody would be asked before a call",
             "correct the side effect to “changes” unless you know that it reads",
         )
     elif tool.effect.kind == "unknown":
-        yield skipped(
+        yield report_skip(
             "document",
             f"whether it changes something is not sure: {tool.effect.why}",
             "correct the side effect, if it only reads",

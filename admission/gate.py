@@ -5,28 +5,27 @@ from collections.abc import AsyncGenerator, Sequence
 from dataclasses import dataclass, field
 from urllib.parse import urlsplit
 
-from admission.address_check import Reach, check_address
+from admission.address_check import ReachabilityCheck, check_address
 from admission.auth_check import check_auth
 from admission.document_check import check_document
-from admission.findability import WhatIf, WithTools, findable
-from admission.findings import skipped
+from admission.findability import SearchComparison, SearchWithTools, check_findability
+from admission.findings import report_skip
 from admission.known_names import KnownNames
-from admission.made_requests import made_requests
 from admission.name_check import check_name
-from admission.probe import Probe
-from admission.probe_arguments import documented
-from admission.quality import BATCH, Judge, judged
-from admission.rules_judge import RulesJudge
+from admission.probe import ToolProbe
+from admission.probe_arguments import find_documented_value
+from admission.quality import BATCH, QualityJudge, RulesJudge, judge_tools
+from admission.sample_requests import make_sample_requests
 from agent.execution.executor import Executor
-from agent.execution.secrets import Secrets
+from agent.execution.secret_store import SecretStore
 from domain.errors import FootpathError
 from domain.model import JsonObject
-from domain.source import CHECKS, Finding, KeysOf
 from domain.tool import ToolDoc, ToolId
+from domain.tool_source import CHECKS, Finding, KeyOwner
 
 
 @dataclass(frozen=True, slots=True)
-class Draft:
+class ToolDraft:
     """Tool to be checked."""
 
     doc: ToolDoc
@@ -37,12 +36,12 @@ class Draft:
 
 
 @dataclass(frozen=True, slots=True)
-class Examined:
+class ToolExamination:
     """Findings about a tool, in the order of the checks."""
 
     tool: ToolId
     findings: tuple[Finding, ...]
-    learnt: ToolDoc
+    learnt_doc: ToolDoc
     """Its document, with what its answer to the live call taught."""
 
 
@@ -51,84 +50,86 @@ class GateDeps:
     """Dependencies and settings of the gate, for one source."""
 
     executor: Executor
-    secrets: Secrets
-    reach: Reach
+    secrets: SecretStore
+    reach: ReachabilityCheck
     """Checks that an address may be called."""
     known: KnownNames = field(default_factory=KnownNames)
     """The tools of other sources."""
     declared: str = ""
     """The address at which the source was declared to be."""
-    keys_of: KeysOf = "caller"
+    keys_of: KeyOwner = "caller"
     """The owner of the keys that its calls send."""
     allow_changes: bool = False
     """Tools that change something may be called, because the keys are those of a test account."""
     account_note: str = ""
     """Names the test account; without it nothing that changes something is called."""
-    judge: Judge | None = None
+    judge: QualityJudge | None = None
     """Judge of quality; None for the rules alone."""
-    search: WithTools | None = None
+    search: SearchWithTools | None = None
     """Builds the store's search with additional tools; None if it is unavailable."""
 
 
-async def examine(drafts: Sequence[Draft], deps: GateDeps) -> AsyncGenerator[Examined]:
+async def examine(drafts: Sequence[ToolDraft], deps: GateDeps) -> AsyncGenerator[ToolExamination]:
     """Yield each tool with its findings, batch by batch.
 
     Tools whose calls need no values from other answers come first, so that their answers can supply values to the calls of the rest.
     """
-    looking = _Looking(deps, drafts)
-    what_if, trouble = await looking.what_if()
-    ordered = sorted(drafts, key=_lacking)
+    examination = _Examination(deps, drafts)
+    what_if, problem = await examination.load_search()
+    ordered = sorted(drafts, key=_count_missing_values)
     for start in range(0, len(ordered), BATCH):
-        batch = [await looking.at(draft) for draft in ordered[start : start + BATCH]]
-        docs = [one.learnt for one in batch]
+        batch = [await examination.check_tool(draft) for draft in ordered[start : start + BATCH]]
+        docs = [one.learnt_doc for one in batch]
         probed = {one.tool: finding for one in batch for finding in one.findings if finding.check == "probe"}
-        quality = await judged(docs, deps.judge or looking.rules, looking.rules, probed)
-        found = await looking.found(ordered[start : start + BATCH], what_if, trouble)
+        quality = await judge_tools(docs, deps.judge or examination.rules, examination.rules, probed)
+        findability = await examination.check_requests(ordered[start : start + BATCH], what_if, problem)
         for one in batch:
-            findings = (*one.findings, quality[one.tool], found[one.tool])
-            yield Examined(
-                one.tool, tuple(sorted(findings, key=lambda finding: CHECKS.index(finding.check))), one.learnt
+            findings = (*one.findings, quality[one.tool], findability[one.tool])
+            yield ToolExamination(
+                one.tool, tuple(sorted(findings, key=lambda finding: CHECKS.index(finding.check))), one.learnt_doc
             )
 
 
-def _lacking(draft: Draft) -> int:
+def _count_missing_values(draft: ToolDraft) -> int:
     """Count the values of a tool's live call that neither its document nor anybody gives."""
-    return sum(one.name not in (draft.arguments or {}) and documented(one)[0] is None for one in draft.doc.required)
+    return sum(
+        one.name not in (draft.arguments or {}) and find_documented_value(one)[0] is None for one in draft.doc.required
+    )
 
 
-class _Looking:
+class _Examination:
     """Checks of one source."""
 
-    def __init__(self, deps: GateDeps, drafts: Sequence[Draft]) -> None:
+    def __init__(self, deps: GateDeps, drafts: Sequence[ToolDraft]) -> None:
         self._deps = deps
         self._docs = [draft.doc for draft in drafts]
-        self._own = KnownNames.of(self._docs)
+        self._own = KnownNames.from_tools(self._docs)
         self._declared = urlsplit(deps.declared).netloc.rpartition("@")[2].lower()
-        self._probe = Probe(deps.executor, leave=deps.allow_changes, account=deps.account_note)
+        self._probe = ToolProbe(deps.executor, allow_changes=deps.allow_changes, account=deps.account_note)
         self.rules = RulesJudge(self._docs)
 
-    async def at(self, draft: Draft) -> Examined:
+    async def check_tool(self, draft: ToolDraft) -> ToolExamination:
         """Run the checks that need only the tool itself."""
         tool, deps = draft.doc, self._deps
         address = await check_address(tool, self._declared, deps.reach)
         auth = await check_auth(tool, deps.secrets, deps.keys_of)
         findings = [*check_document(tool, deps.known), *address, *check_name(tool, deps.known, self._own), *auth]
-        if any(one.stops for one in (*address, *auth)):
-            probe = skipped(
+        if any(one.is_blocking for one in (*address, *auth)):
+            probe = report_skip(
                 "probe", "it was not called: its address or its keys did not pass", "mend what is said of those first"
             )
-            return Examined(tool.id, (*findings, probe), tool)
-        if wanted := next((one for one in auth if one.evidence.get("needed")), None):
-            probe = skipped("probe", f"it was not called: {wanted.told}", wanted.advice)
-            return Examined(tool.id, (*findings, probe), tool)
-        probed = await self._probe.of(tool, draft.arguments)
+            return ToolExamination(tool.id, (*findings, probe), tool)
+        if missing_key := next((one for one in auth if one.evidence.get("needed")), None):
+            probe = report_skip("probe", f"it was not called: {missing_key.told}", missing_key.advice)
+            return ToolExamination(tool.id, (*findings, probe), tool)
+        probed = await self._probe.call_tool(tool, draft.arguments)
         if any(
             one.check == "auth" for one in probed.findings
         ):  # the service rejected the key, which overrides the check
             findings = [one for one in findings if one.check != "auth"]
-        return Examined(tool.id, (*findings, *probed.findings), probed.learnt)
+        return ToolExamination(tool.id, (*findings, *probed.findings), probed.learnt_doc)
 
-    async def what_if(self) -> tuple[WhatIf | None, str]:
+    async def load_search(self) -> tuple[SearchComparison | None, str]:
         """Return the search as it would be with all of these tools; or None, and the reason why it is unavailable."""
         if self._deps.search is None:
             return None, "there is no search to be asked"
@@ -137,21 +138,23 @@ class _Looking:
         except FootpathError as error:
             return None, f"the search cannot be asked: {error}"
 
-    async def found(self, drafts: Sequence[Draft], what_if: WhatIf | None, trouble: str) -> dict[ToolId, Finding]:
+    async def check_requests(
+        self, drafts: Sequence[ToolDraft], what_if: SearchComparison | None, problem: str
+    ) -> dict[ToolId, Finding]:
         """Check whether requests find these tools."""
         if what_if is None:
             return {
-                draft.doc.id: skipped("findable", trouble, "try again when the store can be searched")
+                draft.doc.id: report_skip("findable", problem, "try again when the store can be searched")
                 for draft in drafts
             }
         requests: dict[ToolId, tuple[str, ...]] = {}
         for draft in drafts:
             requests[draft.doc.id] = draft.requests or await asyncio.to_thread(
-                made_requests, draft.doc, draft.arguments or {}
+                make_sample_requests, draft.doc, draft.arguments or {}
             )
-        given = frozenset(draft.doc.id for draft in drafts if draft.requests)
+        given_tools = frozenset(draft.doc.id for draft in drafts if draft.requests)
         try:
-            return await findable(requests, given, what_if)
+            return await check_findability(requests, given_tools, what_if)
         except FootpathError as error:
-            told = f"the search could not be asked: {error}"
-            return {draft.doc.id: skipped("findable", told, "try again later") for draft in drafts}
+            message = f"the search could not be asked: {error}"
+            return {draft.doc.id: report_skip("findable", message, "try again later") for draft in drafts}

@@ -5,8 +5,8 @@ import unicodedata
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from admission.findings import UNNAMED
-from domain.tool import ToolDoc, ToolId, tool_id_parts
+from admission.findings import HIDDEN_TOOL
+from domain.tool import ToolDoc, ToolId, split_tool_id
 
 _LOOKS = {
     "a": "аαɑ@4", "b": "ƅьв8", "c": "сϲⅽ", "d": "ԁⅾ", "e": "еҽє3", "f": "ƒ", "g": "ɡց9", "h": "һн", "i": "іıɩιӏǀlⅼℓ1|!ӏ", "j": "јϳ",
@@ -14,16 +14,16 @@ _LOOKS = {
     "w": "ԝωш", "x": "хχⅹ", "y": "уүγ", "z": "ᴢ2",
 }  # fmt: skip
 """Letters and digits in lower case, with the characters that look like them."""
-_ALIKE = str.maketrans({other: letter for letter, others in _LOOKS.items() for other in others})
+_LOOKALIKES = str.maketrans({other: letter for letter, others in _LOOKS.items() for other in others})
 _PAIRS = (("rn", "m"), ("vv", "w"), ("ci", "d"))
 _SEPARATORS = re.compile(r"[\W_]+")
 _IDENTIFIER = re.compile(r"[^\W\d]\w*")
-_PARTED = re.compile(r"[^\W_]_+[^\W_]|[a-z][A-Z]")
+_HAS_PARTS = re.compile(r"[^\W_]_+[^\W_]|[a-z][A-Z]")
 _SCRIPTS = ("LATIN", "CYRILLIC", "GREEK", "ARMENIAN", "CHEROKEE", "COPTIC", "GEORGIAN")
 """Scripts whose letters look like each other's. Mixing others with Latin is normal (Japanese, Korean, Indian scripts)."""
 
 
-def skeleton(name: str, *, letters: bool = True) -> str:
+def build_skeleton(name: str, *, letters: bool = True) -> str:
     """Return what a name looks like; two names with one skeleton can be confused.
 
     With ``letters`` false, letters count as they are, and only case and separators are ignored.
@@ -32,13 +32,13 @@ def skeleton(name: str, *, letters: bool = True) -> str:
     seen = "".join(one for one in plain if unicodedata.category(one) not in ("Mn", "Cf", "Cc", "Cn", "Co"))
     if not letters:
         return re.sub(r"[ _./-]+", "", name.casefold())
-    alike = _SEPARATORS.sub("", seen.translate(_ALIKE))
+    alike = _SEPARATORS.sub("", seen.translate(_LOOKALIKES))
     for pair, one in _PAIRS:  # pairs of letters that look like one
         alike = alike.replace(pair, one)
     return alike
 
 
-def mixed_scripts(name: str) -> tuple[str, ...]:
+def find_mixed_scripts(name: str) -> tuple[str, ...]:
     """Return the scripts mixed in one word of a name, if their letters look alike."""
     for word in re.findall(r"[^\W\d_]+", name):
         scripts = {script for one in word for script in _SCRIPTS if unicodedata.name(one, "").startswith(script)}
@@ -47,9 +47,9 @@ def mixed_scripts(name: str) -> tuple[str, ...]:
     return ()
 
 
-def _telling(word: str) -> bool:
+def _is_identifier(word: str) -> bool:
     """Return whether a word is an identifier rather than an ordinary word: parts joined by underscores or capitals."""
-    return len(word) > 5 and _IDENTIFIER.fullmatch(word) is not None and _PARTED.search(word) is not None
+    return len(word) > 5 and _IDENTIFIER.fullmatch(word) is not None and _HAS_PARTS.search(word) is not None
 
 
 @dataclass(slots=True)
@@ -61,7 +61,7 @@ class KnownNames:
 
     ids: set[ToolId] = field(default_factory=set[ToolId])
     functions: dict[str, ToolId] = field(default_factory=dict[str, ToolId])
-    named: dict[ToolId, str] = field(default_factory=dict[ToolId, str])
+    function_names: dict[ToolId, str] = field(default_factory=dict[ToolId, str])
     """Function names by tool."""
     words: dict[str, ToolId] = field(default_factory=dict[str, ToolId])
     """Tools by identifiers that can only mean a tool."""
@@ -72,54 +72,54 @@ class KnownNames:
     """
     toolsets: dict[str, dict[str, ToolId]] = field(default_factory=dict[str, dict[str, ToolId]])
     """A tool for each spelling of a tool set's name, by its look, so that one spelling hides no other."""
-    alike: dict[str, ToolId] = field(default_factory=dict[str, ToolId])
+    functions_by_look: dict[str, ToolId] = field(default_factory=dict[str, ToolId])
     """Tools by the look of their function names."""
 
     def add(self, tool: ToolId, function: str) -> None:
         """Add a tool."""
-        _, toolset, api = tool_id_parts(tool)
+        _, toolset, api = split_tool_id(tool)
         self.ids.add(tool)
-        self.named[tool] = function
+        self.function_names[tool] = function
         for word in (api, function):
-            if _telling(word):
+            if _is_identifier(word):
                 self.words.setdefault(word, tool)
         self.functions.setdefault(function, tool)
-        self.apis.setdefault(skeleton(api), {}).setdefault(api, tool)
-        self.toolsets.setdefault(skeleton(toolset), {}).setdefault(toolset, tool)
-        self.alike.setdefault(skeleton(function), tool)
+        self.apis.setdefault(build_skeleton(api), {}).setdefault(api, tool)
+        self.toolsets.setdefault(build_skeleton(toolset), {}).setdefault(toolset, tool)
+        self.functions_by_look.setdefault(build_skeleton(function), tool)
 
-    def function_of(self, tool: ToolId) -> str:
+    def get_function(self, tool: ToolId) -> str:
         """Return the function name of a tool; empty if it is unknown."""
-        return self.named.get(tool, "")
+        return self.function_names.get(tool, "")
 
     def find_toolset_alike(self, toolset: str) -> ToolId | None:
         """Return a tool whose tool set is spelled differently but looks like this one.
 
         Of several, one that differs in letters, not only in case and separators, is preferred.
         """
-        spellings = self.toolsets.get(skeleton(toolset), {})
-        plain = skeleton(toolset, letters=False)
-        found = sorted((skeleton(one, letters=False) == plain, one) for one in spellings if one != toolset)
-        return spellings[found[0][1]] if found else None
+        spellings = self.toolsets.get(build_skeleton(toolset), {})
+        plain = build_skeleton(toolset, letters=False)
+        ranked = sorted((build_skeleton(one, letters=False) == plain, one) for one in spellings if one != toolset)
+        return spellings[ranked[0][1]] if ranked else None
 
     def find_api_alike(self, api: str) -> ToolId | None:
         """Return a tool with this name, or else one that looks like it; None for a name made of signs only."""
-        looks = skeleton(api)
+        looks = build_skeleton(api)
         spellings = self.apis.get(looks, {}) if looks else {}
         return spellings.get(api) or next(iter(spellings.values()), None)
 
-    def told(self, tool: ToolId) -> str:
+    def get_display_name(self, tool: ToolId) -> str:
         """Return the name of a tool in findings."""
-        return UNNAMED if tool in self.hidden else tool
+        return HIDDEN_TOOL if tool in self.hidden else tool
 
-    def named_in(self, text: str) -> list[ToolId]:
+    def find_named(self, text: str) -> list[ToolId]:
         """Return the tools that a text names by an identifier that can only mean a tool."""
         return list(dict.fromkeys(found for word in _IDENTIFIER.findall(text) if (found := self.words.get(word))))
 
     @classmethod
-    def of(cls, tools: Iterable[ToolDoc]) -> "KnownNames":
+    def from_tools(cls, tools: Iterable[ToolDoc]) -> "KnownNames":
         """Build the index of some tools."""
-        known = cls()
+        index = cls()
         for tool in tools:
-            known.add(tool.id, tool.function)
-        return known
+            index.add(tool.id, tool.function)
+        return index

@@ -32,12 +32,12 @@ class ReadLimits:
     """Operations listed in an outline; all are counted."""
 
     @classmethod
-    def scaled(cls, document: int, operations: int) -> Self:
+    def scale(cls, document: int, operations: int) -> Self:
         """Return limits for larger documents or more operations: memory and output grow in proportion."""
-        usual = cls()
+        default = cls()
         return cls(
             document=document,
             operations=operations,
-            memory=max(usual.memory, usual.memory * document // usual.document),
-            output=max(usual.output, usual.output * operations // usual.operations),
+            memory=max(default.memory, default.memory * document // default.document),
+            output=max(default.output, default.output * operations // default.operations),
         )

@@ -1,4 +1,4 @@
-"""Process that reads one MCP server's listing under limits. Started by :mod:`admission.listing` only."""
+"""Process that reads one MCP server's listing under limits. Started by :mod:`admission.sandboxed_reader` only."""
 
 import sys
 from collections.abc import Iterator
@@ -7,21 +7,21 @@ from typing import Any
 import orjson
 
 from admission.limits import ReadLimits
-from admission.reading_process import bounded
+from admission.reading_process import run_bounded
 from domain.tool import Credential
 from graph.importers.mcp import McpSource, read_listing
 
 
 def main() -> int:
     """Read the listing from standard input."""
-    return bounded(lines)
+    return run_bounded(render_output)
 
 
-def lines(data: bytes, wanted: dict[str, Any], limits: ReadLimits) -> Iterator[bytes]:
+def render_output(data: bytes, request: dict[str, Any], limits: ReadLimits) -> Iterator[bytes]:
     """Yield a tool a line, then a last line with what was skipped."""
-    given = dict(wanted["source"])
-    credentials = tuple(Credential.model_validate(one) for one in given.pop("credentials"))
-    listing = read_listing(orjson.loads(data), McpSource(**given, credentials=credentials))
+    source_fields = dict(request["source"])
+    credentials = tuple(Credential.model_validate(one) for one in source_fields.pop("credentials"))
+    listing = read_listing(orjson.loads(data), McpSource(**source_fields, credentials=credentials))
     skipped = list(listing.skipped)
     for doc in listing.docs:
         line = orjson.dumps(doc.model_dump(mode="json"))

@@ -1,6 +1,6 @@
 """Process that reads one document: it limits itself, reads standard input and writes one tool a line.
 
-A last line holds what was skipped and found. Started by :mod:`admission.reading` only.
+A last line holds what was skipped and found. Started by :mod:`admission.sandboxed_reader` only.
 """
 
 import resource
@@ -12,55 +12,57 @@ from typing import Any, cast
 
 import orjson
 
-from admission.findings import PLACELESS, failed
+from admission.findings import MISSING_ADDRESS, report_failure
 from admission.limits import ReadLimits
 from domain.errors import BrokenInputError, TooManyOperationsError
-from domain.operations import NO_TAG, Operation, OperationChoice, Outline, TagCount
+from domain.operations import NO_TAG, Operation, OperationChoice, OperationOutline, TagCount
 from graph.importers.openapi import METHODS, read_openapi
-from graph.importers.openapi_files import as_openapi, read_json
-from graph.importers.openapi_nodes import Schema, mapping, remember_given_twice
+from graph.importers.openapi_files import read_json, to_openapi
+from graph.importers.openapi_nodes import Schema, copy_duplicate_keys, to_mapping
 from graph.importers.yaml_events import YamlError, read_yaml
 
-_TEXT_MARKS = ((b"\xef\xbb\xbf", "utf-8"), (b"\xff\xfe", "utf-16"), (b"\xfe\xff", "utf-16"))
+_BYTE_ORDER_MARKS = ((b"\xef\xbb\xbf", "utf-8"), (b"\xff\xfe", "utf-16"), (b"\xfe\xff", "utf-16"))
 _NAME = Path("document")
-_MOST_SKIPPED = 200
+_MAX_SKIPPED = 200
 _OUT_OF_MEMORY = 3
-_OUTLINED_TAGS = 1_000
-_NAMED_TAGS = 10
+_MAX_OUTLINED_TAGS = 1_000
+_MAX_NAMED_TAGS = 10
 """The largest tags, named when a document is refused."""
 _CONTROLS = dict.fromkeys((*range(9), 11, 12, *range(14, 32), *range(127, 160)), " ")
 
 
 def main() -> int:
     """Read the document from standard input."""
-    return bounded(lines)
+    return run_bounded(render_output)
 
 
-def bounded(read: Callable[[bytes, dict[str, Any], ReadLimits], Iterator[bytes]]) -> int:
+def run_bounded(read: Callable[[bytes, dict[str, Any], ReadLimits], Iterator[bytes]]) -> int:
     """Limit this process, and read standard input. Returns 0 if the last line says what was found, or why nothing was."""
     size = int.from_bytes(sys.stdin.buffer.read(4), "big")
-    wanted: dict[str, Any] = orjson.loads(sys.stdin.buffer.read(size))
-    limits = ReadLimits(**wanted["limits"])
-    _bind(limits)
+    request: dict[str, Any] = orjson.loads(sys.stdin.buffer.read(size))
+    limits = ReadLimits(**request["limits"])
+    _limit_resources(limits)
     try:
-        for line in read(sys.stdin.buffer.read(), wanted, limits):
+        for line in read(sys.stdin.buffer.read(), request, limits):
             sys.stdout.buffer.write(line + b"\n")
     except BrokenInputError as error:
-        _tell(str(error).removeprefix(f"{error.file}: "), error.code)
+        _write_error(str(error).removeprefix(f"{error.file}: "), error.code)
     except RecursionError:
-        _tell("is nested too deeply to be read; take out schemas that contain themselves")
+        _write_error("is nested too deeply to be read; take out schemas that contain themselves")
     except (MemoryError, SystemError):  # C code without memory may raise either
         return _OUT_OF_MEMORY
     except Exception as error:  # noqa: BLE001 whatever an untrusted document causes is reported for that document
-        _tell(f"holds something that cannot be read ({type(error).__name__}: {str(error)[:200]}); correct the document")
+        _write_error(
+            f"holds something that cannot be read ({type(error).__name__}: {str(error)[:200]}); correct the document"
+        )
     return 0
 
 
-def _tell(error: str, code: str = BrokenInputError.code) -> None:
+def _write_error(error: str, code: str = BrokenInputError.code) -> None:
     sys.stdout.buffer.write(orjson.dumps({"error": error, "code": code}) + b"\n")
 
 
-def _bind(limits: ReadLimits) -> None:
+def _limit_resources(limits: ReadLimits) -> None:
     """Limit memory and CPU time, and forbid writing files."""
     bounds = [
         (resource.RLIMIT_DATA, limits.memory),
@@ -70,14 +72,14 @@ def _bind(limits: ReadLimits) -> None:
     ]
     if sys.platform == "linux":  # elsewhere the address space of an idle process may be larger
         bounds.append((resource.RLIMIT_AS, limits.memory))
-    for what, bound in bounds:
-        _, hard = resource.getrlimit(what)
-        most = bound if hard == resource.RLIM_INFINITY else min(bound, hard)
+    for resource_kind, bound in bounds:
+        _, hard = resource.getrlimit(resource_kind)
+        limit = bound if hard == resource.RLIM_INFINITY else min(bound, hard)
         # The soft CPU limit sends SIGXCPU, by which the parent knows the reason; the hard one kills with SIGKILL.
-        resource.setrlimit(what, (max(1, most - 1) if what == resource.RLIMIT_CPU else most, most))
+        resource.setrlimit(resource_kind, (max(1, limit - 1) if resource_kind == resource.RLIMIT_CPU else limit, limit))
 
 
-def lines(data: bytes, wanted: dict[str, Any], limits: ReadLimits) -> Iterator[bytes]:
+def render_output(data: bytes, request: dict[str, Any], limits: ReadLimits) -> Iterator[bytes]:
     """Yield a tool a line, then a last line with what was skipped and found.
 
     If an outline is requested, the document's outline replaces the tools.
@@ -85,183 +87,190 @@ def lines(data: bytes, wanted: dict[str, Any], limits: ReadLimits) -> Iterator[b
     Raises:
         BrokenInputError: it is not a document that may be read.
     """
-    document = _parsed(data)
+    document = _parse_document(data)
     del data
-    document = mapping(_in_one_order(as_openapi(document, _NAME)))
-    document["paths"] = _told_apart(mapping(document.get("paths")))
-    listed = _listed(document)
-    if wanted.get("outline"):
-        yield _outline(document, listed, limits).model_dump_json().encode()
+    document = to_mapping(_sort_alternatives(to_openapi(document, _NAME)))
+    document["paths"] = _disambiguate_names(to_mapping(document.get("paths")))
+    operations = _list_operations(document)
+    if request.get("outline"):
+        yield _build_outline(document, operations, limits).model_dump_json().encode()
         yield orjson.dumps({"skipped": [], "findings": []})
         return
-    taken = _taken(listed, OperationChoice.model_validate(wanted.get("operations") or {}), limits)
+    selected = _select_operations(operations, OperationChoice.model_validate(request.get("operations") or {}), limits)
     skipped: list[str] = []
     controls = placeless = 0
 
     def report(error: BrokenInputError) -> None:
-        if len(skipped) < _MOST_SKIPPED:
+        if len(skipped) < _MAX_SKIPPED:
             skipped.append(str(error).removeprefix(f"{error.file}: ")[:500])
 
-    place = (str(wanted["category"]), str(wanted["toolset"]))
+    place = (str(request["category"]), str(request["toolset"]))
     for tool in read_openapi(
         _NAME,
         report,
-        server=str(wanted["server"]),
-        address=str(wanted.get("address", "")),
+        server=str(request["server"]),
+        address=str(request.get("address", "")),
         document=document,
         place=place,
-        chosen=lambda one: (one.method, one.path) in taken,
+        is_selected=lambda one: (one.method, one.path) in selected,
     ):
         content = tool.model_dump(mode="json")
-        line = orjson.dumps(clean := _clean(content))
+        line = orjson.dumps(clean := _strip_controls(content))
         controls += clean != content
         if len(line) > limits.tool:
-            told = f"it comes to {len(line) // 1024} KiB, more than the {limits.tool // 1024} KiB that a tool may have"
-            report(BrokenInputError(f"{tool.api[:200]} is not imported: {told}", file=""))
+            message = (
+                f"it comes to {len(line) // 1024} KiB, more than the {limits.tool // 1024} KiB that a tool may have"
+            )
+            report(BrokenInputError(f"{tool.api[:200]} is not imported: {message}", file=""))
             continue
         placeless += not tool.url
         yield line
-    yield orjson.dumps({"skipped": skipped, "findings": _findings(document, controls, placeless)})
+    yield orjson.dumps({"skipped": skipped, "findings": _build_findings(document, controls, placeless)})
 
 
-def _listed(document: Schema) -> list[Operation]:
-    found: list[Operation] = []
+def _list_operations(document: Schema) -> list[Operation]:
+    operations: list[Operation] = []
 
-    def note(one: Operation) -> bool:
-        found.append(one)
+    def note(operation: Operation) -> bool:
+        operations.append(operation)
         return False
 
-    for _ in read_openapi(_NAME, lambda _: None, document=document, chosen=note):
+    for _ in read_openapi(_NAME, lambda _: None, document=document, is_selected=note):
         pass
-    return found
+    return operations
 
 
-def _taken(listed: Sequence[Operation], choice: OperationChoice, limits: ReadLimits) -> set[tuple[str, str]]:
+def _select_operations(
+    operations: Sequence[Operation], choice: OperationChoice, limits: ReadLimits
+) -> set[tuple[str, str]]:
     """Return method and path of each chosen operation. Raises ``BrokenInputError`` if they are too many, or none of some."""
-    taken = choice.select(listed)
-    largest = ", ".join(f"{one.tag[:60] or '(none)'} ({one.count:,})" for one in _tags(listed)[:_NAMED_TAGS])
-    how = f"choose those that are needed, by tag, path, method or name ('operations'). Its largest tags: {largest}"
-    if len(taken) > limits.operations:
-        count = f"{len(listed):,} operations" + ("" if choice.is_empty else f", {len(taken):,} of them chosen")
+    selected = choice.select(operations)
+    largest = ", ".join(
+        f"{one.tag[:60] or '(none)'} ({one.count:,})" for one in _count_tags(operations)[:_MAX_NAMED_TAGS]
+    )
+    advice = f"choose those that are needed, by tag, path, method or name ('operations'). Its largest tags: {largest}"
+    if len(selected) > limits.operations:
+        count = f"{len(operations):,} operations" + ("" if choice.is_empty else f", {len(selected):,} of them chosen")
         raise TooManyOperationsError(
-            f"holds {count}, and a source may have {limits.operations:,} (FOOTPATH_SOURCE_TOOLS); {how}", file=""
+            f"holds {count}, and a source may have {limits.operations:,} (FOOTPATH_SOURCE_TOOLS); {advice}", file=""
         )
-    if listed and not taken:
-        raise BrokenInputError(f"holds {len(listed):,} operations, none of which is chosen; {how}", file="")
-    return {(one.method, one.path) for one in taken}
+    if operations and not selected:
+        raise BrokenInputError(f"holds {len(operations):,} operations, none of which is chosen; {advice}", file="")
+    return {(one.method, one.path) for one in selected}
 
 
-def _outline(document: Schema, listed: Sequence[Operation], limits: ReadLimits) -> Outline:
+def _build_outline(document: Schema, operations: Sequence[Operation], limits: ReadLimits) -> OperationOutline:
     """List the operations, within half of the allowed output."""
-    room, shown = limits.output // 2, list[Operation]()
-    for one in listed[: limits.outlined]:
-        room -= len(one.model_dump_json())
-        if room < 0:
+    remaining, outlined = limits.output // 2, list[Operation]()
+    for one in operations[: limits.outlined]:
+        remaining -= len(one.model_dump_json())
+        if remaining < 0:
             break
-        shown.append(one)
-    title = mapping(document.get("info")).get("title")
-    return Outline(
+        outlined.append(one)
+    title = to_mapping(document.get("info")).get("title")
+    return OperationOutline(
         title=" ".join(title.split())[:200] if isinstance(title, str) else "",
-        total=len(listed),
-        operations=tuple(shown),
-        tags=tuple(_tags(listed)[:_OUTLINED_TAGS]),
+        total=len(operations),
+        operations=tuple(outlined),
+        tags=tuple(_count_tags(operations)[:_MAX_OUTLINED_TAGS]),
     )
 
 
-def _tags(listed: Sequence[Operation]) -> list[TagCount]:
-    counted = Counter(tag for one in listed for tag in one.tags or (NO_TAG,))
-    return [TagCount(tag=tag, count=count) for tag, count in counted.most_common()]
+def _count_tags(operations: Sequence[Operation]) -> list[TagCount]:
+    counts = Counter(tag for one in operations for tag in one.tags or (NO_TAG,))
+    return [TagCount(tag=tag, count=count) for tag, count in counts.most_common()]
 
 
-def _parsed(data: bytes) -> Schema:
-    for mark, codec in _TEXT_MARKS:
+def _parse_document(data: bytes) -> Schema:
+    for mark, codec in _BYTE_ORDER_MARKS:
         if data.startswith(mark):
             data = data.decode(codec, errors="replace").lstrip("\ufeff").encode()
-    begins = data.lstrip()[:1]
-    if not begins:
+    first_byte = data.lstrip()[:1]
+    if not first_byte:
         raise BrokenInputError("is empty; give the text of an OpenAPI document", file="")
     try:
-        if begins in (b"{", b"["):
-            return mapping(read_json(data))
-        if begins == b"<":
+        if first_byte in (b"{", b"["):
+            return to_mapping(read_json(data))
+        if first_byte == b"<":
             raise BrokenInputError(
                 "is a web page or XML, no OpenAPI document; give the address of the document itself (often /openapi.json)",
                 file="",
             )
-        return mapping(read_yaml(data))
+        return to_mapping(read_yaml(data))
     except YamlError as error:
-        told = str(error).replace('in "<byte string>", ', "at ")
+        message = str(error).replace('in "<byte string>", ', "at ")
         raise BrokenInputError(
-            f"is neither JSON nor YAML that can be read: {told}; correct it there", file=""
+            f"is neither JSON nor YAML that can be read: {message}; correct it there", file=""
         ) from error
     except orjson.JSONDecodeError as error:
         raise BrokenInputError(f"is not JSON that can be read: {error}; correct the document", file="") from error
 
 
-def _in_one_order(value: Any) -> Any:
+def _sort_alternatives(value: Any) -> Any:
     """Sort alternatives, the richest first: their order means nothing, but the importer uses the first."""
     if isinstance(value, list):
-        return [_in_one_order(one) for one in cast(list[Any], value)]
+        return [_sort_alternatives(one) for one in cast(list[Any], value)]
     if not isinstance(value, dict):
         return value
-    made = {key: _in_one_order(one) for key, one in cast(Schema, value).items()}
+    ordered = {key: _sort_alternatives(one) for key, one in cast(Schema, value).items()}
     for key in ("anyOf", "oneOf", "allOf"):
-        if isinstance(made.get(key), list):
-            made[key] = sorted(made[key], key=_richness)
-    return remember_given_twice(made, cast(Schema, value))
+        if isinstance(ordered.get(key), list):
+            ordered[key] = sorted(ordered[key], key=_get_sort_key)
+    return copy_duplicate_keys(ordered, cast(Schema, value))
 
 
-def _richness(one: Any) -> tuple[int, str]:
+def _get_sort_key(schema: Any) -> tuple[int, str]:
     """Return the sort key of an alternative: most properties first, then by its JSON, so that the order is stable."""
-    properties = mapping(one).get("properties")
-    return -len(mapping(properties)), orjson.dumps(one, option=orjson.OPT_SORT_KEYS, default=str).decode()
+    properties = to_mapping(schema).get("properties")
+    return -len(to_mapping(properties)), orjson.dumps(schema, option=orjson.OPT_SORT_KEYS, default=str).decode()
 
 
-def _told_apart(paths: Schema) -> Schema:
+def _disambiguate_names(paths: Schema) -> Schema:
     """Add method and path to operation ids that occur more than once.
 
     All of them change, because which one comes first may differ in the next reading.
     """
-    written = [mapping(mapping(item).get(method)) for item in paths.values() for method in METHODS]
-    often = Counter(name for one in written if isinstance(name := one.get("operationId"), str))
+    operations = [to_mapping(to_mapping(item).get(method)) for item in paths.values() for method in METHODS]
+    counts = Counter(name for one in operations if isinstance(name := one.get("operationId"), str))
     return {
-        route: remember_given_twice(
-            {key: _named(key, route, part, often) for key, part in mapping(item).items()}, mapping(item)
+        route: copy_duplicate_keys(
+            {key: _rename_operation(key, route, part, counts) for key, part in to_mapping(item).items()},
+            to_mapping(item),
         )
-        if item == mapping(item)
+        if item == to_mapping(item)
         else item
         for route, item in paths.items()
     }
 
 
-def _named(method: str, route: str, part: Any, often: Counter[str]) -> Any:
-    name = mapping(part).get("operationId") if method in METHODS else None
-    if not isinstance(name, str) or often[name] < 2:
+def _rename_operation(method: str, route: str, part: Any, counts: Counter[str]) -> Any:
+    name = to_mapping(part).get("operationId") if method in METHODS else None
+    if not isinstance(name, str) or counts[name] < 2:
         return part
-    return {**mapping(part), "operationId": f"{name} ({method.upper()} {route})"}
+    return {**to_mapping(part), "operationId": f"{name} ({method.upper()} {route})"}
 
 
-def _clean(value: Any) -> Any:
+def _strip_controls(value: Any) -> Any:
     """Return a value without control characters, which break stores and terminals."""
     if isinstance(value, str):
         return value.translate(_CONTROLS)
     if isinstance(value, list):
-        return [_clean(one) for one in cast(list[Any], value)]
+        return [_strip_controls(one) for one in cast(list[Any], value)]
     if isinstance(value, dict):
-        return {key: _clean(one) for key, one in cast(dict[str, Any], value).items()}
+        return {key: _strip_controls(one) for key, one in cast(dict[str, Any], value).items()}
     return value
 
 
-def _findings(document: Schema, controls: int, placeless: int) -> list[dict[str, Any]]:
+def _build_findings(document: Schema, controls: int, placeless: int) -> list[dict[str, Any]]:
     """Return the findings on the whole document.
 
     ``controls`` is the number of tools that held control characters, ``placeless`` that of tools without an address.
     """
-    found: list[dict[str, Any]] = []
+    findings: list[dict[str, Any]] = []
     if placeless:
-        found.append(failed("address", *PLACELESS).model_dump(mode="json"))
+        findings.append(report_failure("address", *MISSING_ADDRESS).model_dump(mode="json"))
     if controls:
-        found.append(
+        findings.append(
             {
                 "check": "document",
                 "verdict": "warned",
@@ -269,8 +278,8 @@ def _findings(document: Schema, controls: int, placeless: int) -> list[dict[str,
                 "advice": "look at their descriptions; a program, rather than a person, may have written them",
             }
         )
-    if not mapping(document.get("info")).get("title"):
-        found.append(
+    if not to_mapping(document.get("info")).get("title"):
+        findings.append(
             {
                 "check": "document",
                 "verdict": "warned",
@@ -278,7 +287,7 @@ def _findings(document: Schema, controls: int, placeless: int) -> list[dict[str,
                 "advice": "add info.title",
             }
         )
-    return found
+    return findings
 
 
 if __name__ == "__main__":

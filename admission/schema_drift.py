@@ -4,11 +4,13 @@ import json
 from collections.abc import Iterator
 from typing import Any, Literal, NamedTuple, cast
 
-Way = Literal["sent", "answered"]
+ValueDirection = Literal["sent", "answered"]
 """Direction of a value: ``sent`` with a call, or ``answered`` and read by a program."""
 
 MAX_DEPTH = 12
-_TELLING = frozenset({"description", "title", "example", "examples", "default", "deprecated", "externalDocs", "xml"})
+_ANNOTATIONS = frozenset(
+    {"description", "title", "example", "examples", "default", "deprecated", "externalDocs", "xml"}
+)
 """Keywords that do not affect which values fit."""
 _SETS = frozenset({"enum", "required", "type", "anyOf", "oneOf", "allOf"})
 """Lists whose order means nothing."""
@@ -17,129 +19,158 @@ _UPPER = ("maximum", "exclusiveMaximum", "maxLength", "maxItems", "maxProperties
 _HANDLED = frozenset({"type", "enum", "properties", "required", "items", *_LOWER, *_UPPER})
 
 
-class Difference(NamedTuple):
+class SchemaDifference(NamedTuple):
     """Difference between two documents."""
 
-    told: str
+    message: str
     """The difference, with its place."""
     breaks: bool
     """A call or program that was right may now be wrong."""
 
 
-def canonical(value: Any) -> str:
+def to_canonical_text(value: Any) -> str:
     """Return a value as a text for comparison, ignoring the order of names and sets, and repeated spaces."""
-    return json.dumps(_ordered(value), sort_keys=True, ensure_ascii=False)
+    return json.dumps(_normalize_order(value), sort_keys=True, ensure_ascii=False)
 
 
-def differences(before: Any, now: Any, way: Way, place: str = "", depth: int = 0) -> Iterator[Difference]:
+def find_differences(
+    before: Any, now: Any, direction: ValueDirection, place: str = "", depth: int = 0
+) -> Iterator[SchemaDifference]:
     """Yield the differences between two schemas of values that go in one direction."""
-    if canonical(_bare(before)) == canonical(_bare(now)):
+    if to_canonical_text(_strip_annotations(before)) == to_canonical_text(_strip_annotations(now)):
         return
     if not isinstance(before, dict) or not isinstance(now, dict) or depth > MAX_DEPTH:
-        yield Difference(f"{place or 'its value'} has another schema", breaks=True)
+        yield SchemaDifference(f"{place or 'its value'} has another schema", breaks=True)
         return
     old, new = cast(dict[str, Any], before), cast(dict[str, Any], now)
-    found = [*_kinds(old, new, way, place), *_enums(old, new, way, place), *_bounds(old, new, way, place)]
-    found += _fields(old, new, way, place, depth)
+    collected = [
+        *_compare_types(old, new, direction, place),
+        *_compare_enums(old, new, direction, place),
+        *_compare_bounds(old, new, direction, place),
+    ]
+    collected += _compare_fields(old, new, direction, place, depth)
     if "items" in old or "items" in new:
-        found += differences(old.get("items", {}), new.get("items", {}), way, f"{place}[]", depth + 1)
-    rest = {key for key in (*old, *new) if key not in _HANDLED and key not in _TELLING}
-    changed = sorted(key for key in rest if canonical(_bare(old.get(key))) != canonical(_bare(new.get(key))))
+        collected += find_differences(old.get("items", {}), new.get("items", {}), direction, f"{place}[]", depth + 1)
+    rest = {key for key in (*old, *new) if key not in _HANDLED and key not in _ANNOTATIONS}
+    changed = sorted(
+        key
+        for key in rest
+        if to_canonical_text(_strip_annotations(old.get(key))) != to_canonical_text(_strip_annotations(new.get(key)))
+    )
     if changed:
-        found.append(Difference(f"{place or 'its value'} has other rules ({', '.join(changed)})", breaks=True))
-    yield from found
+        collected.append(
+            SchemaDifference(f"{place or 'its value'} has other rules ({', '.join(changed)})", breaks=True)
+        )
+    yield from collected
 
 
-def _kinds(old: dict[str, Any], new: dict[str, Any], way: Way, place: str) -> Iterator[Difference]:
+def _compare_types(
+    old: dict[str, Any], new: dict[str, Any], direction: ValueDirection, place: str
+) -> Iterator[SchemaDifference]:
     """Compare the types. Sent values may be widened, answered values may be narrowed, without breaking."""
-    was, is_ = _types(old), _types(new)
-    if was == is_:
+    old_types, new_types = _get_types(old), _get_types(new)
+    if old_types == new_types:
         return
-    narrow, wide = (was, is_) if way == "sent" else (is_, was)
+    narrow, wide = (old_types, new_types) if direction == "sent" else (new_types, old_types)
     fits = not wide or (bool(narrow) and all(one in wide or (one == "integer" and "number" in wide) for one in narrow))
-    yield Difference(f"{place or 'its value'} is {_any(is_)} instead of {_any(was)}", breaks=not fits)
+    yield SchemaDifference(
+        f"{place or 'its value'} is {_format_types(new_types)} instead of {_format_types(old_types)}", breaks=not fits
+    )
 
 
-def _enums(old: dict[str, Any], new: dict[str, Any], way: Way, place: str) -> Iterator[Difference]:
-    was, is_ = ({canonical(one) for one in _items(schema.get("enum"))} for schema in (old, new))
-    if was == is_:
+def _compare_enums(
+    old: dict[str, Any], new: dict[str, Any], direction: ValueDirection, place: str
+) -> Iterator[SchemaDifference]:
+    old_values, new_values = ({to_canonical_text(one) for one in _to_list(schema.get("enum"))} for schema in (old, new))
+    if old_values == new_values:
         return
-    gone, added = was - is_, is_ - was
-    narrows = bool(is_) and (not was or bool(gone))
-    told = ", ".join(
-        [f"no longer {', '.join(sorted(gone)[:5])}"] * bool(gone)
+    removed, added = old_values - new_values, new_values - old_values
+    narrows = bool(new_values) and (not old_values or bool(removed))
+    message = ", ".join(
+        [f"no longer {', '.join(sorted(removed)[:5])}"] * bool(removed)
         + [f"now also {', '.join(sorted(added)[:5])}"] * bool(added)
     )
-    what = "may be any value" if not is_ else told
-    yield Difference(f"{place or 'its value'}: {what}", breaks=narrows if way == "sent" else False)
+    what = "may be any value" if not new_values else message
+    yield SchemaDifference(f"{place or 'its value'}: {what}", breaks=narrows if direction == "sent" else False)
 
 
-def _bounds(old: dict[str, Any], new: dict[str, Any], way: Way, place: str) -> Iterator[Difference]:
+def _compare_bounds(
+    old: dict[str, Any], new: dict[str, Any], direction: ValueDirection, place: str
+) -> Iterator[SchemaDifference]:
     for keys, sign in ((_LOWER, 1), (_UPPER, -1)):
         for key in keys:
-            was, is_ = old.get(key), new.get(key)
-            if was == is_:
+            old_bound, new_bound = old.get(key), new.get(key)
+            if old_bound == new_bound:
                 continue
-            tighter = is_ is not None and (was is None or sign * (_number(is_) - _number(was)) > 0)
-            yield Difference(
-                f"{place or 'its value'}: {key} is {is_} instead of {was}", breaks=tighter and way == "sent"
+            tighter = new_bound is not None and (
+                old_bound is None or sign * (_to_number(new_bound) - _to_number(old_bound)) > 0
+            )
+            yield SchemaDifference(
+                f"{place or 'its value'}: {key} is {new_bound} instead of {old_bound}",
+                breaks=tighter and direction == "sent",
             )
 
 
-def _fields(old: dict[str, Any], new: dict[str, Any], way: Way, place: str, depth: int) -> Iterator[Difference]:
-    was, is_ = (cast(dict[str, Any], schema.get("properties") or {}) for schema in (old, new))
-    needed_before, needed_now = (set(map(str, _items(schema.get("required")))) for schema in (old, new))
-    for name in dict.fromkeys((*was, *is_)):
+def _compare_fields(
+    old: dict[str, Any], new: dict[str, Any], direction: ValueDirection, place: str, depth: int
+) -> Iterator[SchemaDifference]:
+    old_fields, new_fields = (cast(dict[str, Any], schema.get("properties") or {}) for schema in (old, new))
+    needed_before, needed_now = (set(map(str, _to_list(schema.get("required")))) for schema in (old, new))
+    for name in dict.fromkeys((*old_fields, *new_fields)):
         here = f"{place}.{name}" if place else name
-        if name not in is_:
-            yield Difference(f"{here} is gone", breaks=True)
-        elif name not in was:
-            needed = name in needed_now and way == "sent"
-            yield Difference(f"{here} is new{' and must be given' if needed else ''}", breaks=needed)
+        if name not in new_fields:
+            yield SchemaDifference(f"{here} is gone", breaks=True)
+        elif name not in old_fields:
+            needed = name in needed_now and direction == "sent"
+            yield SchemaDifference(f"{here} is new{' and must be given' if needed else ''}", breaks=needed)
         else:
             if (name in needed_before) != (name in needed_now):
                 must = name in needed_now
-                told = "must be there now" if must else "need no longer be there"
-                yield Difference(f"{here} {told}", breaks=must if way == "sent" else False)
-            yield from differences(was[name], is_[name], way, here, depth + 1)
+                phrase = "must be there now" if must else "need no longer be there"
+                yield SchemaDifference(f"{here} {phrase}", breaks=must if direction == "sent" else False)
+            yield from find_differences(old_fields[name], new_fields[name], direction, here, depth + 1)
 
 
-def _types(schema: dict[str, Any]) -> frozenset[str]:
-    said = schema.get("type")
-    return frozenset([said] if isinstance(said, str) else map(str, _items(said)))
+def _get_types(schema: dict[str, Any]) -> frozenset[str]:
+    declared = schema.get("type")
+    return frozenset([declared] if isinstance(declared, str) else map(str, _to_list(declared)))
 
 
-def _any(types: frozenset[str]) -> str:
+def _format_types(types: frozenset[str]) -> str:
     return " or ".join(sorted(types)) or "anything"
 
 
-def _items(value: Any) -> list[Any]:
+def _to_list(value: Any) -> list[Any]:
     return cast(list[Any], value) if isinstance(value, list) else []
 
 
-def _number(value: Any) -> float:
+def _to_number(value: Any) -> float:
     return float(value) if isinstance(value, int | float) else 0.0
 
 
-def _bare(value: Any) -> Any:
+def _strip_annotations(value: Any) -> Any:
     """Return a schema without annotations such as descriptions and examples."""
     if isinstance(value, list):
-        return [_bare(one) for one in cast(list[Any], value)]
+        return [_strip_annotations(one) for one in cast(list[Any], value)]
     if not isinstance(value, dict):
         return value
     schema = cast(dict[str, Any], value)
-    bare = {key: _bare(one) for key, one in schema.items() if key not in _TELLING and key != "properties"}
+    bare = {
+        key: _strip_annotations(one) for key, one in schema.items() if key not in _ANNOTATIONS and key != "properties"
+    }
     if isinstance(schema.get("properties"), dict):
-        bare["properties"] = {name: _bare(one) for name, one in cast(dict[str, Any], schema["properties"]).items()}
+        bare["properties"] = {
+            name: _strip_annotations(one) for name, one in cast(dict[str, Any], schema["properties"]).items()
+        }
     return bare
 
 
-def _ordered(value: Any, key: str = "") -> Any:
+def _normalize_order(value: Any, key: str = "") -> Any:
     if isinstance(value, str):
         return " ".join(value.split())
     if isinstance(value, list):
-        parts = [_ordered(one) for one in cast(list[Any], value)]
+        parts = [_normalize_order(one) for one in cast(list[Any], value)]
         return sorted(parts, key=lambda one: json.dumps(one, sort_keys=True)) if key in _SETS else parts
     if isinstance(value, dict):
-        return {name: _ordered(one, name) for name, one in cast(dict[str, Any], value).items()}
+        return {name: _normalize_order(one, name) for name, one in cast(dict[str, Any], value).items()}
     return value

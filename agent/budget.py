@@ -1,13 +1,66 @@
 """Limits of a run, and what it has used of them."""
 
+import asyncio
 import time
-from collections.abc import Callable
-from contextlib import AbstractAsyncContextManager
+from collections.abc import AsyncGenerator, Callable, Generator
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 
-from agent.policy.protocol import Cost
-from agent.stopwatch import Stopwatch
+from agent.policy.protocol import PolicyCost
 from domain.model import Model
+
+
+class Stopwatch:
+    """Measures time from its creation, without pauses."""
+
+    def __init__(self, clock: Callable[[], float]) -> None:
+        self._clock = clock
+        self._started = clock()
+        self._paused_since: float | None = None
+        self._pauses = 0
+        self._timeouts: dict[asyncio.Timeout, float] = {}
+
+    @property
+    def elapsed(self) -> float:
+        """Elapsed seconds, without those in which it was paused."""
+        now = self._clock() if self._paused_since is None else self._paused_since
+        return now - self._started
+
+    @asynccontextmanager
+    async def limit_time(self, bound: float) -> AsyncGenerator[None]:
+        """Raise ``TimeoutError`` when ``bound`` seconds of the stopwatch have elapsed before the context is left."""
+        async with asyncio.timeout(None if self._pauses else self._remaining(bound)) as timeout:
+            self._timeouts[timeout] = bound
+            try:
+                yield
+            finally:
+                del self._timeouts[timeout]
+
+    @contextmanager
+    def pause(self) -> Generator[None]:
+        """Pause until the context is left; with several overlapping pauses, until the last one is left."""
+        if not self._pauses:
+            self._paused_since = self._clock()
+            self._reschedule()
+        self._pauses += 1
+        try:
+            yield
+        finally:
+            self._pauses -= 1
+            if not self._pauses and self._paused_since is not None:
+                self._started += self._clock() - self._paused_since
+                self._paused_since = None
+                self._reschedule()
+
+    def _remaining(self, bound: float) -> float:
+        return max(0.0, bound - self.elapsed)
+
+    def _reschedule(self) -> None:
+        """Move every pending timeout: to never while paused, else to when its bound is reached."""
+        now = asyncio.get_running_loop().time() if self._timeouts else 0.0
+        for timeout, bound in self._timeouts.items():
+            if not timeout.expired():
+                timeout.reschedule(None if self._paused_since is not None else now + self._remaining(bound))
 
 
 class Budget(Model):
@@ -27,11 +80,11 @@ class Budget(Model):
 
 
 @dataclass(slots=True)
-class Meter:
+class BudgetMeter:
     """Usage of one run so far, measured against its budget."""
 
     budget: Budget
-    cost: Cost
+    cost: PolicyCost
     """The policy's own account of model calls and tokens."""
     clock: Callable[[], float] = time.monotonic
     used_up: Callable[[], str] = lambda: ""
@@ -49,9 +102,9 @@ class Meter:
         """Seconds since the run began, without the time spent waiting for its user."""
         return self.stopwatch.elapsed
 
-    def within_time(self) -> AbstractAsyncContextManager[None]:
+    def limit_time(self) -> AbstractAsyncContextManager[None]:
         """Return a context that raises ``TimeoutError`` when the run's time limit is reached."""
-        return self.stopwatch.within(self.budget.seconds)
+        return self.stopwatch.limit_time(self.budget.seconds)
 
     @property
     def exhausted(self) -> str:

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from pydantic.types import JsonValue
 
 from agent.execution.error_bodies import is_empty
-from agent.offer.tool_facts import Evidence
-from agent.policy.subtasks import AskedEarlier
+from agent.offer.tool_evidence import ToolEvidence
+from agent.policy.subtasks import EarlierRequest
 from domain.event import (
     CallFinished,
     CallStarted,
@@ -23,19 +23,19 @@ from domain.event import (
     SubtaskStarted,
 )
 from domain.model import JsonObject
-from domain.origin import ValueKind
 from domain.plan import Binding, StepResult
+from domain.provenance import ValueKind
 from domain.tool import ToolId
 
-MOST_RUNS = 3
+MAX_RUNS = 3
 """Number of earlier runs, the latest ones, that a question may build on."""
-MOST_STEPS = 8
+MAX_STEPS = 8
 """Limit of calls kept from one run."""
-MOST_TEXT = 32_000
+MAX_RESPONSE_CHARS = 32_000
 """Limit of a response in characters. A longer one is replaced by its compressed form, cut to this length."""
-NOTE = "called for an earlier question"
+REUSED_NOTE = "called for an earlier question"
 """Note of a result from an earlier run."""
-CUT = f"{NOTE}; only a part of what it answered is kept"
+CUT_NOTE = f"{REUSED_NOTE}; only a part of what it answered is kept"
 """Note of a result whose response was too long to keep whole."""
 
 _EARLIER = re.compile(r"earlier\.(\d+)(.*)", re.DOTALL)
@@ -53,14 +53,14 @@ class EarlierRun:
     answer: str = ""
 
 
-def earlier_run(records: Sequence[EventRecord]) -> EarlierRun:
+def build_earlier_run(records: Sequence[EventRecord]) -> EarlierRun:
     """Build an earlier run from its events.
 
     Calls are kept if they found or changed something and their step was not abandoned. Of equal calls the last is kept; of the
     programs of one subtask, the answer of the last one that ended.
     """
     described = [record.event.description for record in records if isinstance(record.event, SubtaskStarted)]
-    found: list[tuple[EventRecord, StepResult]] = []
+    calls: list[tuple[EventRecord, StepResult]] = []
     answers: dict[int, str] = {}
     for record in records:
         match record.event:
@@ -68,15 +68,15 @@ def earlier_run(records: Sequence[EventRecord]) -> EarlierRun:
                 answers[record.subtask] = answer
             case RunFinished(answer=answer) if not any(answers.values()):
                 answers[record.subtask] = answer
-            case CallFinished(result=result) if result.status == "ok" and _left_something(result):
-                found = [one for one in found if _call(one[1]) != _call(result)]
-                found.append((record, result))
+            case CallFinished(result=result) if result.status == "ok" and _has_effect(result):
+                calls = [one for one in calls if _build_call_key(one[1]) != _build_call_key(result)]
+                calls.append((record, result))
             case StepBacktracked(phase="execute", dropped=tool):
-                mine = [one for one in found if one[0].subtask == record.subtask and one[1].tool == tool]
-                found = [one for one in found if one not in mine[-1:]]
+                mine = [one for one in calls if one[0].subtask == record.subtask and one[1].tool == tool]
+                calls = [one for one in calls if one not in mine[-1:]]
             case _:
                 continue
-    steps = tuple((record.seq, _kept(result)) for record, result in _chosen(found))
+    steps = tuple((record.seq, _shorten_result(result)) for record, result in _select_calls(calls))
     return EarlierRun(
         records[0].run,
         "; ".join(described),
@@ -85,36 +85,36 @@ def earlier_run(records: Sequence[EventRecord]) -> EarlierRun:
     )
 
 
-def _chosen(found: list[tuple[EventRecord, StepResult]]) -> list[tuple[EventRecord, StepResult]]:
+def _select_calls(calls: list[tuple[EventRecord, StepResult]]) -> list[tuple[EventRecord, StepResult]]:
     """Drop calls until few enough remain, each time the oldest call of the most frequent tool.
 
     So the many calls of a loop do not displace the call whose result the loop started from.
     """
-    kept = list(found)
-    while len(kept) > MOST_STEPS:
-        often = Counter(result.tool for _, result in kept)
+    remaining = list(calls)
+    while len(remaining) > MAX_STEPS:
+        often = Counter(result.tool for _, result in remaining)
         most = max(often.values())
-        kept.remove(next(one for one in kept if often[one[1].tool] == most))
-    return kept
+        remaining.remove(next(one for one in remaining if often[one[1].tool] == most))
+    return remaining
 
 
-def _left_something(result: StepResult) -> bool:
+def _has_effect(result: StepResult) -> bool:
     return result.changes or not is_empty(result.response)
 
 
-def _call(result: StepResult) -> tuple[str, str]:
+def _build_call_key(result: StepResult) -> tuple[str, str]:
     return result.tool, json.dumps(result.arguments, sort_keys=True)
 
 
-def _kept(result: StepResult) -> StepResult:
+def _shorten_result(result: StepResult) -> StepResult:
     """Shorten a result for keeping. Provenance is dropped because it counts the steps of its own run."""
-    whole = len(result.response) <= MOST_TEXT
-    response = result.response if whole else (result.compressed or result.response)[:MOST_TEXT]
-    return result.model_copy(update={"response": response, "provenance": (), "note": NOTE if whole else CUT})
+    fits = len(result.response) <= MAX_RESPONSE_CHARS
+    response = result.response if fits else (result.compressed or result.response)[:MAX_RESPONSE_CHARS]
+    return result.model_copy(update={"response": response, "provenance": (), "note": REUSED_NOTE if fits else CUT_NOTE})
 
 
 @dataclass(frozen=True, slots=True)
-class Earlier:
+class ConversationHistory:
     """The earlier runs of a conversation, oldest first. Their steps are numbered consecutively from 1."""
 
     runs: tuple[EarlierRun, ...] = ()
@@ -124,30 +124,30 @@ class Earlier:
         """All steps of all runs; the first has number 1."""
         return tuple(result for run in self.runs for _, result in run.steps)
 
-    def told(self) -> tuple[EarlierStep, ...]:
+    def list_step_references(self) -> tuple[EarlierStep, ...]:
         """Return where each step is recorded: its run, the sequence number of its event, and its tool."""
         return tuple(
             EarlierStep(run=run.run, seq=seq, tool=result.tool) for run in self.runs for seq, result in run.steps
         )
 
-    async def asked(self, evidence: Evidence) -> tuple[AskedEarlier, ...]:
+    async def load_requests(self, evidence: ToolEvidence) -> tuple[EarlierRequest, ...]:
         """Return the earlier requests with their calls, without calls whose tools no longer exist."""
         await evidence.read({result.tool for result in self.steps})
-        asked: list[AskedEarlier] = []
+        requests: list[EarlierRequest] = []
         number = 0
         for run in self.runs:
             numbered = list(enumerate((result for _, result in run.steps), start=number + 1))
-            known = [(n, evidence.doc(result.tool), result) for n, result in numbered if evidence.has(result.tool)]
-            asked.append(AskedEarlier(run.request, tuple(known)))
+            available = [(n, evidence.doc(result.tool), result) for n, result in numbered if evidence.has(result.tool)]
+            requests.append(EarlierRequest(run.request, tuple(available)))
             number += len(run.steps)
-        return tuple(asked)
+        return tuple(requests)
 
 
-Whence = Callable[[ToolId, str, JsonValue], tuple[ValueKind, str]]
+OriginLookup = Callable[[ToolId, str, JsonValue], tuple[ValueKind, str]]
 """Returns the kind of origin of a tool's argument, and its place in an earlier response."""
 
 
-class References:
+class StepReferences:
     """Translates references to earlier calls between a run's events (``earlier.N``) and a subtask's step numbers.
 
     A subtask counts the earlier calls that it builds on as its first steps. A value that the request itself does not name must have
@@ -155,62 +155,70 @@ class References:
     """
 
     def __init__(
-        self, request: str, earlier: Earlier, numbers: Sequence[int], whence: Whence = lambda _, __, ___: ("said", "")
+        self,
+        request: str,
+        earlier: ConversationHistory,
+        numbers: Sequence[int],
+        find_origin: OriginLookup = lambda _, __, ___: ("said", ""),
     ) -> None:
         """Translate for a subtask that builds on the earlier calls with these numbers, in this order.
 
         ``find_origin`` returns where a value really comes from. A value from an earlier response is reported as that response's,
         even if a rewritten question contains it.
         """
-        self._whence = whence
+        self._whence = find_origin
         self._request = request.casefold()
         self._steps = earlier.steps
         self._numbers = list(numbers)
 
-    def told(self, event: Event) -> Event:
+    def to_run_event(self, event: Event) -> Event:
         """Return an event with its references in the run's form."""
         match event:
             case CallStarted():
-                named = self._all_named(event.tool, event.provenance, event.arguments)
-                return event if named == event.provenance else event.model_copy(update={"provenance": named})
+                origins = self._to_run_bindings(event.tool, event.provenance, event.arguments)
+                return event if origins == event.provenance else event.model_copy(update={"provenance": origins})
             case CallFinished(result=result):
-                named = self._all_named(result.tool, result.provenance, result.arguments)
-                kept = result.model_copy(update={"provenance": named})
-                return event if named == result.provenance else event.model_copy(update={"result": kept})
+                origins = self._to_run_bindings(result.tool, result.provenance, result.arguments)
+                result_with_origins = result.model_copy(update={"provenance": origins})
+                return (
+                    event if origins == result.provenance else event.model_copy(update={"result": result_with_origins})
+                )
             case _:
                 return event
 
-    def own(self, result: StepResult) -> StepResult:
+    def to_subtask_result(self, result: StepResult) -> StepResult:
         """Return a result with its references in the subtask's own step numbers."""
-        bindings = tuple(self.own_binding(one) for one in result.provenance)
+        bindings = tuple(self.to_subtask_binding(one) for one in result.provenance)
         return result if bindings == result.provenance else result.model_copy(update={"provenance": bindings})
 
-    def own_binding(self, binding: Binding) -> Binding:
+    def to_subtask_binding(self, binding: Binding) -> Binding:
         """Return one value's origin in the subtask's own step numbers."""
-        found = _EARLIER.fullmatch(binding.reference) if binding.origin == "step" else None
-        if found is None or int(found[1]) not in self._numbers or found[2].startswith(":"):
+        match = _EARLIER.fullmatch(binding.reference) if binding.origin == "step" else None
+        if match is None or int(match[1]) not in self._numbers or match[2].startswith(":"):
             return binding
-        return binding.model_copy(update={"reference": f"{self._numbers.index(int(found[1])) + 1}{found[2]}"})
+        return binding.model_copy(update={"reference": f"{self._numbers.index(int(match[1])) + 1}{match[2]}"})
 
-    def _all_named(self, tool: ToolId, provenance: Sequence[Binding], arguments: JsonObject) -> tuple[Binding, ...]:
-        return tuple(self._named(tool, one, arguments.get(one.parameter)) for one in provenance)
+    def _to_run_bindings(
+        self, tool: ToolId, provenance: Sequence[Binding], arguments: JsonObject
+    ) -> tuple[Binding, ...]:
+        return tuple(self._to_run_binding(tool, one, arguments.get(one.parameter)) for one in provenance)
 
-    def _named(self, tool: ToolId, binding: Binding, value: JsonValue) -> Binding:
+    def _to_run_binding(self, tool: ToolId, binding: Binding, value: JsonValue) -> Binding:
         step, dot, place = binding.reference.partition(".")
         if binding.origin == "step" and step.isdigit() and 0 < int(step) <= len(self._numbers):
             number = self._numbers[int(step) - 1]
             return binding.model_copy(update={"reference": f"earlier.{number}{dot}{place}"})
         if binding.origin != "request" or not self._steps:
             return binding
-        kind, heard = self._whence(tool, binding.parameter, value)
+        kind, response_place = self._whence(tool, binding.parameter, value)
         if kind in ("file", "field", "prose"):
-            return binding.model_copy(update={"origin": kind, "reference": heard or binding.reference})
+            return binding.model_copy(update={"origin": kind, "reference": response_place or binding.reference})
         if binding.reference.casefold() not in self._request:
-            place = self._argument(binding, value)
+            place = self._find_argument(binding, value)
             return binding.model_copy(update={"origin": "step", "reference": place}) if place else binding
         return binding
 
-    def _argument(self, binding: Binding, value: object) -> str:
+    def _find_argument(self, binding: Binding, value: object) -> str:
         """Return the reference of the latest earlier call's argument with this value; empty if there is none."""
         for number in range(len(self._steps), 0, -1):
             arguments = self._steps[number - 1].arguments

@@ -2,17 +2,17 @@
 
 from collections.abc import Sequence
 
-from agent.step_notes import fit_to_tell
-from agent.text import clean, title
+from agent.step_notes import strip_internal_notes
+from agent.text import clean, format_tool_title
 from domain.plan import StepResult
 from domain.tool import ToolDoc
 
 _REFUSED = frozenset({401, 403, 407})
-_WHOLE = 800
+_MAX_REASON_CHARS = 800
 """Limit of a reason in characters; generous because the advice is at its end."""
 
 
-def failure_message(
+def format_failure(
     reason: str, failed: Sequence[tuple[ToolDoc, StepResult]], considered: Sequence[str], settings: Sequence[str] = ()
 ) -> str:
     """Explain why a run has no answer.
@@ -21,17 +21,18 @@ def failure_message(
     until that is fixed. Failed changes are left out: the run reports them separately (:mod:`agent.change_report`). ``reason`` is why
     the search ended, ``considered`` the names of the first candidates, ``settings`` sentences about settings that unused tools need.
     """
-    told = [
-        (tool, result, clean(fit_to_tell(result.note), _WHOLE).rstrip(".") or result.status) for tool, result in failed
+    notes = [
+        (tool, result, clean(strip_internal_notes(result.note), _MAX_REASON_CHARS).rstrip(".") or result.status)
+        for tool, result in failed
     ]
-    kept_from: dict[str, list[str]] = {}
-    for tool, result, note in told:
+    tools_by_note: dict[str, list[str]] = {}
+    for tool, result, note in notes:
         if is_trouble(result) and tool.safe:
-            kept_from.setdefault(note, []).append(title(tool))
+            tools_by_note.setdefault(note, []).append(format_tool_title(tool))
     troubles = [
-        f"{' and '.join(dict.fromkeys(tools))} could not be called: {note}." for note, tools in kept_from.items()
+        f"{' and '.join(dict.fromkeys(tools))} could not be called: {note}." for note, tools in tools_by_note.items()
     ]
-    ends = clean(reason, _WHOLE).rstrip(".")
+    ends = clean(reason, _MAX_REASON_CHARS).rstrip(".")
     lines = [f"This could not be answered: {line}" for line in dict.fromkeys(troubles)]
     lines.append(
         f"Nothing else served: {ends}."
@@ -39,7 +40,9 @@ def failure_message(
         else f"This could not be answered: {ends}."
     )
     lines += [
-        f"{title(tool)} gave no answer: {note}." for tool, result, note in told if not is_trouble(result) and tool.safe
+        f"{format_tool_title(tool)} gave no answer: {note}."
+        for tool, result, note in notes
+        if not is_trouble(result) and tool.safe
     ]
     lines += settings
     if considered:

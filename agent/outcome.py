@@ -2,83 +2,91 @@
 
 from collections.abc import Iterator, Sequence
 
-from agent.budget import Meter
-from agent.change_report import NOT_DONE, told
-from agent.offer.tool_facts import Evidence
+from agent.budget import BudgetMeter
+from agent.change_report import NOT_DONE, format_changes
+from agent.offer.tool_evidence import ToolEvidence
 from agent.policy.protocol import Policy, Results, UnservedQuestion
-from agent.subtask_progress import Progress
+from agent.subtask_progress import SubtaskProgress
 from agent.text import clean
-from domain.event import Outcome, RunFinished
+from domain.event import RunFinished, RunOutcome
 from domain.tool import ToolDoc
 from domain.usage import Usage
 
 
-def unreplaced(progress: Progress, evidence: Evidence) -> bool:
+def has_unreplaced_step(progress: SubtaskProgress, evidence: ToolEvidence) -> bool:
     """Return whether a failed step was more relevant than anything that succeeded, and nothing took its place.
 
     Relevance is compared for each part of the request.
     """
-    kept = [evidence.relevance(result.tool) for result in progress.done.values()]
+    relevances = [evidence.relevance(result.tool) for result in progress.done.values()]
     return any(
-        value > max((other[at] for other in kept), default=0.0)
+        value > max((other[at] for other in relevances), default=0.0)
         for tool in progress.unreplaced
         for at, value in enumerate(evidence.relevance(tool))
     )
 
 
-def unmade(progress: Progress, evidence: Evidence) -> tuple[ToolDoc, ...]:
+def find_missing_changes(progress: SubtaskProgress, evidence: ToolEvidence) -> tuple[ToolDoc, ...]:
     """Return the tools of planned changes that were not made: they failed, had no arguments, or were never reached.
 
     Only planned and called tools are compared. A path that was abandoned before its changes counts as replaced if at least as many
     other changes were made afterwards.
     """
-    for left, before in progress.lost_changes:
+    for lost_tools, before in progress.abandoned_changes:
         since = progress.changes_made - before
-        if len(since) < len(left):
-            made = {tool for tool, _ in since}
-            tools = [tool for tool in dict.fromkeys(left) if tool not in made] or left[-1:]
+        if len(since) < len(lost_tools):
+            made_tools = {tool for tool, _ in since}
+            tools = [tool for tool in dict.fromkeys(lost_tools) if tool not in made_tools] or lost_tools[-1:]
             return tuple(evidence.doc(tool) for tool in tools)
     return ()
 
 
-def undone(progress: Progress, evidence: Evidence, policy: Policy) -> tuple[str, ...]:
+def find_unserved(progress: SubtaskProgress, evidence: ToolEvidence, policy: Policy) -> tuple[str, ...]:
     """Return what the policy left out: what it reported itself, and requested changes that were not made.
 
     A tool whose call failed was evidently meant for the request, so it counts as fully relevant.
     """
     tried = {result.tool for result in progress.called if result.status not in ("ok", "unknown")}
-    made = {result.tool for result in progress.called if result.status in ("ok", "unknown")}
+    called_ok = {result.tool for result in progress.called if result.status in ("ok", "unknown")}
     judged = {doc.id: (doc, evidence.relevance(doc.id)) for doc in evidence.all}
-    shown = (1.1,) * len(evidence.clauses)  # above every real relevance, which is at most 1
-    at_hand = tuple((doc, shown if tool in tried else relevance) for tool, (doc, relevance) in judged.items())
-    question = UnservedQuestion(evidence.clauses, at_hand, tuple(judged[tool] for tool in made))
-    said = (progress.left,) if progress.left else ()
-    return tuple(dict.fromkeys((*said, *policy.unserved(question))))
+    full_relevance = (1.1,) * len(evidence.clauses)  # above every real relevance, which is at most 1
+    candidates = tuple(
+        (doc, full_relevance if tool in tried else relevance) for tool, (doc, relevance) in judged.items()
+    )
+    question = UnservedQuestion(evidence.clauses, candidates, tuple(judged[tool] for tool in called_ok))
+    reported = (progress.unserved,) if progress.unserved else ()
+    return tuple(dict.fromkeys((*reported, *policy.find_unserved(question))))
 
 
-def changed(
-    steps: Results, called: Results, undone: Sequence[str], unmade: Sequence[ToolDoc] = (), each: Results = ()
+def report_changes(
+    steps: Results,
+    called: Results,
+    unserved: Sequence[str],
+    missing_changes: Sequence[ToolDoc] = (),
+    program_calls: Results = (),
 ) -> Iterator[str]:
     """Yield a line for each change that the run made or failed to make.
 
     ``called`` are all calls, ``program_calls`` those of programs, each intended individually. ``unserved`` are parts of the request
     that no call served, ``missing_changes`` the tools of changes that were planned and not made.
     """
-    lines = list(told(steps, called, each))
+    lines = list(format_changes(steps, called, program_calls))
     yield from lines
     tried = {tool.id for tool, _ in called}
-    never = [
+    uncalled = [
         f"Not done: {clean(tool.api, 80)}. It was planned, and never called.\n"
-        for tool in unmade
+        for tool in missing_changes
         if tool.id not in tried
     ]
-    yield from dict.fromkeys(never)
-    if not any(line.startswith(NOT_DONE) for line in (*lines, *never)):
-        for clause in undone:
+    yield from dict.fromkeys(uncalled)
+    if not any(line.startswith(NOT_DONE) for line in (*lines, *uncalled)):
+        for clause in unserved:
             yield f'{NOT_DONE} "{clean(clause, 200)}". No call did this.\n'
 
 
-def finished(outcome: Outcome, answer: str, meter: Meter, subtasks: Sequence[Progress], error: str = "") -> RunFinished:
+def build_run_finished(
+    outcome: RunOutcome, answer: str, meter: BudgetMeter, subtasks: Sequence[SubtaskProgress], error: str = ""
+) -> RunFinished:
     """Build the run's last event."""
     cost = meter.cost
     usage = Usage(
@@ -101,7 +109,7 @@ def finished(outcome: Outcome, answer: str, meter: Meter, subtasks: Sequence[Pro
     return RunFinished(outcome=outcome, answer=answer, usage=usage, error=error)
 
 
-def outcome_of(outcomes: Sequence[Outcome]) -> Outcome:
+def combine_outcomes(outcomes: Sequence[RunOutcome]) -> RunOutcome:
     """Combine the outcomes of subtasks into that of the run.
 
     It is answered if all are; else ``budget`` if one ran out of it; else ``partly`` if any was served at least in part.

@@ -1,22 +1,22 @@
 """Planning without any call: finds the path for a request, for evaluation or to show the plan first."""
 
-from agent.budget import Budget, Meter
+from agent.budget import Budget, BudgetMeter
 from agent.memory.long_term import Recalls
-from agent.offer.tool_facts import Evidence, GraphReads, ToolFinder
+from agent.offer.tool_evidence import NeighbourhoodReader, ToolEvidence, ToolFinder
 from agent.planners.protocol import Planner
 from agent.policy.protocol import Policy
 from agent.request_reader import PlainReader, RequestReader
 from agent.search.dfs import WalkEvent, search
 from agent.search.settings import SearchOptions, WalkSettings
-from agent.search.state import Frontier
-from agent.search.walk import walk_deps
+from agent.search.state import SearchState
+from agent.search.walk import build_search_deps
 from domain.event import PathEnded
 from graph.weights import WeightParameters
 
 
 async def plan_path(
     request: str,
-    store: GraphReads,
+    store: NeighbourhoodReader,
     finder: ToolFinder,
     policy: Policy,
     *,
@@ -35,17 +35,17 @@ async def plan_path(
     ``recalled`` is how many memories are recalled at most.
     """
     reader = reader or PlainReader()
-    parts = reader.parts(request)
-    evidence = Evidence(parts, store, finder, weights or WeightParameters(), reader=reader)
+    parts = reader.split_request(request)
+    evidence = ToolEvidence(parts, store, finder, weights or WeightParameters(), reader=reader)
     if memory is not None:
-        evidence.recalled = tuple(await memory.recall(request, recalled, evidence.present))
-    deps = walk_deps(request, evidence, settings or WalkSettings(), policy, options=options)
-    state, meter = Frontier(), Meter(budget or Budget(), policy.cost)
+        evidence.recalled = tuple(await memory.recall(request, recalled, evidence.find_documented))
+    deps = build_search_deps(request, evidence, settings or WalkSettings(), policy, options=options)
+    state, meter = SearchState(), BudgetMeter(budget or Budget(), policy.cost)
     while True:
-        ended, state = await planner(request, parts, state, deps, meter, _unheard)
+        ended, state = await planner(request, parts, state, deps, meter, _ignore_event)
         if ended.how != "open":
             return ended
 
 
-async def _unheard(event: WalkEvent, state: Frontier) -> None:
+async def _ignore_event(event: WalkEvent, state: SearchState) -> None:
     """Ignore an event: nobody follows the search."""

@@ -2,18 +2,18 @@
 
 from collections.abc import Iterable
 
-from agent.text import clean, title
+from agent.text import clean, format_tool_title
 from domain.event import ProgramEnded
 from domain.tool import ToolDoc
 
-_NAMED = 4
+_MAX_NUMBERS = 4
 """Number of calls of one tool that are listed; with more, only the first and the last are."""
 
 
-def said(end: ProgramEnded) -> str:
+def format_answer(end: ProgramEnded) -> str:
     """Return a program's answer and, if it is incomplete, the reason."""
     answer = end.answer.strip()
-    lacking = _sentence(end.missing) or _sentence(end.veto)
+    lacking = _to_sentence(end.missing) or _to_sentence(end.veto)
     match end.verdict:
         case "yes":
             return f"{answer}\n"
@@ -26,21 +26,21 @@ def said(end: ProgramEnded) -> str:
             return f"{answer}\n" if not end.missing or end.missing in answer else f"{answer}\nMissing: {lacking}\n"
 
 
-def _sentence(text: str) -> str:
-    told = clean(text, 600).rstrip(".")
-    return f"{told}." if told else ""
+def _to_sentence(text: str) -> str:
+    sentence = clean(text, 600).rstrip(".")
+    return f"{sentence}." if sentence else ""
 
 
-def based_on(calls: Iterable[tuple[int, ToolDoc]]) -> str:
+def format_sources(calls: Iterable[tuple[int, ToolDoc]]) -> str:
     """Return a line with the calls that an answer is based on, grouped by tool."""
     numbers: dict[str, list[int]] = {}
     for number, tool in calls:
-        numbers.setdefault(title(tool), []).append(number)
-    named = [f"{_numbered(which)} {tool}" for tool, which in numbers.items()]
-    return f"Based on: {', '.join(named)}\n" if named else ""
+        numbers.setdefault(format_tool_title(tool), []).append(number)
+    sources = [f"{_format_numbers(which)} {tool}" for tool, which in numbers.items()]
+    return f"Based on: {', '.join(sources)}\n" if sources else ""
 
 
-def _numbered(numbers: list[int]) -> str:
-    if len(numbers) <= _NAMED:
+def _format_numbers(numbers: list[int]) -> str:
+    if len(numbers) <= _MAX_NUMBERS:
         return " ".join(f"[{number}]" for number in numbers)
     return f"[{numbers[0]}] … [{numbers[-1]}]"

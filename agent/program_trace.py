@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass, field
 
-from agent.programs.analysis.flow import Feeds, Site, feeds, site_of
-from domain.event import ProgramEnded, ProgramFailed, ProgramLooked, ProgramRefused, Programs, ProgramStarted
+from agent.programs.analysis.program_flow import CallDependencies, Site, find_call_dependencies, parse_site
+from domain.event import ProgramEnded, ProgramEvent, ProgramFailed, ProgramLooked, ProgramRefused, ProgramStarted
 from domain.model import JsonObject
 from domain.plan import StepResult
 from domain.program import Program
@@ -20,7 +20,7 @@ class ProgramTrace:
     broken: str = ""
     """The error that it broke off with; empty if it did not."""
     ended: ProgramEnded | None = None
-    looked: set[int] = field(default_factory=set[int])
+    inspected: set[int] = field(default_factory=set[int])
     """Cells that stopped to inspect values."""
 
     @property
@@ -37,15 +37,15 @@ class ProgramTrace:
     def by_site(self) -> list[tuple[Site, StepResult]]:
         """Calls in order, each with its site in the text."""
         calls = (self.calls[step] for step in sorted(self.calls))
-        return [(site, result) for told, result in calls if (site := site_of(told)) is not None]
+        return [(site, result) for location, result in calls if (site := parse_site(location)) is not None]
 
-    def feeds(self) -> Feeds:
+    def find_feeds(self) -> CallDependencies:
         """Return which of its calls feeds which."""
-        return feeds(self.cells)
+        return find_call_dependencies(self.cells)
 
 
 @dataclass(slots=True)
-class ProgramsTrace:
+class ProgramHistory:
     """The programs of a subtask, oldest first."""
 
     written: list[ProgramTrace] = field(default_factory=list[ProgramTrace])
@@ -59,23 +59,23 @@ class ProgramsTrace:
     """Number of times a program stopped to inspect values."""
     repairs: int = 0
     """Number of texts written because the one before was refused or broke off."""
-    _to_mend: bool = False
+    _needs_repair: bool = False
 
     @property
     def last(self) -> ProgramTrace | None:
         """The program that counts; None if none was run."""
         return self.written[-1] if self.written else None
 
-    def add(self, event: Programs) -> None:
+    def add(self, event: ProgramEvent) -> None:
         """Take one more event into account."""
         match event:
             case ProgramRefused(text=""):
                 return
             case ProgramRefused():
-                self._mended()
-                self.refused, self._to_mend = self.refused + 1, True
+                self._count_repair()
+                self.refused, self._needs_repair = self.refused + 1, True
             case ProgramStarted():
-                self._mended()
+                self._count_repair()
                 if not (event.goes_on and self.written):
                     self.written.append(ProgramTrace())
                 self.written[-1].cells[event.number] = event.program
@@ -83,41 +83,41 @@ class ProgramsTrace:
             case ProgramLooked():
                 self.looks += 1
                 if self.written:
-                    self.written[-1].looked.add(event.number)
+                    self.written[-1].inspected.add(event.number)
             case ProgramFailed():
-                self._to_mend = True
+                self._needs_repair = True
                 if self.written:
                     self.written[-1].broken = event.error
             case ProgramEnded():
-                self._ended(event)
+                self._record_end(event)
 
-    def _ended(self, event: ProgramEnded) -> None:
-        own = next((one for one in self.written if event.number in one.cells), None)
-        if own is not None:
-            self.written.remove(own)
-            self.written.append(own)
-            own.ended, own.broken = event, ""
+    def _record_end(self, event: ProgramEnded) -> None:
+        trace = next((one for one in self.written if event.number in one.cells), None)
+        if trace is not None:
+            self.written.remove(trace)
+            self.written.append(trace)
+            trace.ended, trace.broken = event, ""
 
-    def _mended(self) -> None:
-        self.repairs += self._to_mend
-        self._to_mend = False
+    def _count_repair(self) -> None:
+        self.repairs += self._needs_repair
+        self._needs_repair = False
 
     def to_json(self) -> JsonObject:
         """Return the last program in the form of ``ask --json``."""
         last = self.last
-        told: JsonObject = {
+        summary: JsonObject = {
             "text": last.text if last else "",
             "refused": self.refused,
             "repairs": self.repairs,
             "looks": self.looks,
         }
         if last is not None and last.broken:
-            told["error"] = last.broken
+            summary["error"] = last.broken
         if last is not None and (end := last.ended) is not None:
-            told |= {
+            summary |= {
                 "answered": end.answered,
                 "missing": end.missing,
                 "verdict": end.verdict,
                 "veto": end.veto,
             }
-        return told
+        return summary

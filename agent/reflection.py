@@ -3,26 +3,26 @@
 from dataclasses import dataclass
 
 from agent.memory.short_term import told
-from agent.offer.expansion import Expander
-from agent.offer.tool_facts import Evidence
+from agent.offer.expansion import NodeExpander
+from agent.offer.tool_evidence import ToolEvidence
 from agent.policy.path_questions import Reflection, ReflectionQuestion
 from agent.policy.protocol import Policy
-from agent.search.state import Frontier, Path
+from agent.search.state import Path, SearchState
 from domain.event import PathEnded, ReflectionMade
 from domain.tool import ToolDoc
 
-PATIENCE = 24
+MAX_MOVES = 24
 """Number of moves after which a search is reflected on even without an end: the policy is going back and forth."""
 _NEAR = 0.6
 """Share of the best tool's relevance for a clause that a path must reach to count as serving the clause."""
 
 
 @dataclass(frozen=True, slots=True)
-class Judged:
+class ScoredPath:
     """A path with its score."""
 
     ended: PathEnded
-    state: Frontier
+    state: SearchState
     """State in which the search ended with the path."""
     value: float
     """How much of the request the path serves; higher is better."""
@@ -32,19 +32,24 @@ class Reflector:
     """Judges the paths that were found for one subtask."""
 
     def __init__(
-        self, request: str, given: tuple[ToolDoc, ...], evidence: Evidence, expand: Expander, policy: Policy
+        self,
+        request: str,
+        prior_tools: tuple[ToolDoc, ...],
+        evidence: ToolEvidence,
+        expand: NodeExpander,
+        policy: Policy,
     ) -> None:
         self._request = request
-        self._given = given
+        self._prior_tools = prior_tools
         self._evidence = evidence
         self._expand = expand
         self._policy = policy
 
-    async def judged(self, ended: PathEnded, state: Frontier) -> Judged:
+    async def score(self, ended: PathEnded, state: SearchState) -> ScoredPath:
         """Return the path with its score."""
-        return Judged(ended, state, await self._value(ended.path))
+        return ScoredPath(ended, state, await self._score_path(ended.path))
 
-    async def in_doubt(self, ended: PathEnded, state: Frontier) -> bool:
+    async def is_doubtful(self, ended: PathEnded, state: SearchState) -> bool:
         """Return whether facts speak against a path, so that it is worth a reflection.
 
         It is doubtful if it did not finish, leaves something unserved, was found by backtracking, has an input without a source, or
@@ -54,40 +59,42 @@ class Reflector:
             return True
         await self._evidence.read(ended.path)
         path = self._evidence.docs(ended.path)
-        reader, before = self._evidence.reader, self._given
-        if any(reader.fillable(one, self._request, (*before, *path[:at])).missing for at, one in enumerate(path)):
+        reader, prior_tools = self._evidence.reader, self._prior_tools
+        if any(
+            reader.check_inputs(one, self._request, (*prior_tools, *path[:at])).missing for at, one in enumerate(path)
+        ):
             return True
-        served = [self._evidence.relevance(one.id) for one in (*before, *path) if self._evidence.has(one.id)]
-        known = [self._evidence.relevance(one.id) for one in self._evidence.all]
-        best = [max(values) for values in zip(*known, strict=True)]
+        served = [self._evidence.relevance(one.id) for one in (*prior_tools, *path) if self._evidence.has(one.id)]
+        relevances = [self._evidence.relevance(one.id) for one in self._evidence.all]
+        best = [max(values) for values in zip(*relevances, strict=True)]
         return any(max(values) < _NEAR * best[at] for at, values in enumerate(zip(*served, strict=True)))
 
-    async def reflect(self, ended: PathEnded, state: Frontier) -> tuple[Path, Reflection]:
+    async def reflect(self, ended: PathEnded, state: SearchState) -> tuple[Path, Reflection]:
         """Ask the policy to judge the path that was found, or else the best path seen.
 
         Returns that path and the judgement.
         """
         path = ended.path or state.best
         await self._evidence.read(path)
-        start = await self._expand(Frontier(banned=state.banned))
+        start = await self._expand(SearchState(banned=state.banned))
         question = ReflectionQuestion(
             request=self._request,
             clauses=self._evidence.clauses,
-            given=self._given,
+            earlier_tools=self._prior_tools,
             path=self._evidence.docs(path),
             relevance=tuple(self._evidence.relevance(tool) for tool in path),
             starts=start.candidates,
-            how="budget" if ended.how == "open" else ended.how,
+            ending="budget" if ended.how == "open" else ended.how,
             reason=ended.reason,
             memory=told(state.trail),
         )
         return path, await self._policy.decide(question)
 
-    async def _value(self, path: Path) -> float:
-        return (await self._expand(Frontier(path=path, offered=((),) * (len(path) + 1)))).value if path else 0.0
+    async def _score_path(self, path: Path) -> float:
+        return (await self._expand(SearchState(path=path, offered=((),) * (len(path) + 1)))).value if path else 0.0
 
 
-def resumed(state: Frontier, path: Path, ended: PathEnded, reflection: Reflection) -> Frontier | None:
+def apply_reflection(state: SearchState, path: Path, ended: PathEnded, reflection: Reflection) -> SearchState | None:
     """Return the state to search on from after a judgement; None if there is nothing left to try, or no need to.
 
     The first tool of a finished path that is totally wrong is excluded as a start, besides the tools called noisy.
@@ -106,20 +113,20 @@ def resumed(state: Frontier, path: Path, ended: PathEnded, reflection: Reflectio
             return state.restart(noisy, reflection.reason) if noisy else None
 
 
-def better(last: PathEnded, value: float, verdict: str, best: Judged | None) -> Judged | None:
+def select_better(last: PathEnded, value: float, verdict: str, best: ScoredPath | None) -> ScoredPath | None:
     """Return the earlier path if the last search found no path or a worse one; else None."""
     if best is None or verdict == "success":
         return None
     return best if last.how != "finished" or not last.path or value < best.value else None
 
 
-def made(path: Path, reflection: Reflection, *, goes_on: bool) -> ReflectionMade:
-    """Build the event of a judgement. ``resumed``: the search goes on."""
+def build_reflection_event(path: Path, reflection: Reflection, *, resumed: bool) -> ReflectionMade:
+    """Build the event of a judgement. ``apply_reflection``: the search goes on."""
     return ReflectionMade(
         path=path,
         verdict=reflection.verdict,
         first_wrong=reflection.first_wrong,
         noisy=reflection.noisy,
         reason=reflection.reason,
-        resumed=goes_on,
+        resumed=resumed,
     )

@@ -17,7 +17,7 @@ from agent.policy.protocol import Results
 from domain.event import Feed
 from domain.model import JsonObject
 from domain.tool import Parameter, ToolDoc
-from graph.coupling import best_field
+from graph.coupling import find_best_field
 
 _SENTENCE = re.compile(r"(?<=[.!?;])\s+|(?<=[。！？；])|\s*\n+\s*")
 _OPAQUE = frozenset({"identifier", "latitude", "longitude", "coordinates"})
@@ -25,12 +25,12 @@ _OPAQUE = frozenset({"identifier", "latitude", "longitude", "coordinates"})
 
 An earlier call must look them up, unless the request has digits.
 """
-_CALLS = 5
+_MAX_REPETITIONS = 5
 """Calls of one tool that a path may have."""
 
 
 @dataclass(frozen=True, slots=True)
-class Fillable:
+class InputCoverage:
     """Sources of a tool's inputs, as far as they are known before any call."""
 
     missing: tuple[str, ...]
@@ -45,53 +45,53 @@ class Fillable:
 
 
 @dataclass(frozen=True, slots=True)
-class Review:
+class RequestReview:
     """Comparison of a request with the calls that were made for it."""
 
-    about_another: tuple[str, ...] = ()
+    mismatches: tuple[str, ...] = ()
     """Subjects of the calls that are not those of the request, a sentence each."""
-    unused: tuple[str, ...] = ()
+    unused_values: tuple[str, ...] = ()
     """Values of the request that no call used and no answer mentions."""
-    beside_the_point: bool = False
+    is_unrelated: bool = False
     """The calls have nothing to do with anything that the request names."""
-    not_sifted: tuple[str, ...] = ()
+    unapplied_filters: tuple[str, ...] = ()
     """Filters of the request (the cheapest, those above a number) that nothing applied."""
-    none_there: str = ""
+    empty_tool: str = ""
     """The tool whose empty result says that nothing of the requested kind exists."""
 
 
 class RequestReader(Protocol):
     """Ranks, prepares and reviews. It never decides which tools are offered or which calls are made."""
 
-    def parts(self, request: str) -> tuple[str, ...]:
+    def split_request(self, request: str) -> tuple[str, ...]:
         """Split a request into parts that ask one thing each; at least one."""
         ...
 
-    def wording(self, part: str) -> str:
+    def normalize_part(self, part: str) -> str:
         """Return a part as a tool's document would word it."""
         ...
 
-    def relevance(self, similarity: float, part: str, tool: ToolDoc) -> float:
+    def score_relevance(self, similarity: float, part: str, tool: ToolDoc) -> float:
         """Return how relevant a tool is to a part, in [0, 1], from the similarity of their texts."""
         ...
 
-    def fillable(self, tool: ToolDoc, request: str, path: Sequence[ToolDoc]) -> Fillable:
+    def check_inputs(self, tool: ToolDoc, request: str, path: Sequence[ToolDoc]) -> InputCoverage:
         """Return which required parameters nothing could fill yet after a path, and which of its steps feed the tool."""
         ...
 
-    def repetitions(self, request: str) -> int:
+    def count_repetitions(self, request: str) -> int:
         """Return how often one path may call one tool: for how many things the request may ask the same."""
         ...
 
-    def values(self, text: str, parameter: Parameter) -> Sequence[JsonValue]:
+    def interpret_values(self, text: str, parameter: Parameter) -> Sequence[JsonValue]:
         """Return values that a text may mean for a parameter without naming them literally, such as "tomorrow" for a day."""
         ...
 
-    def known_values(self, request: str, tool: ToolDoc) -> JsonObject:
+    def find_known_values(self, request: str, tool: ToolDoc) -> JsonObject:
         """Return the arguments of a call that the request itself names, for a plan that the user reads before any call."""
         ...
 
-    def review(self, request: str, steps: Results, given: Results = ()) -> Review:
+    def review(self, request: str, steps: Results, prior_steps: Results = ()) -> RequestReview:
         """Compare a request with its own calls, ``steps``, and the earlier ones that it builds on, ``prior_steps``."""
         ...
 
@@ -99,19 +99,19 @@ class RequestReader(Protocol):
 class PlainReader:
     """Reader without a language: punctuation splits sentences, types and couplings say what fills inputs."""
 
-    def parts(self, request: str) -> tuple[str, ...]:
+    def split_request(self, request: str) -> tuple[str, ...]:
         """Return the sentences of a request."""
         return tuple(part for part in _SENTENCE.split(request.strip()) if part) or (request,)
 
-    def wording(self, part: str) -> str:
+    def normalize_part(self, part: str) -> str:
         """Return the part unchanged."""
         return part
 
-    def relevance(self, similarity: float, part: str, tool: ToolDoc) -> float:  # noqa: ARG002  the protocol's
+    def score_relevance(self, similarity: float, part: str, tool: ToolDoc) -> float:  # noqa: ARG002  the protocol's
         """Return the similarity."""
         return similarity
 
-    def fillable(self, tool: ToolDoc, request: str, path: Sequence[ToolDoc]) -> Fillable:
+    def check_inputs(self, tool: ToolDoc, request: str, path: Sequence[ToolDoc]) -> InputCoverage:
         """Find the steps that feed each required parameter.
 
         An identifier or a coordinate without a feeding step counts as missing if the request contains no digit.
@@ -120,31 +120,31 @@ class PlainReader:
         feeds: list[Feed] = []
         for parameter in tool.required:
             kind = need_of(parameter).kind
-            feed = feed_of(parameter, tool, path)
+            feed = find_feed(parameter, tool, path)
             if feed is not None:
                 feeds.append(feed)
             elif kind in _OPAQUE and not _has_default(parameter, tool) and not any(c.isdigit() for c in request):
                 missing.append(parameter.name)
-        return Fillable(tuple(missing), tuple(feeds))
+        return InputCoverage(tuple(missing), tuple(feeds))
 
-    def repetitions(self, request: str) -> int:  # noqa: ARG002  the protocol's
+    def count_repetitions(self, request: str) -> int:  # noqa: ARG002  the protocol's
         """Return a fixed small limit; within it the policy decides."""
-        return _CALLS
+        return _MAX_REPETITIONS
 
-    def values(self, text: str, parameter: Parameter) -> Sequence[JsonValue]:  # noqa: ARG002  the protocol's
+    def interpret_values(self, text: str, parameter: Parameter) -> Sequence[JsonValue]:  # noqa: ARG002  the protocol's
         """Return nothing: only literal values are understood."""
         return ()
 
-    def known_values(self, request: str, tool: ToolDoc) -> JsonObject:  # noqa: ARG002  the protocol's
+    def find_known_values(self, request: str, tool: ToolDoc) -> JsonObject:  # noqa: ARG002  the protocol's
         """Return nothing: the policy finds the values when the call is made."""
         return {}
 
-    def review(self, request: str, steps: Results, given: Results = ()) -> Review:  # noqa: ARG002  the protocol's
+    def review(self, request: str, steps: Results, prior_steps: Results = ()) -> RequestReview:  # noqa: ARG002  the protocol's
         """Return an empty review: the policy reports what it leaves undone."""
-        return Review()
+        return RequestReview()
 
 
-def feed_of(
+def find_feed(
     parameter: Parameter, tool: ToolDoc, path: Sequence[ToolDoc], may_take: Callable[[str], bool] = lambda _: True
 ) -> Feed | None:
     """Return the feed from the step of the path whose documented output fits a parameter best; of equals, the last.
@@ -155,7 +155,7 @@ def feed_of(
         return None
     best: Feed | None = None
     for step, producer in enumerate(path, start=1):
-        coupling = best_field(producer, parameter, tool)
+        coupling = find_best_field(producer, parameter, tool)
         if coupling is None or not may_take(coupling.field.path):
             continue
         if best is None or coupling.score >= best.score:

@@ -4,58 +4,71 @@ from collections.abc import Callable
 from functools import partial
 
 from agent import resume_decisions as decisions
-from agent.policy.delegating import Delegating
-from agent.policy.path_questions import Adoption, Proposal, Reflection, ReflectionQuestion
-from agent.policy.protocol import Arguments, ArgumentsQuestion, Choice, PathQuestion, Policy, Situation, WholePath
+from agent.policy.delegating_policy import DelegatingPolicy
+from agent.policy.path_questions import AdoptionQuestion, PathAdoption, Reflection, ReflectionQuestion
+from agent.policy.protocol import (
+    ArgumentsQuestion,
+    CallArguments,
+    MoveQuestion,
+    NextMove,
+    PathQuestion,
+    Policy,
+    WholePath,
+)
 from agent.policy.subtasks import DecomposeQuestion, Decomposition
-from agent.resume import Memo, RunLog
+from agent.resume import RunLog, SubtaskMemo
 from domain.plan import Binding
 
 
-class ReplayPolicy(Delegating):
+class ReplayPolicy(DelegatingPolicy):
     """Replays the decisions of one subtask's policy.
 
     It has a method for each kind of question whose answer an event records. Written programs are not replayed here: whoever runs
     them asks the memo.
     """
 
-    def __init__(self, policy: Policy, memo: Memo, own: Callable[[Binding], Binding] = lambda origin: origin) -> None:
+    def __init__(
+        self,
+        policy: Policy,
+        memo: SubtaskMemo,
+        to_subtask_binding: Callable[[Binding], Binding] = lambda origin: origin,
+    ) -> None:
         """Wrap a policy. ``to_subtask_binding`` translates a recorded origin to the subtask's own step numbers."""
         super().__init__(policy)
         self._memo = memo
-        self._own = own
+        self._to_subtask_binding = to_subtask_binding
 
     @property
     def writes(self) -> bool:
-        return self._memo.settle(decisions.programs_asked_for, lambda: self._policy.writes)
+        return self._memo.decide_sync(decisions.read_program_requested, lambda: self._policy.writes)
 
-    async def choose(self, situation: Situation) -> Choice:
-        return await self._memo.decide(decisions.move(situation), partial(self.pass_on, situation))
+    async def choose(self, situation: MoveQuestion) -> NextMove:
+        return await self._memo.decide(decisions.read_move(situation), partial(self.pass_on, situation))
 
-    async def whole_path(self, question: PathQuestion) -> WholePath:
-        return await self._memo.decide(decisions.whole_path(question), partial(self.pass_on, question))
+    async def plan_path(self, question: PathQuestion) -> WholePath:
+        return await self._memo.decide(decisions.read_whole_path(question), partial(self.pass_on, question))
 
     async def reflect(self, question: ReflectionQuestion) -> Reflection:
-        return await self._memo.decide(decisions.judgement, partial(self.pass_on, question))
+        return await self._memo.decide(decisions.read_reflection, partial(self.pass_on, question))
 
-    async def adopt(self, proposal: Proposal) -> Adoption:
-        return await self._memo.decide(decisions.adoption(proposal), partial(self.pass_on, proposal))
+    async def adopt(self, proposal: AdoptionQuestion) -> PathAdoption:
+        return await self._memo.decide(decisions.read_adoption(proposal), partial(self.pass_on, proposal))
 
-    async def arguments(self, question: ArgumentsQuestion) -> Arguments:
-        recorded = decisions.call_arguments(question, self._own)
+    async def fill_arguments(self, question: ArgumentsQuestion) -> CallArguments:
+        recorded = decisions.read_arguments(question, self._to_subtask_binding)
         return await self._memo.decide(recorded, partial(self.pass_on, question))
 
 
-class ReplaySplit(Delegating):
+class ReplayDecomposition(DelegatingPolicy):
     """Decomposition of a resumed run: subtasks that were started before stay as they were."""
 
     def __init__(self, policy: Policy, log: RunLog) -> None:
         super().__init__(policy)
-        self._begun, self._all_begun = log.subtasks()
+        self._started, self._is_complete = log.load_subtasks()
 
     async def decompose(self, question: DecomposeQuestion) -> Decomposition:
-        if self._all_begun:
-            return Decomposition(tuple(self._begun[number] for number in sorted(self._begun)), "as before")
-        made = await self.pass_on(question)
-        subtasks = {one.number: one for one in made.subtasks} | self._begun
-        return Decomposition(tuple(subtasks[number] for number in sorted(subtasks)), made.reason)
+        if self._is_complete:
+            return Decomposition(tuple(self._started[number] for number in sorted(self._started)), "as before")
+        decomposition = await self.pass_on(question)
+        subtasks = {one.number: one for one in decomposition.subtasks} | self._started
+        return Decomposition(tuple(subtasks[number] for number in sorted(subtasks)), decomposition.reason)

@@ -25,9 +25,8 @@ from domain.event import (
     StepChosen,
     SubtaskStarted,
 )
+from domain.learning_events import MemoryRecalled, NoSolution, SolutionTaken
 from domain.program import ProgramPlan
-from domain.recalled import MemoryRecalled
-from domain.taken import NoSolution, SolutionTaken
 from domain.tool import ToolId
 
 _ASIDES = (PolicyFellBack, MemoryRecalled)
@@ -36,17 +35,17 @@ ProgramCall = CallStarted | CallFinished | QuestionAnswered
 """Events of a running program."""
 
 
-class Record:
+class ReplayRecord:
     """Events of one subtask from before the run was interrupted, and how far they have been replayed.
 
-    Only the modules ``agent/resume*`` look at recorded events; all others ask :class:`agent.resume.Memo`.
+    Only the modules ``agent/resume*`` look at recorded events; all others ask :class:`agent.resume.SubtaskMemo`.
     """
 
     def __init__(
         self, events: Sequence[Event], unsafe: frozenset[ToolId], shown: Sequence[ProgramPlan | None] = ()
     ) -> None:
         """Start at the first event. ``unsafe`` are tools that may change something."""
-        self.shown = shown
+        self.shown_programs = shown
         """Programs that the user was asked about before they ran, in order; None for a plan of steps."""
         self.running: list[ProgramCall] | None = None
         """Calls and questions of the running program that have not been replayed yet; None while none runs."""
@@ -57,26 +56,26 @@ class Record:
     @property
     def next(self) -> Event | None:
         """The next event that is not an aside; None at the end of the record."""
-        return next(self.ahead(), None)
+        return next(self.iter_ahead(), None)
 
-    def ahead(self) -> Iterator[Event]:
+    def iter_ahead(self) -> Iterator[Event]:
         """Iterate over the events from here on, without asides."""
         return (event for event in islice(self._events, self._at, None) if not isinstance(event, _ASIDES))
 
-    def asides(self) -> Iterator[Event]:
+    def iter_asides(self) -> Iterator[Event]:
         """Iterate over the asides before the next event."""
         return takewhile(lambda event: isinstance(event, _ASIDES), islice(self._events, self._at, None))
 
-    def replays(self, event: Event) -> bool:
+    def replay_event(self, event: Event) -> bool:
         """Return whether an event is recorded here, and advance past it. Calls of a program may come in another order.
 
         Raises:
             ConflictError: the event differs from the record, and the rest of the record may have changed something.
         """
         if isinstance(event, _ASIDES):
-            return any(type(aside) is type(event) for aside in self.asides())
+            return any(type(aside) is type(event) for aside in self.iter_asides())
         if self.running is not None and _is_of_program(event):
-            same = next((one for one in self.running if tells_same(one, event)), None)
+            same = next((one for one in self.running if is_same_event(one, event)), None)
             if same is not None:
                 self.running.remove(same)
                 return True
@@ -85,13 +84,13 @@ class Record:
         while self._at < len(self._events) and isinstance(self._events[self._at], _ASIDES):
             self._at += 1
         # A change of the running program that was not repeated may not be skipped: the log then no longer fits.
-        left = [one for one in self.running or () if isinstance(one, CallStarted) and one.tool in self._unsafe]
-        if self._at < len(self._events) and not left and tells_same(self._events[self._at], event):
+        unreplayed = [one for one in self.running or () if isinstance(one, CallStarted) and one.tool in self._unsafe]
+        if self._at < len(self._events) and not unreplayed and is_same_event(self._events[self._at], event):
             self._at += 1
             self.running = self._take_calls() if isinstance(event, ProgramStarted) else None
             return True
         # The run differs from its log: forget the rest, unless a change in it could be made a second time.
-        rest, self._at = [*left, *self._events[self._at :]], len(self._events)
+        rest, self._at = [*unreplayed, *self._events[self._at :]], len(self._events)
         self.running = None
         if any(isinstance(one, CallStarted) and one.tool in self._unsafe for one in rest):
             raise ConflictError(
@@ -121,12 +120,12 @@ def _is_of_program(event: Event) -> TypeGuard[ProgramCall]:
     return isinstance(event, ProgramCall) and (bool(event.site) or isinstance(event, QuestionAnswered))
 
 
-def tells_same(recorded: Event, event: Event) -> bool:
+def is_same_event(recorded: Event, event: Event) -> bool:
     """Return whether two events are equal in what decides the course of the run."""
-    return type(recorded) is type(event) and _course(recorded) == _course(event)
+    return type(recorded) is type(event) and _build_course_key(recorded) == _build_course_key(event)
 
 
-def _course(event: Event) -> object:
+def _build_course_key(event: Event) -> object:
     """Return the parts of an event that decide how the run goes on."""
     match event:
         case SubtaskStarted():
@@ -150,10 +149,10 @@ def _course(event: Event) -> object:
         case AnswerDelta():
             return event.text
         case _:
-            return _course_of_program(event)
+            return _build_program_course_key(event)
 
 
-def _course_of_program(event: Event) -> object:
+def _build_program_course_key(event: Event) -> object:
     match event:
         case SolutionTaken():
             return event.solution

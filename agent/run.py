@@ -8,36 +8,36 @@ from datetime import UTC, datetime
 from functools import partial
 from uuid import uuid4
 
-from agent.asking import Asking
-from agent.budget import Budget, Meter
-from agent.conversation import Earlier, EarlierRun
+from agent.budget import Budget, BudgetMeter
+from agent.conversation import ConversationHistory, EarlierRun
 from agent.decomposition import decompose, find_categories
-from agent.execution.announcements import Announcements
 from agent.execution.layers import build_executor
-from agent.execution.provenance import Provenance, Voices
-from agent.execution.undo import Undo
+from agent.execution.pending_calls import PendingCallRegistry
+from agent.execution.provenance import ProvenanceTracker, RunStatements
+from agent.execution.undo_candidates import UndoFinder
 from agent.files.given import NEEDS_MODEL
-from agent.offer.siblings import SearchedSiblings
-from agent.offer.tool_facts import Evidence, ReadOnce
-from agent.outcome import changed, finished, outcome_of
-from agent.plans.fixed_values import fixed_values, said_values
-from agent.policy.protocol import PhraseQuestion, Results, told_notices
-from agent.policy.subtasks import Subtask, whole
-from agent.program_answer import based_on, said
-from agent.programs.earlier import EARLIER
+from agent.offer.tool_evidence import CachedGraphReads, ToolEvidence
+from agent.offer.undo_candidates import UndoCandidateSearch
+from agent.outcome import build_run_finished, combine_outcomes, report_changes
+from agent.plans.fixed_values import collect_fixed_values, collect_given_texts
+from agent.policy.protocol import PhraseQuestion, Results, take_notices
+from agent.policy.subtasks import Subtask, build_single_subtask
+from agent.program_answer import format_answer, format_sources
+from agent.programs.program_request import EARLIER
 from agent.programs.verdict import WRONG
-from agent.request_reader import Review
+from agent.request_reader import RequestReview
 from agent.resume import open_log
-from agent.resume_policy import ReplaySplit
-from agent.run_context import RunDeps, Shared
-from agent.run_events import RunEvents
-from agent.scheduler import Parts, closing
-from agent.step_numbers import counted_through, given_to, renumbered
+from agent.resume_policy import ReplayDecomposition
+from agent.run_context import RunContext, RunDeps
+from agent.run_events import RunEventStream
+from agent.scheduler import SubtaskScheduler, closing
+from agent.step_numbers import find_prior_steps, number_steps, renumber
 from agent.subtask import SubtaskRun
 from agent.text import clean
-from agent.wrong_answers import said_again
-from domain.errors import FootpathError, PassingError
-from domain.event import AnswerDelta, EarlierStep, Event, EventRecord, Outcome, RunStarted
+from agent.user_questions import UserQuestions
+from agent.wrong_answers import is_known_wrong
+from domain.errors import FootpathError, TransientError
+from domain.event import AnswerDelta, EarlierStep, Event, EventRecord, RunOutcome, RunStarted
 from domain.plan import StepResult
 from domain.source_text import try_parse_source
 from domain.tool import ToolDoc
@@ -45,7 +45,7 @@ from domain.tool import ToolDoc
 __all__ = ["RunDeps", "run"]
 
 _log = logging.getLogger(__name__)
-_MOST_UNUSED = 5
+_MAX_UNUSED = 5
 _NO_TOOLS = "There are no tools yet, so nothing can be called: an author adds an API on the page under Sources, or a document is built into the store"
 _WITH_A_MODEL = ": ask with the policy llm and the planner program, or put what it says into the question"
 
@@ -74,41 +74,46 @@ async def run(
     outcome ``failed`` and ``code: message``. The exception is a ``PassingError`` in a run that somebody resumes later
     (``RunHost.taken_up``): it is raised without a last event.
     """
-    events = RunEvents(name or uuid4().hex, past)
-    whole = _Run(request, await _shared(request, deps, events, budget or Budget(), Earlier(tuple(earlier))))
-    async with closing(events.follow(whole.complete, deps.host.in_turn)) as records:
+    events = RunEventStream(name or uuid4().hex, past)
+    active_run = _ActiveRun(
+        request,
+        await _build_run_context(request, deps, events, budget or Budget(), ConversationHistory(tuple(earlier))),
+    )
+    async with closing(events.follow(active_run.complete, deps.host.in_turn)) as records:
         async for record in records:
             yield record
 
 
-async def _shared(request: str, deps: RunDeps, events: RunEvents, budget: Budget, earlier: Earlier) -> Shared:
+async def _build_run_context(
+    request: str, deps: RunDeps, events: RunEventStream, budget: Budget, earlier: ConversationHistory
+) -> RunContext:
     """Build what all subtasks of a run share, in its state after the recorded events."""
     past = tuple(events.records)
-    meter = Meter(budget, deps.planning.policy.cost, used_up=deps.host.used_up)
+    meter = BudgetMeter(budget, deps.planning.policy.cost, used_up=deps.host.used_up)
     log = await open_log(past, deps.knowledge.store)
     voices = deps.user.voices
     if voices is None:
-        fixed = await asyncio.to_thread(fixed_values, deps.planning.plan)
-        voices = Voices(said=(*said_values(deps.planning.plan), request), fixed=fixed)
-    provenance = Provenance(voices, deps.planning.reader)
-    provenance.give(deps.user.files.all)
-    asking = Asking(deps.user.asker, provenance, meter.stopwatch, [*voices.said])
-    made = log.made(ledger=deps.calls.ledger)
-    meter.changes = log.count_changes(made)
-    announcements = Announcements()
-    undo = Undo(SearchedSiblings(deps.knowledge.store, deps.knowledge.search))
+        fixed = await asyncio.to_thread(collect_fixed_values, deps.planning.plan)
+        voices = RunStatements(user_messages=(*collect_given_texts(deps.planning.plan), request), user_values=fixed)
+    provenance = ProvenanceTracker(voices, deps.planning.reader)
+    provenance.add_files(deps.user.files.all)
+    asking = UserQuestions(deps.user.asker, provenance, meter.stopwatch, [*voices.user_messages])
+    past_calls = log.collect_calls(ledger=deps.calls.ledger)
+    meter.changes = log.count_changes(past_calls)
+    announcements = PendingCallRegistry()
+    undo = UndoFinder(UndoCandidateSearch(deps.knowledge.store, deps.knowledge.search))
     executor = build_executor(
         deps.calls.executor,
         deps.calls.layers,
         approver=deps.calls.approver,
         provenance=provenance,
         meter=meter,
-        made=made,
+        earlier_results=past_calls,
         announcements=announcements,
         undo=undo,
     )
     today = deps.host.today or (past[0].at if past else datetime.now(UTC)).date().isoformat()
-    return Shared(
+    return RunContext(
         deps,
         events,
         meter,
@@ -118,37 +123,37 @@ async def _shared(request: str, deps: RunDeps, events: RunEvents, budget: Budget
         log=log,
         earlier=earlier,
         request=request,
-        parts=Parts(deps.planning.at_once),
+        scheduler=SubtaskScheduler(deps.planning.at_once),
         today=today,
         announcements=announcements,
     )
 
 
-class _Run:
+class _ActiveRun:
     """One run from start to end. Used once."""
 
-    def __init__(self, request: str, shared: Shared) -> None:
+    def __init__(self, request: str, shared: RunContext) -> None:
         self._request = request
         self._shared = shared
         self._deps = shared.deps
         self._events = shared.events
-        self._memo = shared.log.of(0)
-        self._turns: dict[int, SubtaskRun] = {}
+        self._memo = shared.log.get_memo(0)
+        self._subtask_runs: dict[int, SubtaskRun] = {}
         self._answer = ""
         self._withheld = False
-        self._given: dict[int, tuple[ToolDoc, StepResult]] = {}
-        self._graph = ReadOnce(shared.deps.knowledge.store)
+        self._earlier_steps: dict[int, tuple[ToolDoc, StepResult]] = {}
+        self._graph = CachedGraphReads(shared.deps.knowledge.store)
 
     async def complete(self) -> None:
         """Execute the run to its last event, whatever happens."""
         try:
-            await self._do()
+            await self._execute()
         except asyncio.CancelledError:
-            if self._events.followed:
+            if self._events.has_follower:
                 await self._finish("cancelled")
             raise
         except FootpathError as error:
-            if self._deps.host.taken_up and isinstance(error, PassingError):
+            if self._deps.host.taken_up and isinstance(error, TransientError):
                 raise
             _log.warning("a run failed: %s", error)  # where a store is, is not for users
             await self._finish("failed", f"{error.code}: {error.public_message}")
@@ -156,87 +161,91 @@ class _Run:
             _log.exception("a run failed")
             await self._finish("failed", f"internal: {type(error).__name__}; the log has the details")
 
-    async def _tell(self, event: Event) -> None:
+    async def _emit(self, event: Event) -> None:
         """Emit an event of the run as a whole, unless it is a replayed one."""
-        if not self._memo.replays(event):
-            await self._events.tell(0, event)
+        if not self._memo.replay_event(event):
+            await self._events.emit(0, event)
 
-    async def _finish(self, outcome: Outcome, error: str = "", unanswered: Sequence[int] = ()) -> None:
+    async def _finish(self, outcome: RunOutcome, error: str = "", unanswered: Sequence[int] = ()) -> None:
         """Learn from the run, then emit its end with all costs so far, those of learning included."""
-        subtasks = [turn.progress for turn in self._turns.values()]
-        end = finished(outcome, self._answer, self._shared.meter, subtasks, error)
+        subtasks = [turn.progress for turn in self._subtask_runs.values()]
+        end = build_run_finished(outcome, self._answer, self._shared.meter, subtasks, error)
         end = end.model_copy(update={"unanswered": tuple(unanswered)})
         if (learner := self._deps.host.learner) is not None:
             records = self._events.records
-            learned = await learner.learn((*records, self._events.record(0, end)))
+            learned = await learner.learn((*records, self._events.build_record(0, end)))
             if learned is not None:
-                await self._events.tell(0, learned)
-            end = learner.with_cost(end)
-        await self._events.tell(0, end)
+                await self._events.emit(0, learned)
+            end = learner.add_cost(end)
+        await self._events.emit(0, end)
 
-    async def _do(self) -> None:
-        told, deps = self._shared.earlier.told(), self._deps
-        await self._tell(self._begun(told))
+    async def _execute(self) -> None:
+        step_references, deps = self._shared.earlier.list_step_references(), self._deps
+        await self._emit(self._build_run_started(step_references))
         if deps.user.files.new and not deps.reads_files:
             await self._give_up(f"{NEEDS_MODEL}{_WITH_A_MODEL}.\n")
             return
         if deps.planning.plan is None and not deps.user.files.new and not await deps.knowledge.search.size():
             await self._give_up(f"{_NO_TOOLS}.\n")
             return
-        asked = await self._shared.earlier.asked(self._evidence(self._request)) if told else ()
-        self._given = {number: (tool, result) for one in asked for number, tool, result in one.steps}
-        for number, (tool, result) in self._given.items():
-            self._shared.provenance.hear(tool, result, f"earlier.{number}")
-        if (one := self._whole()) is not None:
+        earlier_requests = (
+            await self._shared.earlier.load_requests(self._build_evidence(self._request)) if step_references else ()
+        )
+        self._earlier_steps = {number: (tool, result) for one in earlier_requests for number, tool, result in one.steps}
+        for number, (tool, result) in self._earlier_steps.items():
+            self._shared.provenance.record_response(tool, result, f"earlier.{number}")
+        if (one := self._build_undivided_subtask()) is not None:
             subtasks = (one,)
         else:
-            policy = ReplaySplit(self._deps.planning.policy, self._shared.log)
-            near = await find_categories(self._request, deps.knowledge.search) if deps.options.names_categories else ()
-            subtasks = (await decompose(self._request, policy, asked, near)).subtasks
-        for notice in told_notices(self._deps.planning.policy):
-            await self._tell(notice)
-        parts = {one.number: partial(self._serve, one) for one in subtasks}
-        await self._shared.parts.do(parts, {one.number: one.depends_on for one in subtasks})
-        await self._bring_together()
+            policy = ReplayDecomposition(self._deps.planning.policy, self._shared.log)
+            categories = (
+                await find_categories(self._request, deps.knowledge.search) if deps.options.names_categories else ()
+            )
+            subtasks = (await decompose(self._request, policy, earlier_requests, categories)).subtasks
+        for notice in take_notices(self._deps.planning.policy):
+            await self._emit(notice)
+        parts = {one.number: partial(self._serve_subtask, one) for one in subtasks}
+        await self._shared.scheduler.run_all(parts, {one.number: one.depends_on for one in subtasks})
+        await self._compose_answer()
 
     async def _give_up(self, text: str) -> None:
-        await self._say(text)
+        await self._emit_answer(text)
         await self._finish("gave_up")
 
-    def _begun(self, earlier: tuple[EarlierStep, ...]) -> RunStarted:
+    def _build_run_started(self, earlier: tuple[EarlierStep, ...]) -> RunStarted:
         deps = self._deps
         return RunStarted(
             request=self._request,
             planner=deps.planning.planner,
             policy=deps.planning.policy.name,
             earlier=earlier,
-            files=tuple(one.told for one in deps.user.files.new),
-            files_before=tuple(one.told for one in deps.user.files.before),
+            files=tuple(one.file_note for one in deps.user.files.new),
+            files_before=tuple(one.file_note for one in deps.user.files.before),
         )
 
-    def _whole(self) -> Subtask | None:
+    def _build_undivided_subtask(self) -> Subtask | None:
         """Return the undivided request as the only subtask; None if it is decomposed, or was before an interruption.
 
         It stays whole if a plan is given, or if one program serves it and can use all earlier results itself.
         """
         if (plan := self._deps.planning.plan) is not None:
-            (one,) = whole(self._request, "its plan is given").subtasks
+            (one,) = build_single_subtask(self._request, "its plan is given").subtasks
             source = try_parse_source(plan.program.text)
-            builds_on = sorted(self._given) if source is not None and EARLIER in source.uses else []
+            builds_on = sorted(self._earlier_steps) if source is not None and EARLIER in source.uses else []
             return replace(one, earlier=tuple(builds_on))
-        if not self._deps.by_program or (self._given and not self._deps.writes_on):
+        if not self._deps.by_program or (self._earlier_steps and not self._deps.continues_from_results):
             return None
-        begun, _ = self._shared.log.subtasks()
+        begun, _ = self._shared.log.load_subtasks()
         if begun:
             return begun[1] if len(begun) == 1 and begun[1].description == self._request else None
-        (one,) = whole(self._request, "one program serves it").subtasks
-        return replace(one, earlier=tuple(sorted(self._given)))
+        (one,) = build_single_subtask(self._request, "one program serves it").subtasks
+        return replace(one, earlier=tuple(sorted(self._earlier_steps)))
 
-    def _evidence(self, request: str, queries: Sequence[str] = ()) -> Evidence:
+    def _build_evidence(self, request: str, queries: Sequence[str] = ()) -> ToolEvidence:
         """Build the tool facts for a request. ``queries`` are further texts to search tools with, besides its parts."""
         deps = self._deps
-        texts = tuple(dict.fromkeys((*deps.planning.reader.parts(request), *queries)))
-        return Evidence(
+        texts = tuple(dict.fromkeys((*deps.planning.reader.split_request(request), *queries)))
+        return ToolEvidence(
             texts,
             self._graph,
             deps.knowledge.search,
@@ -246,132 +255,142 @@ class _Run:
             deps.planning.reader,
         )
 
-    async def _serve(self, subtask: Subtask) -> None:
+    async def _serve_subtask(self, subtask: Subtask) -> None:
         """Serve one subtask; the ones that it depends on have ended."""
-        carried = {number: turn.carried() for number, turn in self._turns.items()}
-        given = [self._given[number] for number in subtask.earlier]
-        given += [self._turns[number].step(step) for number, step in given_to(subtask.depends_on, carried)]
-        turn = SubtaskRun(subtask, self._shared, self._evidence(subtask.description, subtask.queries), tuple(given))
-        lacking = [self._turns[n].subtask.name for n in subtask.depends_on if not self._turns[n].served]
-        self._turns[subtask.number] = turn
-        await turn.serve(lacking=", ".join(lacking))
+        carried = {number: turn.to_executed_steps() for number, turn in self._subtask_runs.items()}
+        prior_steps = [self._earlier_steps[number] for number in subtask.earlier]
+        prior_steps += [
+            self._subtask_runs[number].get_step(step) for number, step in find_prior_steps(subtask.depends_on, carried)
+        ]
+        turn = SubtaskRun(
+            subtask, self._shared, self._build_evidence(subtask.description, subtask.queries), tuple(prior_steps)
+        )
+        unmet = [self._subtask_runs[n].subtask.name for n in subtask.depends_on if not self._subtask_runs[n].served]
+        self._subtask_runs[subtask.number] = turn
+        await turn.serve(unmet=", ".join(unmet))
 
-    async def _bring_together(self) -> None:
+    async def _compose_answer(self) -> None:
         """Emit one answer from all that succeeded, with what is missing or failed, and finish the run."""
-        turns = [self._turns[number] for number in sorted(self._turns)]
-        steps = self._steps(turns)
-        for line in self._changed(turns, steps):
-            await self._say(line)
+        turns = [self._subtask_runs[number] for number in sorted(self._subtask_runs)]
+        steps = self._collect_steps(turns)
+        for line in self._report_changes(turns, steps):
+            await self._emit_answer(line)
         reviews = [turn.review for turn in turns]
-        for sentence in dict.fromkeys(one for review in reviews for one in review.about_another):
-            await self._say(f"Not what was asked for: {sentence}.\n")
-        if whole := list(
+        for sentence in dict.fromkeys(one for review in reviews for one in review.mismatches):
+            await self._emit_answer(f"Not what was asked for: {sentence}.\n")
+        if unapplied_filters := list(
             dict.fromkeys(
                 one
                 for turn, review in zip(turns, reviews, strict=True)
-                for one in review.not_sifted
+                for one in review.unapplied_filters
                 if not turn.progress.by_program
             )
         ):
-            await self._say(f"Not gone by: {', '.join(whole)}. What follows is not cut to that.\n")
-        if (left := _unused(reviews)) and any(result.status == "ok" for _, result in steps):
-            await self._say(f"No call was made for: {', '.join(left)}.\n")
-        await self._say_answers(turns)
-        outcomes: list[Outcome] = [self._outcome(turn) for turn in turns]
+            await self._emit_answer(f"Not gone by: {', '.join(unapplied_filters)}. What follows is not cut to that.\n")
+        if (unused_values := _collect_unused(reviews)) and any(result.status == "ok" for _, result in steps):
+            await self._emit_answer(f"No call was made for: {', '.join(unused_values)}.\n")
+        await self._emit_answers(turns)
+        outcomes: list[RunOutcome] = [self._judge_outcome(turn) for turn in turns]
         missing = [turn for turn, outcome in zip(turns, outcomes, strict=True) if outcome != "answered"]
         for turn in missing if len(turns) > 1 else []:
-            await self._say(f'Not answered: "{clean(turn.subtask.name)}": {clean(turn.why_not, 300)}\n')
-        await self._finish(outcome_of(outcomes), unanswered=[turn.subtask.number for turn in missing])
+            await self._emit_answer(f'Not answered: "{clean(turn.subtask.name)}": {clean(turn.failure_reason, 300)}\n')
+        await self._finish(combine_outcomes(outcomes), unanswered=[turn.subtask.number for turn in missing])
 
-    async def _say_answers(self, turns: Sequence[SubtaskRun]) -> None:
+    async def _emit_answers(self, turns: Sequence[SubtaskRun]) -> None:
         """Emit the answers of programs, then the policy's answer from the steps of paths and of silent plans.
 
         If no such step succeeded, the reasons are emitted instead.
         """
         programs = [turn for turn in turns if turn.progress.by_program and not turn.progress.unspoken]
         for turn in programs:
-            await self._say(await self._told_by_program(turn))
-        rests_on = [turn for turn in programs if turn.progress.program is not None]
-        numbered = enumerate(self._steps(rests_on), start=1)
-        if named := based_on((number, tool) for number, (tool, result) in numbered if result.status == "ok"):
-            await self._say(named)
+            await self._emit_answer(await self._phrase_program_answer(turn))
+        rests_on = [turn for turn in programs if turn.progress.program_end is not None]
+        numbered = enumerate(self._collect_steps(rests_on), start=1)
+        if sources := format_sources((number, tool) for number, (tool, result) in numbered if result.status == "ok"):
+            await self._emit_answer(sources)
         walked = [turn for turn in turns if turn not in programs]
-        steps = self._steps(walked)
+        steps = self._collect_steps(walked)
         if not any(result.status in ("ok", "unknown") for _, result in steps):
-            if failures := "".join(turn.failure_message() for turn in walked):
-                await self._say(failures)
+            if failures := "".join(turn.format_failure() for turn in walked):
+                await self._emit_answer(failures)
             return
-        made = any(not tool.safe and result.status == "ok" for tool, result in steps)
+        has_changes = any(not tool.safe and result.status == "ok" for tool, result in steps)
         # An answer that may repeat a known wrong one is collected whole and checked before the user sees any of it.
-        held = "" if self._deps.user.wrong_answers and not made else None
-        async with closing(self._deps.planning.policy.answer(self._asked(), steps)) as pieces:
+        withheld = "" if self._deps.user.wrong_answers and not has_changes else None
+        async with closing(self._deps.planning.policy.answer(self._resolve_request(), steps)) as pieces:
             async for piece in pieces:
-                for notice in told_notices(self._deps.planning.policy):
-                    await self._tell(notice)
-                if held is None:
-                    await self._say(piece)
+                for notice in take_notices(self._deps.planning.policy):
+                    await self._emit(notice)
+                if withheld is None:
+                    await self._emit_answer(piece)
                 else:
-                    held += piece
-        if held is not None:
-            wrong, asked = self._deps.user.wrong_answers, self._asked()
-            self._withheld = said_again(self._answer + held, wrong, asked) or said_again(held, wrong, asked)
-            await self._say(f"This could not be answered: {WRONG}.\n" if self._withheld else held)
+                    withheld += piece
+        if withheld is not None:
+            wrong, request = self._deps.user.wrong_answers, self._resolve_request()
+            self._withheld = is_known_wrong(self._answer + withheld, wrong, request) or is_known_wrong(
+                withheld, wrong, request
+            )
+            await self._emit_answer(f"This could not be answered: {WRONG}.\n" if self._withheld else withheld)
 
-    def _outcome(self, turn: SubtaskRun) -> Outcome:
+    def _judge_outcome(self, turn: SubtaskRun) -> RunOutcome:
         """Return the outcome of a subtask; one whose answer was withheld as wrong counts as given up."""
         walked = not turn.progress.by_program or turn.progress.unspoken
         return "gave_up" if self._withheld and walked else turn.outcome
 
-    async def _told_by_program(self, turn: SubtaskRun) -> str:
+    async def _phrase_program_answer(self, turn: SubtaskRun) -> str:
         """Return a program's answer, phrased by the policy if the run asks for that.
 
         If the program did not end, the result is the reason.
         """
-        end = turn.progress.program
+        end = turn.progress.program_end
         if end is None:
-            return turn.failure_message()
+            return turn.format_failure()
         if self._deps.planning.phrase and end.verdict != "no" and end.answer:
             words = await self._deps.planning.policy.decide(PhraseQuestion(turn.subtask.description, end.answer))
             end = end.model_copy(update={"answer": words})
-        return said(end)
+        return format_answer(end)
 
     @staticmethod
-    def _changed(turns: Sequence[SubtaskRun], steps: Results) -> Iterator[str]:
+    def _report_changes(turns: Sequence[SubtaskRun], steps: Results) -> Iterator[str]:
         """Yield a line for each change that the run made or failed to make."""
         called = tuple((turn.evidence.doc(result.tool), result) for turn in turns for result in turn.progress.called)
-        unmade = [tool for turn in turns for tool in turn.unmade]
+        unmade = [tool for turn in turns for tool in turn.missing_changes]
         programs = [turn for turn in turns if turn.progress.by_program]
         each = tuple((turn.evidence.doc(result.tool), result) for turn in programs for result in turn.done)
-        return changed(steps, called, [clause for turn in turns for clause in turn.undone], unmade, each)
+        return report_changes(steps, called, [clause for turn in turns for clause in turn.unserved], unmade, each)
 
-    def _asked(self) -> str:
+    def _resolve_request(self) -> str:
         """Return the request in a form that stands alone.
 
         The description of a single subtask resolves references to earlier runs.
         """
-        whole = [turn.subtask.description for turn in self._turns.values()]
-        return whole[0] if len(whole) == 1 else self._request
+        descriptions = [turn.subtask.description for turn in self._subtask_runs.values()]
+        return descriptions[0] if len(descriptions) == 1 else self._request
 
-    async def _say(self, text: str) -> None:
+    async def _emit_answer(self, text: str) -> None:
         """Emit a piece of the answer."""
         self._answer += text
-        await self._tell(AnswerDelta(text=text))
+        await self._emit(AnswerDelta(text=text))
 
-    def _steps(self, turns: Sequence[SubtaskRun]) -> Results:
+    def _collect_steps(self, turns: Sequence[SubtaskRun]) -> Results:
         """Return the steps of subtasks, numbered consecutively.
 
         Steps that failed on the way come after them, then reused earlier ones.
         """
-        numbers = counted_through([self._turns[number].carried() for number in sorted(self._turns)])
+        numbers = number_steps(
+            [self._subtask_runs[number].to_executed_steps() for number in sorted(self._subtask_runs)]
+        )
         steps: list[tuple[ToolDoc, StepResult]] = []
         for results in ([turn.done for turn in turns], [turn.failed for turn in turns]):
-            for turn, made in zip(turns, results, strict=True):
-                steps += [(turn.evidence.doc(r.tool), renumbered(r, numbers[turn.subtask.number])) for r in made]
-        return (*steps, *(step for turn in turns for step in turn.reread))
+            for turn, subtask_results in zip(turns, results, strict=True):
+                steps += [
+                    (turn.evidence.doc(r.tool), renumber(r, numbers[turn.subtask.number])) for r in subtask_results
+                ]
+        return (*steps, *(step for turn in turns for step in turn.reused_steps))
 
 
-def _unused(reviews: Sequence[Review]) -> list[str]:
+def _collect_unused(reviews: Sequence[RequestReview]) -> list[str]:
     """Return the first few values that the subtasks name and no call used, in quotes."""
-    return [f"“{clean(text, 60)}”" for text in dict.fromkeys(text for review in reviews for text in review.unused)][
-        :_MOST_UNUSED
-    ]
+    return [
+        f"“{clean(text, 60)}”" for text in dict.fromkeys(text for review in reviews for text in review.unused_values)
+    ][:_MAX_UNUSED]

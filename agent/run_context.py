@@ -3,35 +3,35 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
-from agent.asking import Asker, Asking, NobodyThere
-from agent.budget import Meter
+from agent.budget import BudgetMeter
 from agent.compression.field_selection import FieldChoices
-from agent.conversation import Earlier
-from agent.execution.announcements import Announcements
+from agent.conversation import ConversationHistory
 from agent.execution.approval import Approver
-from agent.execution.approvers import DenyChanges
-from agent.execution.call_cache import ReusingExecutor
+from agent.execution.approvers import DenyChangesApprover
+from agent.execution.call_cache import CachingExecutor
 from agent.execution.executor import Executor
 from agent.execution.layers import Layer
-from agent.execution.provenance import Provenance, Voices
-from agent.execution.secrets import Secrets
+from agent.execution.pending_calls import PendingCallRegistry
+from agent.execution.provenance import ProvenanceTracker, RunStatements
+from agent.execution.secret_store import SecretStore
 from agent.files.given import GivenFiles
-from agent.learning.learner import Learner
+from agent.learning.learner import RunLearner
 from agent.memory.long_term import LongTermMemory
-from agent.offer.maker import Offers
-from agent.offer.tool_facts import ToolFinder
-from agent.planners.by_name import options_of
-from agent.plans.approval import Approves
+from agent.offer.offer_maker import OfferSource
+from agent.offer.tool_evidence import ToolFinder
+from agent.planners.registry import get_search_options
+from agent.plans.approval import PlanApprover
 from agent.policy.protocol import Policy
-from agent.programs.earlier import EARLIER
-from agent.programs.leave import SubtaskLeave
+from agent.programs.call_context import SubtaskCallContext
+from agent.programs.program_request import EARLIER
 from agent.programs.protocol import Sandbox
 from agent.request_reader import PlainReader, RequestReader
 from agent.resume import RunLog
-from agent.run_events import InTurn, RunEvents
-from agent.scheduler import Parts
+from agent.run_events import InTurn, RunEventStream
+from agent.scheduler import SubtaskScheduler
 from agent.search.settings import SearchOptions, WalkSettings
-from agent.solutions.protocol import Solutions
+from agent.solutions.protocol import SolutionAccess
+from agent.user_questions import NoUser, UserChannel, UserQuestions
 from domain.program import ProgramPlan
 from domain.tool import ToolDoc
 from graph.dataflow import FlowStore
@@ -48,13 +48,13 @@ class RunKnowledge:
 
     store: GraphStore
     search: ToolFinder
-    offers: Offers | None = None
+    offers: OfferSource | None = None
     """Selects the tools to choose from; without it only the search does."""
     flows: FlowStore | None = None
     weights: WeightParameters = field(default_factory=WeightParameters)
     memory: LongTermMemory | None = None
     """Memory of the user."""
-    solutions: Solutions | None = None
+    solutions: SolutionAccess | None = None
     """Programs that served earlier requests or may serve this one."""
 
 
@@ -83,17 +83,17 @@ class RunPlanning:
 
 
 @dataclass(frozen=True, slots=True)
-class RunCalls:
+class RunCallOptions:
     """How the calls of a run are made."""
 
     executor: Executor
     layers: tuple[Layer, ...] = ()
     """Layers that calls pass before the executor, in the order of :func:`agent.execution.layers.build_executor`."""
-    approver: Approver = field(default_factory=DenyChanges)
+    approver: Approver = field(default_factory=DenyChangesApprover)
     """Asked before each call; the default denies every call that may change something."""
     ledger: bool = False
     """One of the layers knows which changing calls were started before an interruption, and their results."""
-    secrets: Secrets | None = None
+    secrets: SecretStore | None = None
     choices: FieldChoices = field(default_factory=FieldChoices)
     """Selects the fields that are kept of long responses."""
 
@@ -102,11 +102,11 @@ class RunCalls:
 class RunUser:
     """Data and statements of a run's user, and the ways to ask the user."""
 
-    asker: Asker = field(default_factory=NobodyThere)
+    asker: UserChannel = field(default_factory=NoUser)
     """Answers questions about what the request leaves open."""
-    approves: Approves | None = None
+    approves: PlanApprover | None = None
     """Asked about each subtask's plan before its calls; the plan that it returns is executed."""
-    voices: Voices | None = None
+    voices: RunStatements | None = None
     """Statements from before the run; None if the request is the only one."""
     files: GivenFiles = field(default_factory=GivenFiles)
     wrong_answers: frozenset[str] = frozenset()
@@ -118,7 +118,7 @@ class RunHost:
     """Services of the process that hosts a run."""
 
     used_up: Callable[[], str] = lambda: ""
-    """Names an exhausted shared limit, as in :class:`agent.budget.Meter`."""
+    """Names an exhausted shared limit, as in :class:`agent.budget.BudgetMeter`."""
     taken_up: bool = False
     """The run can be resumed later.
 
@@ -126,7 +126,7 @@ class RunHost:
     """
     today: str = ""
     """The date given to programs, such as ``2026-11-23``; empty stands for the day on which the run began."""
-    learner: Learner | None = None
+    learner: RunLearner | None = None
     """Learns from the run just before its end."""
     in_turn: InTurn | None = None
     """Runs the work in turns with that of other runs in the process."""
@@ -138,7 +138,7 @@ class RunDeps:
 
     knowledge: RunKnowledge
     planning: RunPlanning
-    calls: RunCalls
+    calls: RunCallOptions
     user: RunUser = field(default_factory=RunUser)
     host: RunHost = field(default_factory=RunHost)
 
@@ -149,7 +149,7 @@ class RunDeps:
     @property
     def options(self) -> SearchOptions:
         """The planner's options for the search of the tool graph."""
-        return options_of(self.planning.planner)
+        return get_search_options(self.planning.planner)
 
     @property
     def writes_programs(self) -> bool:
@@ -171,7 +171,7 @@ class RunDeps:
         return self.planning.planner in BY_PROGRAM and self.writes_programs
 
     @property
-    def writes_on(self) -> bool:
+    def continues_from_results(self) -> bool:
         """Return whether a program can continue from earlier results itself.
 
         The offline policy resolves references by rules first.
@@ -181,7 +181,7 @@ class RunDeps:
     @property
     def reads_files(self) -> bool:
         """Return whether files that come with a request can be read: by a given plan or by a program."""
-        return self.planning.plan is not None or (self.by_program and self.writes_on)
+        return self.planning.plan is not None or (self.by_program and self.continues_from_results)
 
     @property
     def takes_solutions(self) -> bool:
@@ -193,40 +193,42 @@ class RunDeps:
 
 
 @dataclass(frozen=True, slots=True)
-class Shared:
+class RunContext:
     """State that the subtasks of one run share."""
 
     deps: RunDeps
-    events: RunEvents
+    events: RunEventStream
     """Stream that all events of the run are emitted to."""
-    meter: Meter
-    executor: ReusingExecutor
+    meter: BudgetMeter
+    executor: CachingExecutor
     """Makes the calls, and reuses the results of those already made."""
-    provenance: Provenance
+    provenance: ProvenanceTracker
     """Knows where the values of the calls can have come from."""
-    asking: Asking
+    user_questions: UserQuestions
     """Questions to the user."""
     log: RunLog = field(default_factory=RunLog)
     """Events from before the run was interrupted."""
-    earlier: Earlier = field(default_factory=Earlier)
+    earlier: ConversationHistory = field(default_factory=ConversationHistory)
     """Earlier runs of the conversation."""
     request: str = ""
     """The user's words."""
-    parts: Parts = field(default_factory=lambda: Parts(1))
+    scheduler: SubtaskScheduler = field(default_factory=lambda: SubtaskScheduler(1))
     """Runs the subtasks concurrently, and orders their changes."""
     today: str = ""
     """Date on which the run began."""
-    announcements: Announcements = field(default_factory=Announcements)
+    announcements: PendingCallRegistry = field(default_factory=PendingCallRegistry)
     """Calls that programs announce before they are made."""
 
 
-def leave_of(shared: Shared, given: Sequence[ToolDoc]) -> SubtaskLeave:
+def build_call_context(shared: RunContext, prior_tools: Sequence[ToolDoc]) -> SubtaskCallContext:
     """Build the object that announces the calls of a subtask's programs.
 
     ``prior_tools`` are the tools of the steps that the subtask builds on; programs refer to their results by name.
     """
     inputs = {
-        f"{EARLIER}_{number}": tool.id for number, tool in enumerate(given, start=1)
+        f"{EARLIER}_{number}": tool.id for number, tool in enumerate(prior_tools, start=1)
     }  # the names of earlier versions, which stored programs may still use
-    inputs |= {f"{EARLIER}[{number}]": tool.id for number, tool in enumerate(given)}
-    return SubtaskLeave(shared.announcements, shared.asking.said, inputs, files=shared.deps.user.files.names)
+    inputs |= {f"{EARLIER}[{number}]": tool.id for number, tool in enumerate(prior_tools)}
+    return SubtaskCallContext(
+        shared.announcements, shared.user_questions.statements, inputs, files=shared.deps.user.files.names
+    )

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from domain.event import Event, EventRecord
 
-Tell = Callable[[Event], Awaitable[None]]
+EmitEvent = Callable[[Event], Awaitable[None]]
 """Emits one event of a subtask, and returns when the follower has handled it."""
 
 Work = Callable[[], Awaitable[None]]
@@ -16,14 +16,14 @@ InTurn = Callable[[Work], Awaitable[None]]
 """Runs a piece of work so that other work of the process gets turns in between."""
 
 
-class _Handed(NamedTuple):
+class _PendingEvent(NamedTuple):
     subtask: int
     event: Event
     seen: asyncio.Event
 
 
-class RunEvents:
-    """The events of one run, from the run's side (:meth:`tell`) and from its follower's (:meth:`follow`).
+class RunEventStream:
+    """The events of one run, from the run's side (:meth:`emit`) and from its follower's (:meth:`follow`).
 
     A run continues only when its follower asks for the next event. So a follower that stores each event before it asks again has
     stored the start of a call before the call is made. A server stores later, and waits for the write only before changes: after a
@@ -35,22 +35,22 @@ class RunEvents:
         self.run = run
         self.records = list(past)
         """All events so far, in order."""
-        self.followed = True
+        self.has_follower = True
         """True until the follower has left."""
-        self._handed: asyncio.Queue[_Handed | None] = asyncio.Queue()
+        self._pending: asyncio.Queue[_PendingEvent | None] = asyncio.Queue()
 
-    async def tell(self, subtask: int, event: Event) -> None:
+    async def emit(self, subtask: int, event: Event) -> None:
         """Hand an event over, and return when the follower has handled it; cancel the caller if the follower is gone.
 
         ``subtask`` is the number of the event's subtask; 0 stands for the run as a whole.
         """
-        if not self.followed:
+        if not self.has_follower:
             raise asyncio.CancelledError
-        handed = _Handed(subtask, event, asyncio.Event())
-        self._handed.put_nowait(handed)
+        handed = _PendingEvent(subtask, event, asyncio.Event())
+        self._pending.put_nowait(handed)
         await handed.seen.wait()
 
-    def record(self, subtask: int, event: Event) -> EventRecord:
+    def build_record(self, subtask: int, event: Event) -> EventRecord:
         """Build the record of an event with the next number."""
         seq = self.records[-1].seq + 1 if self.records else 1
         return EventRecord(run=self.run, seq=seq, at=datetime.now(UTC), subtask=subtask, event=event)
@@ -61,33 +61,33 @@ class RunEvents:
         Cancelling the follower cancels the work; the follower still receives the events that the work emits about this, then the
         cancellation is raised. Closing the follower (``aclose``) cancels the work and waits until it has ended.
         """
-        task = asyncio.create_task(_do(work, in_turn))
+        task = asyncio.create_task(_run_work(work, in_turn))
         # Resolved when called, not bound here: ``_next`` may replace the queue.
-        task.add_done_callback(lambda _: self._handed.put_nowait(None))
+        task.add_done_callback(lambda _: self._pending.put_nowait(None))
         try:
-            while (handed := await self._next(task)) is not None:
-                record = self.record(handed.subtask, handed.event)
+            while (handed := await self._take_next(task)) is not None:
+                record = self.build_record(handed.subtask, handed.event)
                 self.records.append(record)
                 yield record
                 handed.seen.set()
             task.result()
         finally:
-            self.followed = False
+            self.has_follower = False
             if not task.done():
                 task.cancel()
                 await asyncio.gather(task, return_exceptions=True)
 
-    async def _next(self, task: "asyncio.Task[None]") -> _Handed | None:
+    async def _take_next(self, task: "asyncio.Task[None]") -> _PendingEvent | None:
         """Return the next event; None when the work has ended."""
         try:
-            return await self._handed.get()
+            return await self._pending.get()
         except asyncio.CancelledError:
             if task.cancelling():  # cancelled a second time: the follower waits no longer
                 raise
-            self._handed = asyncio.Queue()  # drop events that were not handed out: their emitters are cancelled
+            self._pending = asyncio.Queue()  # drop events that were not handed out: their emitters are cancelled
             task.cancel()
-            return None if task.done() else await self._handed.get()
+            return None if task.done() else await self._pending.get()
 
 
-async def _do(work: Work, in_turn: InTurn | None) -> None:
+async def _run_work(work: Work, in_turn: InTurn | None) -> None:
     await (work() if in_turn is None else in_turn(work))

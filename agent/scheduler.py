@@ -5,24 +5,24 @@ from collections.abc import AsyncGenerator, AsyncIterator, Callable, Collection,
 from contextlib import asynccontextmanager
 from typing import TypeVar, cast
 
-from domain.errors import PassingError
+from domain.errors import TransientError
 
 T = TypeVar("T")
 Part = Callable[[], Coroutine[None, None, None]]
 
 
-class Parts:
+class SubtaskScheduler:
     """Runs the parts of one request, and knows which of them are at work."""
 
     def __init__(self, at_once: int) -> None:
         """Run at most ``at_once`` parts at a time."""
         self._places = asyncio.Semaphore(at_once)
-        self._over: dict[int, asyncio.Event] = {}
+        self._ended: dict[int, asyncio.Event] = {}
         self._at_work: set[int] = set()
-        self._rested = asyncio.Event()
-        self._breaking_off = False
+        self._idle_event = asyncio.Event()
+        self._is_aborting = False
 
-    async def do(self, parts: Mapping[int, Part], waits_for: Mapping[int, Collection[int]]) -> None:
+    async def run_all(self, parts: Mapping[int, Part], waits_for: Mapping[int, Collection[int]]) -> None:
         """Run all parts, given by number; a part starts when those that it waits for have ended.
 
         The first failure cancels all others and is raised. After a ``PassingError`` the run is resumed later, so each part at work
@@ -33,54 +33,54 @@ class Parts:
             for part in parts.values():
                 await part()
             return
-        self._over = {number: asyncio.Event() for number in parts}
-        tasks = [asyncio.create_task(self._do(number, part, waits_for[number])) for number, part in parts.items()]
+        self._ended = {number: asyncio.Event() for number in parts}
+        tasks = [asyncio.create_task(self._run_part(number, part, waits_for[number])) for number, part in parts.items()]
         try:
-            await self._see_to(tasks)
+            await self._await_tasks(tasks)
         finally:
             for task in tasks:
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
 
-    async def _do(self, number: int, part: Part, waits_for: Collection[int]) -> None:
+    async def _run_part(self, number: int, part: Part, waits_for: Collection[int]) -> None:
         for other in waits_for:
-            await self._over[other].wait()
+            await self._ended[other].wait()
         async with self._places:
             self._at_work.add(number)
             try:
                 await part()
-            except PassingError:
-                self._breaking_off = True
+            except TransientError:
+                self._is_aborting = True
                 raise
             finally:
-                self._rest(number)
-        self._over[number].set()
+                self._mark_idle(number)
+        self._ended[number].set()
 
-    async def _see_to(self, tasks: "Collection[asyncio.Task[None]]") -> None:
+    async def _await_tasks(self, tasks: "Collection[asyncio.Task[None]]") -> None:
         """Wait until all tasks have ended; raise the error of the first that fails."""
-        left: Collection[asyncio.Task[None]] = tasks
-        while left:
-            ended, left = await asyncio.wait(left, return_when=asyncio.FIRST_COMPLETED)
+        pending: Collection[asyncio.Task[None]] = tasks
+        while pending:
+            ended, pending = await asyncio.wait(pending, return_when=asyncio.FIRST_COMPLETED)
             for task in ended:
                 error = asyncio.CancelledError() if task.cancelled() else task.exception()
-                if isinstance(error, PassingError):
-                    await self._let_rest()
+                if isinstance(error, TransientError):
+                    await self._wait_until_idle()
                 if error is not None:
                     raise error
 
-    async def _let_rest(self) -> None:
+    async def _wait_until_idle(self) -> None:
         """Wait until each part that is at work now has emitted an event, waits for another part, or has ended."""
         now = set(self._at_work)
         while now & self._at_work:
-            self._rested.clear()
-            await self._rested.wait()
+            self._idle_event.clear()
+            await self._idle_event.wait()
 
-    def _rest(self, number: int) -> None:
+    def _mark_idle(self, number: int) -> None:
         self._at_work.discard(number)
-        self._rested.set()
+        self._idle_event.set()
 
     @asynccontextmanager
-    async def resting(self, number: int) -> AsyncGenerator[None]:
+    async def idle(self, number: int) -> AsyncGenerator[None]:
         """Mark a part as idle while it emits an event or waits for another part: no call of it is under way then.
 
         If the run is being broken off, the part does not continue past this context.
@@ -88,26 +88,26 @@ class Parts:
         if number not in self._at_work:
             yield
             return
-        self._rest(number)
-        await self._go_no_further()
+        self._mark_idle(number)
+        await self._block_if_aborting()
         yield
-        await self._go_no_further()
+        await self._block_if_aborting()
         self._at_work.add(number)
 
-    async def _go_no_further(self) -> None:
+    async def _block_if_aborting(self) -> None:
         """Block until cancelled if the parts are being broken off."""
-        if self._breaking_off:
+        if self._is_aborting:
             await asyncio.Event().wait()
 
-    async def turn(self, number: int) -> None:
+    async def wait_for_turn(self, number: int) -> None:
         """Wait, within a part, until all parts of lower numbers have ended.
 
         Meanwhile the part gives up its slot; otherwise the parts that it waits for might never get one (deadlock).
         """
-        earlier = [over for other, over in self._over.items() if other < number and not over.is_set()]
+        earlier = [over for other, over in self._ended.items() if other < number and not over.is_set()]
         if not earlier:
             return
-        async with self.resting(number):
+        async with self.idle(number):
             self._places.release()
             for over in earlier:
                 await over.wait()

@@ -13,12 +13,12 @@ _INTERNAL = re.compile(
 )
 
 
-def fit_to_tell(note: str) -> str:
+def strip_internal_notes(note: str) -> str:
     """Return a note without sentences about the run's own bookkeeping, such as repeated calls."""
     return _INTERNAL.sub("", note).strip()
 
 
-def why(result: StepResult) -> str:
+def explain_failure(result: StepResult) -> str:
     """Return the reason why a failed step is abandoned for another path."""
     if result.status == "missing" or result.http_status == 200:
         return clean(result.note)

@@ -5,10 +5,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Literal
 
-from agent.budget import Meter
+from agent.budget import BudgetMeter
 from agent.execution.error_bodies import is_empty
-from agent.failure_message import failure_message
-from agent.search.state import Frontier, Path
+from agent.failure_message import format_failure
+from agent.search.state import Path, SearchState
 from agent.text import clean
 from domain.event import (
     CallFinished,
@@ -22,25 +22,25 @@ from domain.event import (
     StepBacktracked,
 )
 from domain.plan import StepResult
-from domain.tool import ToolDoc, ToolId, tool_id_parts
+from domain.tool import ToolDoc, ToolId, split_tool_id
 
-_NAMED = 5
+_MAX_NAMED = 5
 """Limit of start candidates that are named in a failure message."""
 
 
-_NOTHING = {"status": "failed", "note": "it found nothing"}
-_OF_ARGUMENTS = frozenset({400, 404, 409, 422})
+_NOTHING_FOUND = {"status": "failed", "note": "it found nothing"}
+_ARGUMENT_ERRORS = frozenset({400, 404, 409, 422})
 """HTTP statuses that other arguments could change: the call is at fault, not the tool."""
 
 
 @dataclass(slots=True)
-class Progress:
+class SubtaskProgress:
     """The mutable state of a subtask."""
 
-    meter: Meter
-    given: int = 0
+    meter: BudgetMeter
+    prior_count: int = 0
     """Number of prior steps that the subtask builds on; the first step of ``path`` has the next number."""
-    state: Frontier = field(default_factory=Frontier)
+    state: SearchState = field(default_factory=SearchState)
     path: Path = ()
     done: dict[int, StepResult] = field(default_factory=dict[int, StepResult])
     """Results by step number: of ``path``, or of the program if ``by_program``."""
@@ -50,9 +50,9 @@ class Progress:
     """Tools of the subtask's paths that change something; an empty response of theirs is no failure."""
     called: list[StepResult] = field(default_factory=list[StepResult])
     """Results of all calls, in order."""
-    lost: list[tuple[Path, int]] = field(default_factory=list[tuple[Path, int]])
+    abandoned_paths: list[tuple[Path, int]] = field(default_factory=list[tuple[Path, int]])
     """Abandoned paths, each with the position of the failed step among the path's own (from 1)."""
-    lost_changes: list[tuple[Path, frozenset[tuple[ToolId, str]]]] = field(
+    abandoned_changes: list[tuple[Path, frozenset[tuple[ToolId, str]]]] = field(
         default_factory=list[tuple[Path, frozenset[tuple[ToolId, str]]]]
     )
     """Changing tools in the rest of each abandoned path, with the changes that had been made before."""
@@ -60,13 +60,13 @@ class Progress:
     """How the last search ended."""
     programs: int = 0
     """Number of programs that were run."""
-    program: ProgramEnded | None = None
+    program_end: ProgramEnded | None = None
     """End of the program that counts."""
-    broken: ProgramFailed | None = None
+    program_failure: ProgramFailed | None = None
     """Failure of the program that counts."""
     by_program: bool = False
     """True while ``done`` holds the calls of a program, each under a number of its own."""
-    ends: dict[int, dict[int, StepResult]] = field(default_factory=dict[int, dict[int, StepResult]])
+    calls_by_program: dict[int, dict[int, StepResult]] = field(default_factory=dict[int, dict[int, StepResult]])
     """Calls of each program that ended, by the program's number."""
     starts: tuple[ToolId, ...] = ()
     """First candidates that were considered."""
@@ -79,19 +79,19 @@ class Progress:
     execute_seconds: float = 0.0
     done_already: bool = False
     """The search ended because nothing was left to do."""
-    chosen: bool = False
+    is_users_plan: bool = False
     """The steps were chosen by a person, who may have left parts of the request aside on purpose."""
-    heard_seconds: float = 0.0
+    emit_seconds: float = 0.0
     """Time spent waiting until the follower had handled the events."""
 
     @contextmanager
-    def spends(self, on: Literal["plan", "write", "check", "execute"]) -> Generator[None]:
+    def measure_time(self, on: Literal["plan", "write", "check", "execute"]) -> Generator[None]:
         """Add the seconds spent in the context, without those in which the run waits for its user or its follower."""
-        began, heard = self.meter.elapsed, self.heard_seconds
+        began, emit_seconds = self.meter.elapsed, self.emit_seconds
         try:
             yield
         finally:
-            seconds = self.meter.elapsed - began - (self.heard_seconds - heard)
+            seconds = self.meter.elapsed - began - (self.emit_seconds - emit_seconds)
             self.plan_seconds += seconds if on != "execute" else 0.0
             self.write_seconds += seconds if on == "write" else 0.0
             self.check_seconds += seconds if on == "check" else 0.0
@@ -108,14 +108,14 @@ class Progress:
                 self.backtracks += 1
             case PathEnded():
                 self.ended = event
-                self._leave_programs()
+                self._discard_programs()
                 self._keep_common(event.path)
             case PlanReady():
-                self._leave_programs()
+                self._discard_programs()
             case ProgramStarted():
                 self._begin_program(event)
             case ProgramFailed():
-                self.broken = event
+                self.program_failure = event
             case ProgramEnded():
                 self._end_program(event)
             case CallFinished():
@@ -126,7 +126,7 @@ class Progress:
 
     def _begin_program(self, event: ProgramStarted) -> None:
         """Start a program; unless it continues the one before, earlier results are dropped."""
-        self.programs, self.program, self.broken = event.number, None, None
+        self.programs, self.program_end, self.program_failure = event.number, None, None
         if not event.goes_on:
             self.failed += [result for result in self.done.values() if result.status != "ok"]
             self.done = {}
@@ -134,20 +134,20 @@ class Progress:
 
     def _end_program(self, event: ProgramEnded) -> None:
         """Make the calls of a program the ones that count. A second event for the same program restores its calls."""
-        self.done = dict(self.ends.setdefault(event.number, dict(self.done)))
-        self.program, self.broken, self.by_program = event, None, True
+        self.done = dict(self.calls_by_program.setdefault(event.number, dict(self.done)))
+        self.program_end, self.program_failure, self.by_program = event, None, True
 
-    def _leave_programs(self) -> None:
+    def _discard_programs(self) -> None:
         """Return from a program's calls to the steps of a path."""
         if self.by_program:
-            self.program, self.broken, self.by_program, self.done = None, None, False, {}
+            self.program_end, self.program_failure, self.by_program, self.done = None, None, False, {}
 
     def _keep_common(self, path: Path) -> None:
         """Keep the results of the steps that the new path has in common with the old one."""
         common = 0
         while common < min(len(path), len(self.path)) and path[common] == self.path[common]:
             common += 1
-        self.done = {step: result for step, result in self.done.items() if step <= self.given + common}
+        self.done = {step: result for step, result in self.done.items() if step <= self.prior_count + common}
         self.path = path
 
     @property
@@ -161,24 +161,24 @@ class Progress:
         bad = next(((step, result) for step, result in self.done.items() if result.status != "ok"), None)
         if bad is not None and bad[1].status != "missing":
             return bad
-        last = self.given + len(self.done)
-        suspects = range(self.given + 1, bad[0]) if bad else range(last, last + 1)
-        hollow = next((step for step in suspects if self._hollow(step)), None)
-        return bad if hollow is None else (hollow, self.done[hollow].model_copy(update=_NOTHING))
+        last = self.prior_count + len(self.done)
+        suspects = range(self.prior_count + 1, bad[0]) if bad else range(last, last + 1)
+        hollow = next((step for step in suspects if self._is_empty_step(step)), None)
+        return bad if hollow is None else (hollow, self.done[hollow].model_copy(update=_NOTHING_FOUND))
 
     @property
     def unspoken(self) -> bool:
         """Return whether a plan without an answer text served the subtask; the answer is then composed from its calls."""
-        return self.by_program and self.program is not None and not self.program.spoken
+        return self.by_program and self.program_end is not None and not self.program_end.spoken
 
     @property
     def changes_made(self) -> frozenset[tuple[ToolId, str]]:
         """Calls that changed something: each tool with its arguments."""
-        made = (result for result in self.called if result.status == "ok" and result.tool in self.writes)
-        return frozenset((result.tool, repr(result.arguments)) for result in made)
+        results = (result for result in self.called if result.status == "ok" and result.tool in self.writes)
+        return frozenset((result.tool, repr(result.arguments)) for result in results)
 
     @property
-    def left(self) -> str:
+    def unserved(self) -> str:
         """The part of the request that the path leaves unserved, as reported when it was finished."""
         return self.ended.unserved if self.ended else ""
 
@@ -186,9 +186,9 @@ class Progress:
     def unreplaced(self) -> tuple[ToolId, ...]:
         """Tools of failed steps that nothing replaced: all results come from steps before them."""
         tools = {result.tool for result in self.done.values()}
-        return tuple(path[step - 1] for path, step in self.lost if tools <= set(path[: step - 1]))
+        return tuple(path[step - 1] for path, step in self.abandoned_paths if tools <= set(path[: step - 1]))
 
-    def _hollow(self, step: int) -> bool:
+    def _is_empty_step(self, step: int) -> bool:
         """Return whether a step that reads something found nothing."""
         result = self.done.get(step)
         return result is not None and result.tool not in self.writes and is_empty(result.response)
@@ -196,26 +196,26 @@ class Progress:
     def go_around(self, step: int, result: StepResult, reason: str) -> StepBacktracked:
         """Abandon a failed step: reopen the node where it was chosen, and drop the results from it on."""
         self.failed.append(result)
-        self.lost.append((self.path, step - self.given))
-        changes = tuple(tool for tool in self.path[step - self.given - 1 :] if tool in self.writes)
+        self.abandoned_paths.append((self.path, step - self.prior_count))
+        changes = tuple(tool for tool in self.path[step - self.prior_count - 1 :] if tool in self.writes)
         if changes:
-            self.lost_changes.append((changes, self.changes_made))
+            self.abandoned_changes.append((changes, self.changes_made))
         self.done = {earlier: kept for earlier, kept in self.done.items() if earlier < step}
-        ban = self._speaks_against_tool(result)
-        self.state = self.state.reopen(step - 1 - self.given, reason, ban=ban, replace=result.status != "missing")
+        ban = self._is_tool_at_fault(result)
+        self.state = self.state.reopen(step - 1 - self.prior_count, reason, ban=ban, replace=result.status != "missing")
         return StepBacktracked(dropped=result.tool, path=self.state.path, reason=reason, phase="execute")
 
-    def _speaks_against_tool(self, result: StepResult) -> bool:
+    def _is_tool_at_fault(self, result: StepResult) -> bool:
         """Return whether to avoid a tool for the rest of the run: it failed as such, or failed again in the same way."""
         again = (result.tool, result.status, result.arguments)
         if any((earlier.tool, earlier.status, earlier.arguments) == again for earlier in self.failed[:-1]):
             return True
-        of_arguments = result.http_status in _OF_ARGUMENTS or result.note == _NOTHING["note"]
+        of_arguments = result.http_status in _ARGUMENT_ERRORS or result.note == _NOTHING_FOUND["note"]
         return result.status == "failed" and result.attempts > 0 and not of_arguments
 
-    def failure_message(
+    def format_failure(
         self, reason: str, failed: Sequence[tuple[ToolDoc, StepResult]], settings: Sequence[str] = ()
     ) -> str:
         """Explain why there is no answer, what was tried, which settings would help and what was considered."""
-        names = ("/".join(clean(part, 60) for part in tool_id_parts(tool)[1:]) for tool in self.starts[:_NAMED])
-        return failure_message(reason, failed, tuple(names), settings)
+        names = ("/".join(clean(part, 60) for part in split_tool_id(tool)[1:]) for tool in self.starts[:_MAX_NAMED])
+        return format_failure(reason, failed, tuple(names), settings)

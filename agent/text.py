@@ -25,7 +25,7 @@ def clean(text: str, limit: int = 200) -> str:
     return line[: limit - 1].rstrip() + "…" if cut and len(line) >= limit else line
 
 
-def shown(value: JsonValue, limit: int = 200) -> str:
+def format_scalar(value: JsonValue, limit: int = 200) -> str:
     """Format a JSON value for a person: numbers without noise, yes and no, text cleaned.
 
     Of a list or an object, only the first items are shown.
@@ -42,12 +42,12 @@ def shown(value: JsonValue, limit: int = 200) -> str:
         case str():
             return clean(value, limit)
         case list():
-            return clean(", ".join(shown(item, 60) for item in value[:10]), limit)
+            return clean(", ".join(format_scalar(item, 60) for item in value[:10]), limit)
         case _:
-            return clean(", ".join(f"{key} {shown(item, 60)}" for key, item in list(value.items())[:8]), limit)
+            return clean(", ".join(f"{key} {format_scalar(item, 60)}" for key, item in list(value.items())[:8]), limit)
 
 
-def given_name(tool: ToolDoc) -> str:
+def short_tool_name(tool: ToolDoc) -> str:
     """Return an operation's name without the path and method that web frameworks append to make it unique.
 
     ``cancel_booking_bookings__booking_id__delete``, called by ``DELETE /bookings/{booking_id}``, becomes ``cancel_booking``.
@@ -68,11 +68,11 @@ def given_name(tool: ToolDoc) -> str:
     return tool.api[: len(before) - len(end)] if end else tool.api
 
 
-def title(tool: ToolDoc) -> str:
+def format_tool_title(tool: ToolDoc) -> str:
     """Return a tool's toolset and short name, cleaned."""
-    return f"{clean(tool.toolset, 60)}/{clean(given_name(tool), 60)}"
+    return f"{clean(tool.toolset, 60)}/{clean(short_tool_name(tool), 60)}"
 
 
-def estimated_tokens(text: str) -> int:
+def estimate_tokens(text: str) -> int:
     """Estimate the tokens of a text where they are not counted: four characters each."""
     return len(text) // 4 + 1

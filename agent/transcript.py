@@ -3,9 +3,9 @@
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from agent.program_trace import ProgramsTrace, ProgramTrace
+from agent.program_trace import ProgramHistory, ProgramTrace
 from agent.search.state import Path
-from agent.step_numbers import Carried, counted_through, renumbered
+from agent.step_numbers import ExecutedSteps, number_steps, renumber
 from domain.event import (
     CallFinished,
     Event,
@@ -13,7 +13,7 @@ from domain.event import (
     PathEnded,
     PlanReady,
     ProgramEnded,
-    Programs,
+    ProgramEvent,
     ProgramStarted,
     QuestionAnswered,
     RunFinished,
@@ -21,9 +21,9 @@ from domain.event import (
     SubtaskStarted,
 )
 from domain.given_file import FileNote
+from domain.learning_events import NoSolution, SolutionTaken
 from domain.model import JsonObject
 from domain.plan import StepResult
-from domain.taken import NoSolution, SolutionTaken
 from domain.tool import ToolId
 
 
@@ -36,9 +36,9 @@ class SubtaskTranscript:
     description: str = ""
     category: str = ""
     depends_on: tuple[int, ...] = ()
-    given: int = 0
+    prior_count: int = 0
     """Number of prior steps that the subtask builds on; its own steps are numbered after them."""
-    earlier: int = 0
+    earlier_count: int = 0
     """How many of the prior steps are calls of earlier runs; these come first."""
     planned: Path = ()
     """Path of the last plan."""
@@ -54,7 +54,7 @@ class SubtaskTranscript:
     """The last plan is complete: its search finished the path."""
     sites: dict[int, str] = field(default_factory=dict[int, str])
     """Sites in the program's text of the steps that a program called."""
-    programs: ProgramsTrace = field(default_factory=ProgramsTrace)
+    programs: ProgramHistory = field(default_factory=ProgramHistory)
     questions: list[QuestionAnswered] = field(default_factory=list[QuestionAnswered])
     """Questions to the user."""
     solutions: list[SolutionTaken | NoSolution] = field(default_factory=list[SolutionTaken | NoSolution])
@@ -86,45 +86,45 @@ class SubtaskTranscript:
             case SubtaskStarted():
                 self.number, self.name, self.description = event.subtask, event.name, event.description
                 self.category, self.depends_on = event.category, event.depends_on
-                self.given, self.earlier = event.given, len(event.earlier)
+                self.prior_count, self.earlier_count = event.given, len(event.earlier)
             case PlanReady():
                 self.finished = event.plan.complete
-                self._plan(event.plan.path)
+                self._begin_plan(event.plan.path)
             case PathEnded() if not event.path:
-                self._plan(())
+                self._begin_plan(())
             case CallFinished():
-                self._called(event)
+                self._add_call(event)
             case QuestionAnswered():
                 self.questions.append(event)
             case SolutionTaken() | NoSolution():
                 self.solutions.append(event)
             case _:
-                if isinstance(event, Programs):
-                    self._program(event)
+                if isinstance(event, ProgramEvent):
+                    self._add_program_event(event)
 
-    def _program(self, event: Programs) -> None:
+    def _add_program_event(self, event: ProgramEvent) -> None:
         """Add an event of a program; the calls of the program that counts become the steps."""
         self.programs.add(event)
         if isinstance(event, ProgramStarted | ProgramEnded) and (last := self.programs.last) is not None:
-            self._leave(last)
+            self._set_calls_aside(last)
             for step, (site, result) in last.calls.items():
                 self.steps[step], self.sites[step] = result, site
                 self.set_aside.pop(step, None)
 
-    def _leave(self, stays: ProgramTrace | None = None) -> None:
+    def _set_calls_aside(self, kept_program: ProgramTrace | None = None) -> None:
         """Move the calls of programs out of the steps, except those of ``kept_program``.
 
         If it is given, steps of paths are moved out too: they are abandoned.
         """
         for step in sorted(self.steps):
-            if stays is not None and step in self.sites and step in stays.calls:
+            if kept_program is not None and step in self.sites and step in kept_program.calls:
                 continue
             if self.sites.pop(step, ""):
                 self.set_aside[step] = self.steps.pop(step)
-            elif stays is not None:
+            elif kept_program is not None:
                 self.gone_around.append(self.steps.pop(step))
 
-    def _called(self, event: CallFinished) -> None:
+    def _add_call(self, event: CallFinished) -> None:
         self.steps[event.step] = event.result
         self.sites.pop(event.step, None)
         if event.site:
@@ -132,30 +132,32 @@ class SubtaskTranscript:
             if self.programs.last is not None:
                 self.programs.last.calls[event.step] = (event.site, event.result)
 
-    def _plan(self, path: Path) -> None:
+    def _begin_plan(self, path: Path) -> None:
         """Begin a new plan. Results that it shares with the last plan stay; failures and calls of programs are set aside."""
-        self._leave()
-        kept: dict[int, StepResult] = {}
+        self._set_calls_aside()
+        common: dict[int, StepResult] = {}
         shared = True
         for step in sorted(self.steps):
-            result, at = self.steps[step], step - self.given
+            result, at = self.steps[step], step - self.prior_count
             shared = shared and at <= len(path) and path[at - 1] == result.tool and result.status == "ok"
             if shared:
-                kept[step] = result
+                common[step] = result
             else:
                 self.gone_around.append(result)
                 if 1 < at <= len(self.planned) and result.status != "ok":
                     self.failed_after.append((self.planned[at - 2], result))
-        self.planned, self.steps = path, kept
+        self.planned, self.steps = path, common
 
     def to_json(self, numbers: dict[int, int]) -> JsonObject:
         """Return the subtask as JSON: the steps of the last plan in order, then failed ones.
 
         ``numbers`` renumbers the steps.
         """
-        steps = [_step(renumbered(self.steps[step], numbers), self.sites.get(step, "")) for step in sorted(self.steps)]
-        steps += [_step(renumbered(step, numbers)) for step in self.failed]
-        told: JsonObject = {
+        steps = [
+            _step_to_json(renumber(self.steps[step], numbers), self.sites.get(step, "")) for step in sorted(self.steps)
+        ]
+        steps += [_step_to_json(renumber(step, numbers)) for step in self.failed]
+        summary: JsonObject = {
             "name": self.name,
             "description": self.description,
             "category": self.category,
@@ -164,14 +166,16 @@ class SubtaskTranscript:
             "steps": [*steps],
         }
         if self.questions:
-            told["questions"] = [one.model_dump(mode="json", exclude={"kind", "site"}) for one in self.questions]
+            summary["questions"] = [one.model_dump(mode="json", exclude={"kind", "site"}) for one in self.questions]
         if self.solutions:
-            told["solutions"] = [one.model_dump(mode="json", exclude={"kind"}) for one in self.solutions]
-        return {**told, "program": self.programs.to_json()} if self.programs.refused or self.programs.last else told
+            summary["solutions"] = [one.model_dump(mode="json", exclude={"kind"}) for one in self.solutions]
+        return (
+            {**summary, "program": self.programs.to_json()} if self.programs.refused or self.programs.last else summary
+        )
 
 
 @dataclass(slots=True)
-class Transcript:
+class RunTranscript:
     """Transcript of a run. Its steps are those of all subtasks in order, numbered consecutively."""
 
     request: str = ""
@@ -182,7 +186,7 @@ class Transcript:
     """Files that were available to its programs."""
 
     @classmethod
-    def of(cls, records: Iterable[EventRecord]) -> "Transcript":
+    def from_records(cls, records: Iterable[EventRecord]) -> "RunTranscript":
         """Build the transcript of a whole run."""
         transcript = cls()
         for record in records:
@@ -200,22 +204,22 @@ class Transcript:
                 self.subtasks.setdefault(record.subtask, SubtaskTranscript(record.subtask)).add(event)
 
     @property
-    def walked(self) -> list[SubtaskTranscript]:
+    def ordered_subtasks(self) -> list[SubtaskTranscript]:
         """Subtasks in order, without the entry for the run as a whole unless it is the only one."""
         return [self.subtasks[n] for n in sorted(self.subtasks) if n or len(self.subtasks) == 1]
 
     @property
     def path(self) -> Path:
         """Tools of the last plans."""
-        return tuple(tool for one in self.walked for tool in one.path)
+        return tuple(tool for one in self.ordered_subtasks for tool in one.path)
 
     @property
     def steps(self) -> dict[int, StepResult]:
         """Results of the last plans, by step number."""
         numbers = self.numbers
         return {
-            numbers[one.number][step]: renumbered(one.steps[step], numbers[one.number])
-            for one in self.walked
+            numbers[one.number][step]: renumber(one.steps[step], numbers[one.number])
+            for one in self.ordered_subtasks
             for step in sorted(one.steps)
         }
 
@@ -225,24 +229,24 @@ class Transcript:
         numbers = self.numbers
         return {
             numbers[one.number][step]: site
-            for one in self.walked
+            for one in self.ordered_subtasks
             for step, site in one.sites.items()
             if step in one.steps
         }
 
     @property
-    def programmed(self) -> bool:
+    def has_program_calls(self) -> bool:
         """Return whether a program called anything."""
-        return any(trace.calls for one in self.walked for trace in one.programs.written)
+        return any(trace.calls for one in self.ordered_subtasks for trace in one.programs.written)
 
     @property
     def failed(self) -> list[StepResult]:
         """Steps that were called or planned and came to nothing."""
-        return [result for one in self.walked for result in one.failed]
+        return [result for one in self.ordered_subtasks for result in one.failed]
 
-    def served(self, subtask: SubtaskTranscript) -> bool:
+    def is_served(self, subtask: SubtaskTranscript) -> bool:
         """Return whether the run answered a subtask; for the only subtask, whether the run was answered."""
-        alone = len(self.walked) == 1
+        alone = len(self.ordered_subtasks) == 1
         if self.end is None or alone:
             return self.end is not None and self.end.outcome == "answered"
         return subtask.answered and subtask.number not in self.end.unanswered
@@ -250,18 +254,20 @@ class Transcript:
     @property
     def numbers(self) -> dict[int, dict[int, int]]:
         """For each subtask, a map from its own step numbers to consecutive ones."""
-        return counted_through([Carried(one.number, one.depends_on, one.steps, one.earlier) for one in self.walked])
+        return number_steps(
+            [ExecutedSteps(one.number, one.depends_on, one.steps, one.earlier_count) for one in self.ordered_subtasks]
+        )
 
     def to_json(self) -> JsonObject:
         """Return the object of the command contract (``ask --json``)."""
         end = self.end or RunFinished.model_validate({"outcome": "failed", "answer": "", "usage": {}})
         usage, numbers = end.usage, self.numbers
-        told = [one.to_json(numbers[one.number]) for one in self.walked]
-        whole: JsonObject = {"name": self.request, "path": [], "steps": []}
-        found: JsonObject = {
+        subtasks = [one.to_json(numbers[one.number]) for one in self.ordered_subtasks]
+        no_subtask: JsonObject = {"name": self.request, "path": [], "steps": []}
+        summary: JsonObject = {
             "answer": end.answer,
             "outcome": end.outcome,
-            "subtasks": [*told] or [whole],
+            "subtasks": [*subtasks] or [no_subtask],
             "considered": usage.considered,
             "backtracks": usage.backtracks,
             "model_calls": usage.model_calls,
@@ -274,11 +280,11 @@ class Transcript:
                 "total": usage.total_seconds,
             },
         }
-        return {**found, "error": end.error} if end.error else found
+        return {**summary, "error": end.error} if end.error else summary
 
 
-def _step(result: StepResult, site: str = "") -> JsonObject:
-    told: JsonObject = {
+def _step_to_json(result: StepResult, site: str = "") -> JsonObject:
+    summary: JsonObject = {
         "tool": result.tool,
         "arguments": result.arguments,
         "provenance": [binding.model_dump(mode="json") for binding in result.provenance],
@@ -287,4 +293,4 @@ def _step(result: StepResult, site: str = "") -> JsonObject:
         "response": result.response,
         "note": result.note,
     }
-    return {**told, "site": site} if site else told
+    return {**summary, "site": site} if site else summary

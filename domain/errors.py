@@ -77,7 +77,7 @@ class UnavailableError(FootpathError):
     state: ClassVar[str] = "cannot be used just now"
     """What is wrong with that part, in words that anyone may read."""
 
-    def of(self, part: str) -> Self:
+    def set_part(self, part: str) -> Self:
         """Set the affected part of the server and return the error itself."""
         self.part = part
         return self
@@ -88,13 +88,13 @@ class UnavailableError(FootpathError):
 
         The full message is shown if no part is set, unless the error is a store's temporary one, whose message may name hosts.
         """
-        if not (self.part or isinstance(self, PassingError)):
+        if not (self.part or isinstance(self, TransientError)):
             return str(self)
-        parts = [_PARTS.get(one, one) for one in self.part.split(", ")] if self.part else ["a store"]
+        parts = [_PART_NAMES.get(one, one) for one in self.part.split(", ")] if self.part else ["a store"]
         return f"{' and '.join(parts)} {self.state}"
 
 
-_PARTS = {
+_PART_NAMES = {
     "database": "the database",
     "disk": "the server's disk",
     "graph": "the graph store",
@@ -103,7 +103,7 @@ _PARTS = {
 }
 
 
-class PassingError(UnavailableError):
+class TransientError(UnavailableError):
     """A failure that ends by itself or affects only this process.
 
     A run that meets it is resumed later instead of failed.
@@ -112,14 +112,14 @@ class PassingError(UnavailableError):
     code = "passing"
 
 
-class StoreUnreachableError(PassingError):
+class StoreUnreachableError(TransientError):
     """A server that holds a part of the store does not answer at present; the operation may be retried."""
 
     code = "store_unreachable"
     state = "is out of reach"
 
 
-class StoreRefusedError(PassingError):
+class StoreRefusedError(TransientError):
     """A server that holds a part of the store rejects this process's account, key or database.
 
     Another process may be accepted, and so may this one once the server or the setting that the message names is corrected.
@@ -136,7 +136,7 @@ class StoreVersionError(UnavailableError):
     state = "has another version or encoder than this server"
 
 
-class StoreBusyError(PassingError):
+class StoreBusyError(TransientError):
     """The embedded store is in use by another process."""
 
     code = "store_busy"
@@ -274,7 +274,7 @@ class NotAllowedError(FootpathError):
     code = "not_allowed"
 
 
-class LeftOutError(NotAllowedError):
+class ExcludedCallError(NotAllowedError):
     """A call that its user excluded when several were approved at once; the others are made."""
 
     code = "left_out"

@@ -6,18 +6,15 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from domain.given_file import FileNote
-from domain.learned import WeightsLearned
+from domain.learning_events import MemoryRecalled, NoSolution, SolutionTaken, WeightsLearned
 from domain.model import JsonObject, Model
-from domain.origin import AskedCall, ValueOrigin
-from domain.plan import Binding, Plan, StepResult
-from domain.plan_document import PlanDocument
+from domain.plan import Binding, Plan, PlanDocument, StepResult
 from domain.program import Answered, Program, ProgramPlan
-from domain.recalled import MemoryRecalled
-from domain.taken import NoSolution, SolutionTaken
+from domain.provenance import AskedCall, ValueOrigin
 from domain.tool import ToolId
 from domain.usage import Usage
 
-Outcome = Literal["answered", "partly", "gave_up", "budget", "cancelled", "failed"]
+RunOutcome = Literal["answered", "partly", "gave_up", "budget", "cancelled", "failed"]
 """How a run ended.
 
 ``partly``: a part of the request is served. A request that is declared impossible to serve counts as given up.
@@ -357,7 +354,7 @@ class RunFinished(Model):
     """The last event of a run."""
 
     kind: Literal["run.finished"] = "run.finished"
-    outcome: Outcome
+    outcome: RunOutcome
     answer: str
     usage: Usage
     error: str = ""
@@ -365,7 +362,7 @@ class RunFinished(Model):
     """Numbers of the subtasks that have no answer."""
 
 
-Planning = (
+PlanningEvent = (
     RunStarted
     | SubtaskStarted
     | MemoryRecalled
@@ -381,10 +378,10 @@ Planning = (
 )
 """Events before any call."""
 
-Programs = ProgramRefused | ProgramStarted | ProgramLooked | ProgramFailed | ProgramEnded
-Acting = Programs | CallStarted | InputNeeded | QuestionAnswered | CallFinished | ResponseCompressed
+ProgramEvent = ProgramRefused | ProgramStarted | ProgramLooked | ProgramFailed | ProgramEnded
+ActionEvent = ProgramEvent | CallStarted | InputNeeded | QuestionAnswered | CallFinished | ResponseCompressed
 Event = Annotated[
-    Planning | Acting | RunDelayed | AnswerDelta | WeightsLearned | RunFinished,
+    PlanningEvent | ActionEvent | RunDelayed | AnswerDelta | WeightsLearned | RunFinished,
     Field(discriminator="kind"),
 ]
 

@@ -48,6 +48,6 @@ class GivenFile(FileNote):
     value: JsonValue
 
     @property
-    def told(self) -> FileNote:
+    def file_note(self) -> FileNote:
         """The file without its value."""
         return FileNote.model_validate(self.model_dump(exclude={"value"}))

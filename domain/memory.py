@@ -11,7 +11,7 @@ from domain.plan import Binding
 from domain.program import ProgramPlan
 from domain.tool import ToolId
 
-PROGRAM = "program"
+LEGACY_PROGRAM_KEY = "program"
 """The key under which versions before solutions stored a memory's program."""
 
 
@@ -35,36 +35,38 @@ class Memory(Model):
 
 
 @dataclass(frozen=True, slots=True)
-class EarlierMemory:
+class LegacyMemory:
     """A memory of a version before solutions, with the program that served its request."""
 
     memory: Memory
     program: ProgramPlan
 
 
-def read_memory(kept: Mapping[str, Any]) -> tuple[Memory, ProgramPlan | None]:
+def read_memory(stored: Mapping[str, Any]) -> tuple[Memory, ProgramPlan | None]:
     """Parse a memory as stores and exports of any version hold it; also return its program, if a version stored one."""
-    program = kept.get(PROGRAM)
-    memory = Memory.model_validate({name: value for name, value in kept.items() if name != PROGRAM})
+    program = stored.get(LEGACY_PROGRAM_KEY)
+    memory = Memory.model_validate({name: value for name, value in stored.items() if name != LEGACY_PROGRAM_KEY})
     return memory, None if program is None else ProgramPlan.model_validate(program)
 
 
-class Recalled(Model):
+class RecalledMemory(Model):
     """A memory with the cosine similarity of its pattern to that of the request, in [-1, 1]."""
 
     memory: Memory
     similarity: float
 
 
-def memory_id(owner: str, pattern: str, path: Sequence[ToolId]) -> str:
+def make_memory_id(owner: str, pattern: str, path: Sequence[ToolId]) -> str:
     """Return the id of one path for one pattern, so that remembering it twice stores it once."""
     return blake2b("\0".join((owner, pattern, *path)).encode(), digest_size=16).hexdigest()
 
 
-class NearMemories(Protocol):
+class MemorySearch(Protocol):
     """The part of a memory store that a search reads; see :class:`MemoryStore`."""
 
-    async def near(self, vector: Sequence[float], identity: str, owner: str, limit: int) -> list[Recalled]: ...
+    async def find_similar(
+        self, vector: Sequence[float], identity: str, owner: str, limit: int
+    ) -> list[RecalledMemory]: ...
 
 
 class MemoryStore(Protocol):
@@ -78,7 +80,7 @@ class MemoryStore(Protocol):
         """Insert memories; one whose id is known stays as it is."""
         ...
 
-    async def without_vector(self, identity: str, limit: int) -> list[Memory]:
+    async def list_without_vector(self, identity: str, limit: int) -> list[Memory]:
         """Return memories that have no vector of this encoder. Reads only those, not the others."""
         ...
 
@@ -86,7 +88,9 @@ class MemoryStore(Protocol):
         """Store vectors of unit length, by memory id."""
         ...
 
-    async def near(self, vector: Sequence[float], identity: str, owner: str, limit: int) -> list[Recalled]:
+    async def find_similar(
+        self, vector: Sequence[float], identity: str, owner: str, limit: int
+    ) -> list[RecalledMemory]:
         """Return the most similar memories that are shared or of this owner, best first. ``vector`` has unit length."""
         ...
 
@@ -94,11 +98,11 @@ class MemoryStore(Protocol):
         """Count a success or failure of a memory's path, once per ``key`` if one is given; unknown ids are ignored."""
         ...
 
-    async def judge_anew(self, tools: Iterable[ToolId]) -> None:
+    async def reset_judgements(self, tools: Iterable[ToolId]) -> None:
         """Reset the successes and failures of paths with one of these tools, which are different tools now."""
         ...
 
-    async def earlier(self, limit: int) -> list[EarlierMemory]:
+    async def list_legacy(self, limit: int) -> list[LegacyMemory]:
         """Return some of the memories whose programs an earlier version stored. Reads only those, not the others."""
         ...
 

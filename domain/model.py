@@ -1,16 +1,15 @@
 """The base class of every model that is stored or transmitted."""
 
-import ast
 import inspect
 import textwrap
 from functools import cache
-from itertools import pairwise
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict, GetJsonSchemaHandler, ValidationError
 from pydantic.json_schema import JsonSchemaValue
 from pydantic.types import JsonValue
-from pydantic_core import CoreSchema
+
+from domain.python_source import read_attribute_docstrings
 
 JsonObject = dict[str, JsonValue]
 
@@ -21,7 +20,7 @@ class Model(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     @classmethod
-    def __get_pydantic_json_schema__(cls, core_schema: CoreSchema, handler: GetJsonSchemaHandler, /) -> JsonSchemaValue:
+    def __get_pydantic_json_schema__(cls, core_schema: Any, handler: GetJsonSchemaHandler, /) -> JsonSchemaValue:
         """Describe each field by its attribute docstring.
 
         Pydantic's ``use_attribute_docstrings`` would read the sources whenever a command starts, which takes it 70 ms.
@@ -39,25 +38,17 @@ class Model(BaseModel):
 def _read_attribute_docstrings(model: type[Model]) -> dict[str, str]:
     """Return the docstring of each field that a class defines itself; nothing without its source."""
     try:
-        definition = ast.parse(textwrap.dedent(inspect.getsource(model))).body[0]
+        return read_attribute_docstrings(textwrap.dedent(inspect.getsource(model)))
     except (OSError, TypeError, SyntaxError):
         return {}
-    found: dict[str, str] = {}
-    for field, text in pairwise(definition.body if isinstance(definition, ast.ClassDef) else ()):
-        match field, text:
-            case ast.AnnAssign(target=ast.Name(id=name)), ast.Expr(value=ast.Constant(value=str() as docstring)):
-                found[name] = inspect.cleandoc(docstring)
-            case _:
-                pass
-    return found
 
 
-def what_is_wrong(error: ValidationError, most: int = 3) -> str:
-    """Describe the first ``most`` validation errors on one line, each after its location (``it`` for the whole).
+def describe_errors(error: ValidationError, limit: int = 3) -> str:
+    """Describe the first ``limit`` validation errors on one line, each after its location (``it`` for the whole).
 
     Values are never shown.
     """
     return "; ".join(
         f"{'.'.join(map(str, one['loc'])) or 'it'}: {one['msg']}"
-        for one in error.errors(include_url=False, include_input=False)[:most]
+        for one in error.errors(include_url=False, include_input=False)[:limit]
     )

@@ -74,7 +74,7 @@ class TagCount(Model):
     count: int
 
 
-class Outline(Model):
+class OperationOutline(Model):
     """The operations that a document lists, to choose from."""
 
     title: str

@@ -31,11 +31,11 @@ class Program(Model):
     Each of its changes therefore needs approval, whatever its user has allowed in general.
     """
 
-    def over(self, cells: "Sequence[Program]") -> "Program":
+    def combine_with(self, cells: "Sequence[Program]") -> "Program":
         """Return this program as a continuation of earlier cells, so that it may also call what they could call."""
-        known = (*cells, self)  # this program comes last, so its own meaning of a name wins
-        tools = {name: tool for one in known for name, tool in one.tools.items()}
-        arguments = {name: names for one in known for name, names in one.arguments.items()}
+        programs = (*cells, self)  # this program comes last, so its own meaning of a name wins
+        tools = {name: tool for one in programs for name, tool in one.tools.items()}
+        arguments = {name: names for one in programs for name, names in one.arguments.items()}
         return self.model_copy(update={"tools": tools, "arguments": arguments})
 
 

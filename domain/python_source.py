@@ -7,6 +7,8 @@ checks parse in threads, so all of them parse here, under one lock.
 
 import ast
 import re
+from inspect import cleandoc
+from itertools import pairwise
 from threading import RLock
 from types import CodeType
 from typing import Any
@@ -55,12 +57,12 @@ def compile_with_value(text: str, name: str) -> CodeType:
     return compile(ast.fix_missing_locations(tree), "program", "exec", flags=ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)
 
 
-def line_starts(text: str) -> list[int]:
+def find_line_starts(text: str) -> list[int]:
     """Return the UTF-8 byte offset at which each line begins; lines as the parser counts them."""
-    starts, at = [0], 0
+    starts, offset = [0], 0
     for line in re.split(r"(?<=\n)|(?<=\r)(?!\n)", text):
-        at += len(line.encode())
-        starts.append(at)
+        offset += len(line.encode())
+        starts.append(offset)
     return starts
 
 
@@ -69,17 +71,17 @@ def unparse(node: ast.AST) -> str:
     return ast.unparse(node)
 
 
-def parents(tree: ast.AST) -> dict[ast.AST, ast.AST]:
+def map_parents(tree: ast.AST) -> dict[ast.AST, ast.AST]:
     """Map each node of a tree to its parent."""
     return {inner: node for node in ast.walk(tree) for inner in ast.iter_child_nodes(node)}
 
 
-def place_of(node: ast.AST) -> Place:
+def get_place(node: ast.AST) -> Place:
     """Return where a node begins; zeros if it has no place."""
     return getattr(node, "lineno", 0), getattr(node, "col_offset", 0)
 
 
-def called(node: ast.AST) -> str:
+def get_called_name(node: ast.AST) -> str:
     """Return the name that a call is made by, including ``asyncio.gather``; empty if the node is not such a call."""
     if not isinstance(node, ast.Call):
         return ""
@@ -92,55 +94,68 @@ def called(node: ast.AST) -> str:
             return ""
 
 
-def calls(tree: ast.AST) -> list[ast.Call]:
+def list_calls(tree: ast.AST) -> list[ast.Call]:
     """Return all calls of a tree, in the order of the text."""
-    found = [node for node in ast.walk(tree) if isinstance(node, ast.Call)]
-    return sorted(found, key=lambda call: (call.lineno, call.col_offset))
+    nodes = [node for node in ast.walk(tree) if isinstance(node, ast.Call)]
+    return sorted(nodes, key=lambda call: (call.lineno, call.col_offset))
 
 
-def bound_names(tree: ast.AST) -> set[str]:
+def collect_bound_names(tree: ast.AST) -> set[str]:
     """Return all names that a tree binds anywhere."""
-    found: set[str] = set()
+    bound: set[str] = set()
     for node in ast.walk(tree):
         match node:
             case ast.Name(id=name, ctx=ast.Store()) | ast.arg(arg=name):
-                found.add(name)
+                bound.add(name)
             case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
-                found.add(name)
+                bound.add(name)
             case ast.ExceptHandler(name=str(name)) | ast.MatchAs(name=str(name)) | ast.MatchStar(name=str(name)):
-                found.add(name)
+                bound.add(name)
             case ast.MatchMapping(rest=str(name)):
-                found.add(name)
+                bound.add(name)
             case ast.Import(names=names) | ast.ImportFrom(names=names):
-                found.update((one.asname or one.name).partition(".")[0] for one in names)
+                bound.update((one.asname or one.name).partition(".")[0] for one in names)
             case _:
                 pass
-    return found
+    return bound
 
 
-def names_set(node: ast.stmt) -> list[str]:
+def list_assigned_names(node: ast.stmt) -> list[str]:
     """Return the names that a statement assigns to, modifies, or binds as a loop variable."""
     match node:
         case ast.Assign(targets):
-            return [name for target in targets for name in _roots(target)]
+            return [name for target in targets for name in _find_root_names(target)]
         case ast.AugAssign(target) | ast.For(target) | ast.AsyncFor(target):
-            return _roots(target)
+            return _find_root_names(target)
         case ast.AnnAssign(target, _, value):
-            return _roots(target) if value is not None else []
+            return _find_root_names(target) if value is not None else []
         case ast.Expr(ast.Call(func=ast.Attribute(value=held))):
-            return _roots(held)
+            return _find_root_names(held)
         case _:
             return []
 
 
-def _roots(target: ast.expr) -> list[str]:
+def _find_root_names(target: ast.expr) -> list[str]:
     """Return the names that an assignment target binds, or modifies a part of."""
     match target:
         case ast.Name(name):
             return [name]
         case ast.Tuple(parts) | ast.List(parts):
-            return list(dict.fromkeys(name for part in parts for name in _roots(part)))
+            return list(dict.fromkeys(name for part in parts for name in _find_root_names(part)))
         case ast.Starred(value) | ast.Subscript(value) | ast.Attribute(value):
-            return _roots(value)
+            return _find_root_names(value)
         case _:
             return []
+
+
+def read_attribute_docstrings(text: str) -> dict[str, str]:
+    """Return the docstrings below the annotated names of a class, by name. Raises what :func:`ast.parse` does."""
+    definition = parse_module(text).body[0]
+    found: dict[str, str] = {}
+    for field, below in pairwise(definition.body if isinstance(definition, ast.ClassDef) else ()):
+        match field, below:
+            case ast.AnnAssign(target=ast.Name(id=name)), ast.Expr(value=ast.Constant(value=str() as docstring)):
+                found[name] = cleandoc(docstring)
+            case _:
+                pass
+    return found

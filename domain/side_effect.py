@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from functools import lru_cache
 from typing import Literal, NamedTuple
 
-Said = Literal["", "reads", "changes"]
+DeclaredEffect = Literal["", "reads", "changes"]
 """What a document or an administrator declares about a tool; empty if nothing."""
 
 READING_METHODS = frozenset({"GET", "HEAD", "OPTIONS", "QUERY"})
@@ -40,7 +40,7 @@ _OVERRIDING_FIELD = re.compile(r"[^a-z]+(?:http_?)?(?:method|verb)[^a-z]*")
 _SEPARATOR = re.compile(r"[\W_]+")
 
 
-def override_in(names: Iterable[str]) -> str:
+def find_method_override(names: Iterable[str]) -> str:
     """Return the first parameter by which a server may take another method than that of the request; empty where there is none."""
     return next((name for name in names if _sets_method(name.lower())), "")
 
@@ -66,40 +66,42 @@ class SideEffect(NamedTuple):
 
 
 @lru_cache(maxsize=65_536)
-def side_effect(method: str, api: str, said: Said = "", marked: Said = "", override: str = "") -> SideEffect:
+def determine_side_effect(
+    method: str, api: str, declared: DeclaredEffect = "", marked: DeclaredEffect = "", override: str = ""
+) -> SideEffect:
     """Return the side effect of an operation called ``api``.
 
     Sources by priority: an administrator, the document, the method, and a warning by the name. ``override`` is a parameter that can set another
-    method (:func:`override_in`); no document can declare such an operation read-only, since the parameter's value is chosen by each run.
+    method (:func:`find_method_override`); no document can declare such an operation read-only, since the parameter's value is chosen by each run.
     """
     if marked:
         return SideEffect(marked, "administrator", "an administrator said so")
-    if override and said != "changes" and method in _MAY_READ:
+    if override and declared != "changes" and method in _MAY_READ:
         return SideEffect("unknown", "name", f"its parameter “{override}” can set another method than {method}")
     # A document may always warn of a side effect, but deny one only where the method leaves that open.
-    if said == "changes" or (said == "reads" and method in _MAY_READ):
-        return SideEffect(said, "document", "its document says so")
+    if declared == "changes" or (declared == "reads" and method in _MAY_READ):
+        return SideEffect(declared, "document", "its document says so")
     if method == MCP:
         return SideEffect(
             "changes", "method", "it is a tool of an MCP server, and nobody but that server can say that it only reads"
         )
     if method not in READING_METHODS:
         return SideEffect("changes", "method", f"it is called by {method}")
-    if verb := _changing_verb(method, api):
+    if verb := _find_changing_verb(method, api):
         return SideEffect("unknown", "name", f"its name begins with “{verb}”, though it is called by {method}")
     return SideEffect("reads", "method", f"it is called by {method}")
 
 
-def first_word(identifier: str) -> str:
+def get_first_word(identifier: str) -> str:
     """Return the first word of an identifier in lower case: ``removeJob``, ``remove_job``, ``/REMOVE job`` → remove."""
-    found = _FIRST_WORD.match(identifier)
-    return found[1].lower() if found else ""
+    match = _FIRST_WORD.match(identifier)
+    return match[1].lower() if match else ""
 
 
-def _changing_verb(method: str, api: str) -> str:
+def _find_changing_verb(method: str, api: str) -> str:
     """Return the verb in a name that indicates a change; empty if there is none.
 
     A name made of method and path is checked in each part of the path.
     """
     names = api.split("/")[1:] if api.startswith(f"{method} /") else (api,)
-    return next((verb for verb in map(first_word, names) if verb in CHANGING_VERBS), "")
+    return next((verb for verb in map(get_first_word, names) if verb in CHANGING_VERBS), "")

@@ -11,7 +11,7 @@ from pydantic import Field
 
 from domain.model import Model
 from domain.program import ProgramPlan
-from domain.ties import rank
+from domain.ranking import rank_results
 from domain.tool import ToolId
 
 SolutionOrigin = Literal["run", "template", "person", "mined"]
@@ -26,7 +26,7 @@ class Solution(Model):
     """A program whose values are inputs, with the requests that it serves."""
 
     id: str
-    """The program's id; for an owner's solution, followed by a point and the owner's key (:func:`program_of`)."""
+    """The program's id; for an owner's solution, followed by a point and the owner's key (:func:`get_program_id`)."""
     owner: str = ""
     """Empty if shared by all."""
     plan: ProgramPlan
@@ -64,7 +64,7 @@ class Solution(Model):
     at: datetime
 
 
-def program_of(solution: str) -> str:
+def get_program_id(solution: str) -> str:
     """Return the program's id within a solution's id; it is the same for all owners."""
     return solution.partition(".")[0]
 
@@ -78,12 +78,12 @@ class NearPattern(Model):
     similarity: float
 
 
-def rank_patterns(found: Iterable[NearPattern], limit: int) -> list[NearPattern]:
+def rank_patterns(patterns: Iterable[NearPattern], limit: int) -> list[NearPattern]:
     """Return the most similar patterns; ties by solution and number."""
-    return rank(found, limit, lambda one: one.similarity, lambda one: (one.solution, one.number))
+    return rank_results(patterns, limit, lambda one: one.similarity, lambda one: (one.solution, one.number))
 
 
-Change = Callable[[str, Solution | None], Solution | None]
+SolutionChange = Callable[[str, Solution | None], Solution | None]
 """A change of one solution.
 
 It receives an id and the solution stored under it, if any, and returns the solution to store, or None to leave it as it is.
@@ -105,7 +105,7 @@ class SolutionStore(Protocol):
         """Return solutions by id; unknown ids are left out."""
         ...
 
-    async def change(self, ids: Sequence[str], change: Change) -> dict[str, Solution]:
+    async def change(self, ids: Sequence[str], change: SolutionChange) -> dict[str, Solution]:
         """Apply ``change`` to the solutions under these ids, all or none, and return what was written, by id.
 
         Nobody else writes them meanwhile, so concurrent changes lose nothing of one another. ``change`` must have no side effects, because it is
@@ -113,11 +113,11 @@ class SolutionStore(Protocol):
         """
         ...
 
-    async def of_program(self, program: str) -> list[Solution]:
-        """Return all owners' solutions with this program (:func:`program_of` of their ids), ordered by id."""
+    async def list_by_program(self, program: str) -> list[Solution]:
+        """Return all owners' solutions with this program (:func:`get_program_id` of their ids), ordered by id."""
         ...
 
-    async def on_path(self, tools: Iterable[ToolId]) -> list[Solution]:
+    async def list_by_tools(self, tools: Iterable[ToolId]) -> list[Solution]:
         """Return the solutions that call one of these tools, ordered by id."""
         ...
 
@@ -148,7 +148,7 @@ class PatternIndex(Protocol):
         """Create missing structure; idempotent."""
         ...
 
-    async def known(self, solutions: Iterable[str], identity: str) -> dict[str, int]:
+    async def count_patterns(self, solutions: Iterable[str], identity: str) -> dict[str, int]:
         """Return how many patterns of each solution have a vector of this encoder."""
         ...
 
@@ -156,7 +156,7 @@ class PatternIndex(Protocol):
         """Replace the vectors of a solution's patterns, which have unit length and are in order."""
         ...
 
-    async def near(self, vector: Sequence[float], identity: str, owner: str, limit: int) -> list[NearPattern]:
+    async def find_similar(self, vector: Sequence[float], identity: str, owner: str, limit: int) -> list[NearPattern]:
         """Return the most similar patterns of shared solutions or this owner's, best first. ``vector`` has unit length."""
         ...
 

@@ -7,20 +7,27 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import Literal
 
-from domain.python_source import bound_names, called, calls, line_starts, names_set, parse_module
+from domain.python_source import (
+    collect_bound_names,
+    find_line_starts,
+    get_called_name,
+    list_assigned_names,
+    list_calls,
+    parse_module,
+)
 
-_KEPT = 32
+_CACHED_TEXTS = 32
 """Number of parsed texts that are cached.
 
 The checks, the run and the views of one program ask for the same text in turn.
 """
-_LONGEST_KEPT = 20_000
+_MAX_CACHED_LENGTH = 20_000
 """Longer texts, in characters, are not cached."""
 
 
 def parse_source(text: str) -> "SourceText":
     """Return the parsed text; equal texts share one object. Raises what :func:`ast.parse` does."""
-    return _parse_once(text) if len(text) <= _LONGEST_KEPT else SourceText(text)
+    return _parse_once(text) if len(text) <= _MAX_CACHED_LENGTH else SourceText(text)
 
 
 def try_parse_source(text: str) -> "SourceText | None":
@@ -45,7 +52,7 @@ def normalize(text: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Expression:
+class SourceExpression:
     """An expression of a text. Lines count from 1."""
 
     node: ast.expr
@@ -70,7 +77,7 @@ class Expression:
 
     @property
     def names(self) -> frozenset[str]:
-        return frozenset(_names_in(self.node))
+        return frozenset(_iterate_names(self.node))
 
     @property
     def value(self) -> object:
@@ -79,24 +86,24 @@ class Expression:
 
 
 @dataclass(frozen=True, slots=True)
-class Argument:
+class SourceArgument:
     """A named argument of a call; the name is empty for an unpacked mapping (``**``)."""
 
     name: str
-    value: Expression
+    value: SourceExpression
     start: int
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class SourceCall:
     """A call in a text."""
 
     node: ast.Call
     """For the analyses, which must not change it."""
     function: str
     """The called name, or a name with one dot as ``asyncio.gather``; empty for anything else."""
-    positional: tuple[Expression, ...]
-    arguments: tuple[Argument, ...]
+    positional: tuple[SourceExpression, ...]
+    arguments: tuple[SourceArgument, ...]
     start: int
     """Offset in UTF-8 bytes, as the sites of events contain it."""
     end: int
@@ -104,9 +111,9 @@ class Call:
     """Position in its line, from 1 and in characters."""
     awaited_from: int | None = None
     """Offset of the ``await`` in front of it; None if there is none."""
-    held_as: str = ""
+    assigned_to: str = ""
     """The name that a statement assigns its awaited result to, if it does nothing else."""
-    quoted: bool = False
+    in_f_string: bool = False
     """It is within an f-string."""
 
     @property
@@ -124,7 +131,7 @@ class Call:
 
 
 @dataclass(frozen=True, slots=True)
-class Statement:
+class SourceStatement:
     """A statement at any level."""
 
     node: ast.stmt
@@ -162,25 +169,25 @@ class Statement:
                 return "other"
 
     @property
-    def sets(self) -> tuple[str, ...]:
+    def assigned_names(self) -> tuple[str, ...]:
         """The names that it assigns to, modifies, or binds as a loop variable."""
-        return tuple(names_set(self.node))
+        return tuple(list_assigned_names(self.node))
 
     @property
-    def defines(self) -> str:
+    def defined_function(self) -> str:
         """The function that it defines; empty for any other statement."""
         return self.node.name if isinstance(self.node, ast.FunctionDef | ast.AsyncFunctionDef) else ""
 
     @property
-    def calls_only(self) -> str:
+    def only_called(self) -> str:
         """The function that it calls, awaited or not, if it does nothing else; otherwise empty."""
         value = self.node.value if isinstance(self.node, ast.Expr) else None
-        called = value.value if isinstance(value, ast.Await) else value
-        return called.func.id if isinstance(called, ast.Call) and isinstance(called.func, ast.Name) else ""
+        call = value.value if isinstance(value, ast.Await) else value
+        return call.func.id if isinstance(call, ast.Call) and isinstance(call.func, ast.Name) else ""
 
     @property
     def names(self) -> frozenset[str]:
-        return frozenset(_names_in(self.node))
+        return frozenset(_iterate_names(self.node))
 
 
 class SourceText:
@@ -194,22 +201,22 @@ class SourceText:
     @cached_property
     def starts(self) -> list[int]:
         """Offset of each line's beginning in UTF-8 bytes; lines as the parser counts them."""
-        return line_starts(self.text)
+        return find_line_starts(self.text)
 
     @cached_property
-    def calls(self) -> tuple[Call, ...]:
+    def calls(self) -> tuple[SourceCall, ...]:
         """All calls, in the order of the text."""
         return tuple(_read_calls(self))
 
     @cached_property
-    def statements(self) -> tuple[Statement, ...]:
+    def statements(self) -> tuple[SourceStatement, ...]:
         """All statements, each before those within it."""
         return tuple(self._read_statements(self.tree.body, outermost=True))
 
     @cached_property
     def names(self) -> tuple[str, ...]:
         """Every occurrence of a name, read, set or deleted, the outer ones first."""
-        return tuple(_names_in(self.tree))
+        return tuple(_iterate_names(self.tree))
 
     @cached_property
     def names_read(self) -> Counter[str]:
@@ -229,13 +236,13 @@ class SourceText:
     @cached_property
     def names_bound(self) -> frozenset[str]:
         """All names that the text binds anywhere."""
-        return frozenset(bound_names(self.tree))
+        return frozenset(collect_bound_names(self.tree))
 
     @cached_property
-    def names_left(self) -> frozenset[str]:
+    def exported_names(self) -> frozenset[str]:
         """The names that are still bound for a text that runs after this one: variables, functions and imports."""
         imports = (node for node in ast.walk(self.tree) if isinstance(node, ast.alias))
-        functions = (one.defines for one in self.statements if one.defines)
+        functions = (one.defined_function for one in self.statements if one.defined_function)
         return frozenset(
             (*self.names_set, *functions, *((one.asname or one.name).partition(".")[0] for one in imports))
         )
@@ -247,10 +254,10 @@ class SourceText:
         return tuple(value for value in constants if isinstance(value, str))
 
     @property
-    def last_value(self) -> Expression | None:
+    def last_value(self) -> SourceExpression | None:
         """The expression that its last statement consists of; None if that is any other statement."""
         last = self.tree.body[-1] if self.tree.body else None
-        return self.expression(last.value) if isinstance(last, ast.Expr) else None
+        return self.to_expression(last.value) if isinstance(last, ast.Expr) else None
 
     @cached_property
     def kinds(self) -> frozenset[str]:
@@ -263,12 +270,12 @@ class SourceText:
         dicts = (node for node in ast.walk(self.tree) if isinstance(node, ast.Dict))
         return frozenset(key.value for node in dicts for key in node.keys if isinstance(key, ast.Constant))
 
-    def places_of(self, name: str) -> list[tuple[int, bool]]:
+    def find_places(self, name: str) -> list[tuple[int, bool]]:
         """Return the offsets of a name in UTF-8 bytes, each with whether it is within an f-string."""
         strings = (node for node in ast.walk(self.tree) if isinstance(node, ast.JoinedStr))
-        quoted = {node for string in strings for node in ast.walk(string)}
+        nodes_in_f_strings = {node for string in strings for node in ast.walk(string)}
         nodes = (node for node in ast.walk(self.tree) if isinstance(node, ast.Name) and node.id == name)
-        return [(self.span(node)[0], node in quoted) for node in nodes]
+        return [(self.get_span(node)[0], node in nodes_in_f_strings) for node in nodes]
 
     def is_within(self, nodes: int, levels: int) -> bool:
         """Return whether the tree has at most this many nodes and levels."""
@@ -283,49 +290,49 @@ class SourceText:
                 return True
         return False
 
-    def span(self, node: ast.expr | ast.stmt | ast.keyword) -> tuple[int, int]:
+    def get_span(self, node: ast.expr | ast.stmt | ast.keyword) -> tuple[int, int]:
         """Return where a node begins and ends, in UTF-8 bytes."""
         last, end = node.end_lineno or node.lineno, node.end_col_offset or node.col_offset
-        return self._place(node.lineno, node.col_offset), self._place(last, end)
+        return self._to_offset(node.lineno, node.col_offset), self._to_offset(last, end)
 
-    def expression(self, node: ast.expr) -> Expression:
+    def to_expression(self, node: ast.expr) -> SourceExpression:
         """Return one of the text's nodes as an expression."""
-        return Expression(node, *self.span(node))
+        return SourceExpression(node, *self.get_span(node))
 
     def _count_names(self, context: type[ast.expr_context]) -> Counter[str]:
         nodes = (node for node in ast.walk(self.tree) if isinstance(node, ast.Name))
         return Counter(node.id for node in nodes if isinstance(node.ctx, context))
 
-    def _place(self, line: int, offset: int) -> int:
+    def _to_offset(self, line: int, offset: int) -> int:
         return (
             self.starts[min(line, len(self.starts)) - 1] + offset
         )  # of a node in an f-string, Python may tell any line
 
-    def _read_statements(self, body: Sequence[ast.stmt], *, outermost: bool) -> Iterator[Statement]:
+    def _read_statements(self, body: Sequence[ast.stmt], *, outermost: bool) -> Iterator[SourceStatement]:
         for node in body:
-            start, end = self.span(node)
+            start, end = self.get_span(node)
             inner: list[ast.stmt] = getattr(node, "body", [])
-            yield Statement(node, start, end, outermost, self.span(inner[0])[0] if inner else start)
+            yield SourceStatement(node, start, end, outermost, self.get_span(inner[0])[0] if inner else start)
             for name in ("body", "orelse", "finalbody"):
                 yield from self._read_statements(getattr(node, name, []), outermost=False)
             for part in (*getattr(node, "handlers", []), *getattr(node, "cases", [])):
                 yield from self._read_statements(part.body, outermost=False)
 
 
-@lru_cache(maxsize=_KEPT)
+@lru_cache(maxsize=_CACHED_TEXTS)
 def _parse_once(text: str) -> SourceText:
     return SourceText(text)
 
 
-def _names_in(node: ast.AST) -> Iterator[str]:
+def _iterate_names(node: ast.AST) -> Iterator[str]:
     """Yield each occurrence of a name below a node."""
     return (part.id for part in ast.walk(node) if isinstance(part, ast.Name))
 
 
-def _read_calls(source: SourceText) -> Iterator[Call]:
+def _read_calls(source: SourceText) -> Iterator[SourceCall]:
     awaits: dict[ast.AST, ast.Await] = {}
     holders: dict[ast.AST, str] = {}
-    quoted = set[ast.AST]()
+    nodes_in_f_strings = set[ast.AST]()
     data = source.text.encode()
     for node in ast.walk(source.tree):
         match node:
@@ -334,23 +341,24 @@ def _read_calls(source: SourceText) -> Iterator[Call]:
             case ast.Assign([ast.Name(name)], ast.Await(value)):
                 holders[value] = name
             case ast.JoinedStr():
-                quoted.update(ast.walk(node))
+                nodes_in_f_strings.update(ast.walk(node))
             case _:
                 pass
-    for node in calls(source.tree):
-        start, end = source.span(node)
+    for node in list_calls(source.tree):
+        start, end = source.get_span(node)
         arguments = tuple(
-            Argument(one.arg or "", source.expression(one.value), source.span(one)[0]) for one in node.keywords
+            SourceArgument(one.arg or "", source.to_expression(one.value), source.get_span(one)[0])
+            for one in node.keywords
         )
-        yield Call(
+        yield SourceCall(
             node,
-            called(node),
-            tuple(map(source.expression, node.args)),
+            get_called_name(node),
+            tuple(map(source.to_expression, node.args)),
             arguments,
             start,
             end,
             len(data[start - node.col_offset : start].decode(errors="replace")) + 1,
-            source.span(awaits[node])[0] if node in awaits else None,
+            source.get_span(awaits[node])[0] if node in awaits else None,
             holders.get(node, ""),
-            node in quoted,
+            node in nodes_in_f_strings,
         )

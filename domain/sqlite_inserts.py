@@ -4,7 +4,7 @@ import locale
 import re
 from contextlib import suppress
 
-_SUBSTITUTES = ("C.UTF-8", "en_US.UTF-8", "C")
+_FALLBACK_LOCALES = ("C.UTF-8", "en_US.UTF-8", "C")
 """C locales in which ``I`` and ``i`` are one letter; the first available one is used."""
 
 
@@ -15,15 +15,15 @@ def recognise_inserts() -> None:
     ``INSERT`` is taken for a statement that changes nothing: its row count is not reported, and ``executemany`` rejects it. Only ``LC_CTYPE``
     changes; text stays UTF-8, and numbers, dates and sorting stay the user's.
     """
-    if _knows_inserts():
+    if _recognises_inserts():
         return
-    for name in _SUBSTITUTES:
+    for name in _FALLBACK_LOCALES:
         with suppress(locale.Error):  # the machine lacks it
             locale.setlocale(locale.LC_CTYPE, name)
             return
 
 
-def _knows_inserts() -> bool:
+def _recognises_inserts() -> bool:
     """Return whether the C library treats both spellings as one word.
 
     Asking SQLite itself would block the event loop of whoever opens a database.

@@ -7,7 +7,7 @@ from urllib.parse import quote, unquote, urlsplit
 from pydantic.types import JsonValue
 
 from domain.model import Model
-from domain.side_effect import MCP, Said, SideEffect, override_in, side_effect
+from domain.side_effect import MCP, DeclaredEffect, SideEffect, determine_side_effect, find_method_override
 
 ToolId = NewType("ToolId", str)
 """``category/toolset/api``, each part percent-encoded; made by :func:`tool_id` only."""
@@ -32,7 +32,7 @@ It only reads, changes something, destroys what exists, only adds, may be repeat
 STDIO = "stdio:"
 """Prefix of the address of a server that this process starts itself and talks to by standard input and output."""
 
-_SETTING_METHODS = frozenset({"PUT", "DELETE"})
+_IDEMPOTENT_METHODS = frozenset({"PUT", "DELETE"})
 """Methods with side effects for which calling twice equals calling once."""
 
 
@@ -42,7 +42,7 @@ def tool_id(category: str, toolset: str, api: str) -> ToolId:
 
 
 @lru_cache(maxsize=65_536)
-def tool_id_parts(tool: ToolId) -> tuple[str, str, str]:
+def split_tool_id(tool: ToolId) -> tuple[str, str, str]:
     """Return ``(category, toolset, api)`` of an id made by :func:`tool_id`."""
     category, toolset, api = tool.split("/")
     return unquote(category), unquote(toolset), unquote(api)
@@ -62,7 +62,7 @@ def is_unresolved(tool: ToolId) -> bool:
 
 
 @lru_cache(maxsize=65_536)
-def host_of(url: str) -> str:
+def parse_host(url: str) -> str:
     """Return a URL's ``host`` or ``host:port`` in lower case, or ``stdio:NAME``; empty if it has no valid host."""
     if url.startswith(STDIO):
         return url
@@ -211,9 +211,9 @@ class ToolDoc(Model):
     """A call without body fields sends an empty body, with its media type."""
     idempotency_header: str = ""
     """The server tells repeated calls from new ones by a value that the caller puts in this header."""
-    side_effect: Said = ""
+    side_effect: DeclaredEffect = ""
     """What the document itself declares."""
-    marked: Said = ""
+    marked: DeclaredEffect = ""
     """What an administrator of the store declares. It has priority and stays when the document is imported again."""
     learnt_response: str | None = None
     """JSON Schema of observed responses, with names and types only; stays when the document is imported again.
@@ -233,8 +233,8 @@ class ToolDoc(Model):
     @property
     def effect(self) -> SideEffect:
         """The side effects of calling it, and which source says so."""
-        override = override_in(name for one in self.parameters for name in (one.wire_name, one.name))
-        return side_effect(self.method, self.api, self.side_effect, self.marked, override)
+        override = find_method_override(name for one in self.parameters for name in (one.wire_name, one.name))
+        return determine_side_effect(self.method, self.api, self.side_effect, self.marked, override)
 
     @property
     def safe(self) -> bool:
@@ -244,7 +244,7 @@ class ToolDoc(Model):
     @property
     def harmless_again(self) -> bool:
         """True if calling it twice has the effect of calling it once, whoever calls."""
-        return self.safe or self.idempotent or self.method in _SETTING_METHODS
+        return self.safe or self.idempotent or self.method in _IDEMPOTENT_METHODS
 
     @property
     def repeatable(self) -> bool:
@@ -259,7 +259,7 @@ class ToolDoc(Model):
     @property
     def host(self) -> str:
         """``host`` or ``host:port`` of its address in lower case, or ``stdio:NAME``; empty if it has no valid host."""
-        return host_of(self.url)
+        return parse_host(self.url)
 
     @property
     def address(self) -> str:

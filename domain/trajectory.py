@@ -11,7 +11,7 @@ from domain.plan import Binding
 from domain.tool import ToolId
 
 
-class Outcome(StrEnum):
+class RecordedOutcome(StrEnum):
     """The outcome of a recorded call.
 
     ``OK`` and ``FAILED`` are evidence of availability. ``CALLER_FAULT`` (bad or missing arguments, a missing key, a function that does not
@@ -24,26 +24,26 @@ class Outcome(StrEnum):
     UNKNOWN = "unknown"
 
     @property
-    def known(self) -> bool:
+    def is_evidence(self) -> bool:
         """True if the call is evidence of availability."""
-        return self in (Outcome.OK, Outcome.FAILED)
+        return self in (RecordedOutcome.OK, RecordedOutcome.FAILED)
 
     @property
     def failed(self) -> bool:
         """True if cleaning removes the call from the path."""
-        return self in (Outcome.FAILED, Outcome.CALLER_FAULT)
+        return self in (RecordedOutcome.FAILED, RecordedOutcome.CALLER_FAULT)
 
 
-Finish = Literal["give_answer", "give_up", "none", "other"]
+TrajectoryEnd = Literal["give_answer", "give_up", "none", "other"]
 """How a trajectory ended; ``other``: its source recorded no ending."""
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class TrajectoryCall:
     """One call of a trajectory, by the name that its source used."""
 
     function: str
-    outcome: Outcome
+    outcome: RecordedOutcome
     category: str | None = None
     toolset: str | None = None
     arguments: str | None = None
@@ -58,15 +58,15 @@ class Trajectory:
     id: str
     source: str
     query: str
-    finish: Finish
-    path: tuple[Call, ...]
+    finish: TrajectoryEnd
+    path: tuple[TrajectoryCall, ...]
     """All calls of the accepted branch in order, failed ones included."""
-    attempts: tuple[Call, ...]
+    attempts: tuple[TrajectoryCall, ...]
     """Every call node of the whole search tree once; equals ``path`` for a source without branches."""
 
 
 @dataclass(frozen=True, slots=True)
-class Taken:
+class TakenValue:
     """A value that a call of ``target`` took from an earlier response of ``source``."""
 
     source: ToolId
@@ -77,12 +77,12 @@ class Taken:
 
 
 @dataclass(frozen=True, slots=True)
-class Solved:
+class SolvedRequest:
     """A request with the cleaned path that served it, whose tools all have documents."""
 
     request: str
     path: tuple[ToolId, ...]
-    taken: tuple[Taken, ...] = ()
+    taken: tuple[TakenValue, ...] = ()
     """What its calls took from one another."""
     bindings: tuple[tuple[Binding, ...], ...] = ()
     """For each tool of the path, where the argument values came from; empty if unknown."""
@@ -99,4 +99,4 @@ class RecordedCall:
     arguments: str
     """Text that holds a JSON or Python mapping."""
     response: str
-    outcome: Outcome
+    outcome: RecordedOutcome

@@ -4,18 +4,39 @@ import asyncio
 import random
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass
-from statistics import median
+from statistics import mean, median
 from typing import Any, Protocol
 
 from agent.budget import Budget
 from agent.run import RunDeps
 from domain.usage import Usage
-from evaluation.asking_back import asking_figures
-from evaluation.correctness import Verdict
-from evaluation.costs import costs
-from evaluation.expected import HELD_OUT, Asked, conversations
-from evaluation.recovery import recovered
-from evaluation.turns import judged, turns_of
+from evaluation.clarification import compute_clarification_figures
+from evaluation.correctness import AnswerVerdict
+from evaluation.evaluation_cases import HELD_OUT, EvaluationCase, group_conversations
+from evaluation.recovery import compute_recovery
+from evaluation.turns import judge_turn, run_conversation
+
+Spread = dict[str, float]
+
+
+def summarize_costs(verdicts: Sequence[AnswerVerdict]) -> dict[str, object]:
+    """Return the cost figures of some requests; an empty dict for no requests."""
+    if not verdicts:
+        return {}
+    return {
+        "model_calls": _describe_spread(verdicts, lambda one: one.usage.model_calls),
+        "tokens": _describe_spread(verdicts, lambda one: one.usage.prompt_tokens + one.usage.completion_tokens),
+        "seconds": _describe_spread(verdicts, lambda one: one.usage.total_seconds),
+        "repairs": sum(one.repairs for one in verdicts),
+        "repaired": sum(one.repairs > 0 for one in verdicts),
+        "looks": sum(one.looks for one in verdicts),
+    }
+
+
+def _describe_spread(verdicts: Sequence[AnswerVerdict], value_of: Callable[[AnswerVerdict], float]) -> Spread:
+    values = [float(value_of(one)) for one in verdicts]
+    return {"p50": median(values), "mean": mean(values), "max": max(values)}
+
 
 RESAMPLES = 10_000
 _SEED = 7
@@ -23,7 +44,7 @@ _SEED = 7
 Figures = dict[str, Any]
 
 
-class Services(Protocol):
+class ResettableServices(Protocol):
     """The services behind the requests' APIs."""
 
     async def reset(self) -> None:
@@ -36,51 +57,51 @@ class Services(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Evaluation:
+class AnswerEvaluation:
     """The verdicts of an evaluation."""
 
-    verdicts: tuple[Verdict, ...]
+    verdicts: tuple[AnswerVerdict, ...]
     unasked: tuple[str, ...] = ()
     """Operations by which requests that should only read, running together, changed something."""
 
 
 async def evaluate_answers(
-    asked: Sequence[Asked],
+    cases: Sequence[EvaluationCase],
     deps: Callable[[], Awaitable[RunDeps]],
     budget: Budget,
-    services: Services,
+    services: ResettableServices,
     *,
     at_once: int = 1,
     progress: Callable[[int], None] | None = None,
-) -> Evaluation:
+) -> AnswerEvaluation:
     """Return a verdict for every request, in order.
 
     Requests that only read run ``at_once`` at a time. Conversations with a request that must run ``alone`` follow one by one. The services
     are reset before the first request and before each of these conversations.
 
     Args:
-        asked: the requests.
+        cases: the requests.
         deps: builds the dependencies of one run.
         budget: the limits of each run.
         services: the services behind the APIs.
         at_once: runs in parallel.
         progress: gets the number of requests done.
     """
-    verdicts: dict[str, Verdict] = {}
+    verdicts: dict[str, AnswerVerdict] = {}
     free = asyncio.Semaphore(at_once)
 
-    async def ask(talk: Sequence[Asked], *, alone: bool) -> None:
+    async def ask(talk: Sequence[EvaluationCase], *, alone: bool) -> None:
         async with free:
             # The ledger spans the conversation: each turn is judged by the changes after those already known.
             known = len(await services.effects()) if alone else 0
-            async for turn in turns_of(talk, deps, budget):
+            async for turn in run_conversation(talk, deps, budget):
                 effects = await services.effects() if alone else []
-                verdicts[turn.asked.id] = judged(turn, effects[known:] if alone else None)
+                verdicts[turn.case.id] = judge_turn(turn, effects[known:] if alone else None)
                 known = len(effects)
                 if progress:
                     progress(len(verdicts))
 
-    talks = [(talk, any(one.alone for one in talk)) for talk in conversations(asked)]
+    talks = [(talk, any(one.alone for one in talk)) for talk in group_conversations(cases)]
     await services.reset()
     async with asyncio.TaskGroup() as group:
         for talk, alone in talks:
@@ -91,35 +112,37 @@ async def evaluate_answers(
         if alone:
             await services.reset()
             await ask(talk, alone=True)
-    return Evaluation(tuple(verdicts[one.id] for one in asked), unasked)
+    return AnswerEvaluation(tuple(verdicts[one.id] for one in cases), unasked)
 
 
-def report(evaluation: Evaluation, *, show_held_out: bool = False) -> Figures:
+def report(evaluation: AnswerEvaluation, *, show_held_out: bool = False) -> Figures:
     """Return the figures of an evaluation.
 
-    ``overall`` and ``calls`` (by the number of calls that lead to the answer) are over the answerable requests. ``interval``: 95 %, by the
+    ``overall`` and ``calls`` (by the number of calls that lead to the answer) are over the answerable requests. ``compute_share_interval``: 95 %, by the
     bootstrap over requests. Failures of held-out requests are counted but only shown on request: whoever tunes must not see them.
     """
     verdicts = evaluation.verdicts
-    answerable = [one for one in verdicts if one.asked.answerable]
+    answerable = [one for one in verdicts if one.case.answerable]
     wrong = [one for one in verdicts if not one.right]
-    shown = [one for one in wrong if show_held_out or one.asked.group != HELD_OUT]
+    shown_failures = [one for one in wrong if show_held_out or one.case.group != HELD_OUT]
     usages = [one.usage for one in verdicts]
     return {
-        "groups": _table((group_of(one), one) for one in verdicts),
-        "costs": _costs(verdicts),
-        "turns": _turns(verdicts),
-        "asking": asking_figures(verdicts, group_of),
-        "calls": _table((f"{n}+" if (n := min(3, len(one.asked.calls))) == 3 else str(n), one) for one in answerable),
-        "overall": {**share(answerable), "interval": interval([one.right for one in answerable])},
-        "recovery": recovered(verdicts),
-        "failures": [_failure(one) for one in shown],
-        "failures_withheld": len(wrong) - len(shown),
+        "groups": _tabulate_shares((get_group(one), one) for one in verdicts),
+        "costs": _summarize_costs_by_group(verdicts),
+        "turns": _summarize_turns(verdicts),
+        "asking": compute_clarification_figures(verdicts, get_group),
+        "calls": _tabulate_shares(
+            (f"{n}+" if (n := min(3, len(one.case.calls))) == 3 else str(n), one) for one in answerable
+        ),
+        "overall": {**compute_share(answerable), "interval": compute_share_interval([one.right for one in answerable])},
+        "recovery": compute_recovery(verdicts),
+        "failures": [_describe_failure(one) for one in shown_failures],
+        "failures_withheld": len(wrong) - len(shown_failures),
         "unasked_changes": list(evaluation.unasked),
         "fell_back": sum(one.fell_back for one in verdicts),
         "model_calls": sum(usage.model_calls for usage in usages),
-        "by_purpose": by_purpose(usages),
-        "per_right": per_right(verdicts),
+        "by_purpose": count_by_purpose(usages),
+        "per_right": compute_per_right(verdicts),
         "tokens": {
             "prompt": sum(usage.prompt_tokens for usage in usages),
             "completion": sum(usage.completion_tokens for usage in usages),
@@ -129,41 +152,41 @@ def report(evaluation: Evaluation, *, show_held_out: bool = False) -> Figures:
     }
 
 
-def group_of(verdict: Verdict) -> str:
+def get_group(verdict: AnswerVerdict) -> str:
     """Return the group that a request is counted in."""
-    return verdict.asked.group if verdict.asked.answerable else "unanswerable"
+    return verdict.case.group if verdict.case.answerable else "unanswerable"
 
 
-def _costs(verdicts: Sequence[Verdict]) -> Figures:
-    groups = dict.fromkeys(map(group_of, verdicts))
+def _summarize_costs_by_group(verdicts: Sequence[AnswerVerdict]) -> Figures:
+    groups = dict.fromkeys(map(get_group, verdicts))
     return {
-        **{group: costs([one for one in verdicts if group_of(one) == group]) for group in groups},
-        "all": {**share(verdicts), **costs(verdicts)},
+        **{group: summarize_costs([one for one in verdicts if get_group(one) == group]) for group in groups},
+        "all": {**compute_share(verdicts), **summarize_costs(verdicts)},
     }
 
 
-def _turns(verdicts: Sequence[Verdict]) -> Figures:
+def _summarize_turns(verdicts: Sequence[AnswerVerdict]) -> Figures:
     """Return what was right and what it cost by the number of the turn, for groups with dialogues.
 
     ``whole``: dialogues that were right throughout.
     """
-    found: Figures = {}
-    for group in dict.fromkeys(group_of(one) for one in verdicts if one.asked.turn):
-        ones = [one for one in verdicts if group_of(one) == group]
-        numbers = sorted({one.asked.turn for one in ones})
-        by_turn = {str(number): [one for one in ones if one.asked.turn == number] for number in numbers}
+    figures: Figures = {}
+    for group in dict.fromkeys(get_group(one) for one in verdicts if one.case.turn):
+        group_verdicts = [one for one in verdicts if get_group(one) == group]
+        numbers = sorted({one.case.turn for one in group_verdicts})
+        by_turn = {str(number): [one for one in group_verdicts if one.case.turn == number] for number in numbers}
         talks = [
-            all(one.right for one in ones if one.asked.dialogue == name)
-            for name in dict.fromkeys(one.asked.dialogue for one in ones)
+            all(one.right for one in group_verdicts if one.case.dialogue == name)
+            for name in dict.fromkeys(one.case.dialogue for one in group_verdicts)
         ]
-        found[group] = {
-            "turns": {number: {**share(some), **costs(some)} for number, some in by_turn.items()},
+        figures[group] = {
+            "turns": {number: {**compute_share(some), **summarize_costs(some)} for number, some in by_turn.items()},
             "whole": {"n": len(talks), "right": sum(talks)},
         }
-    return found
+    return figures
 
 
-def by_purpose(usages: Sequence[Usage]) -> Figures:
+def count_by_purpose(usages: Sequence[Usage]) -> Figures:
     """Return model calls and tokens of all runs, by the decision that they were made for."""
     names = sorted({name for usage in usages for name in usage.by_purpose})
     return {
@@ -175,9 +198,9 @@ def by_purpose(usages: Sequence[Usage]) -> Figures:
     }
 
 
-def per_right(verdicts: Sequence[Verdict]) -> Figures | None:
+def compute_per_right(verdicts: Sequence[AnswerVerdict]) -> Figures | None:
     """Return what all runs used, divided by the number of requests answered correctly; None if there is none."""
-    right = sum(one.right for one in verdicts if one.asked.answerable)
+    right = sum(one.right for one in verdicts if one.case.answerable)
     if not right:
         return None
     usages = [one.usage for one in verdicts]
@@ -189,13 +212,13 @@ def per_right(verdicts: Sequence[Verdict]) -> Figures | None:
     }
 
 
-def share(verdicts: Sequence[Verdict]) -> Figures:
+def compute_share(verdicts: Sequence[AnswerVerdict]) -> Figures:
     """Return how many verdicts are right; the share is None for no verdicts."""
     right = sum(one.right for one in verdicts)
     return {"n": len(verdicts), "right": right, "share": right / len(verdicts) if verdicts else None}
 
 
-def interval(right: Sequence[bool], resamples: int = RESAMPLES) -> tuple[float, float] | None:
+def compute_share_interval(right: Sequence[bool], resamples: int = RESAMPLES) -> tuple[float, float] | None:
     """Return the seeded 95 % percentile bootstrap interval of a share; None for no values."""
     if not right:
         return None
@@ -204,22 +227,22 @@ def interval(right: Sequence[bool], resamples: int = RESAMPLES) -> tuple[float, 
     return shares[int(0.025 * resamples)], shares[int(0.975 * resamples)]
 
 
-def _table(named: Iterable[tuple[str, Verdict]]) -> Figures:
-    parts: dict[str, list[Verdict]] = {}
-    for name, verdict in named:
+def _tabulate_shares(named_verdicts: Iterable[tuple[str, AnswerVerdict]]) -> Figures:
+    parts: dict[str, list[AnswerVerdict]] = {}
+    for name, verdict in named_verdicts:
         parts.setdefault(name, []).append(verdict)
-    return {name: share(part) for name, part in parts.items()}
+    return {name: compute_share(part) for name, part in parts.items()}
 
 
-def _failure(verdict: Verdict) -> Figures:
+def _describe_failure(verdict: AnswerVerdict) -> Figures:
     return {
-        "id": verdict.asked.id,
-        "group": verdict.asked.group,
-        "request": verdict.asked.request,
+        "id": verdict.case.id,
+        "group": verdict.case.group,
+        "request": verdict.case.request,
         "cause": verdict.cause,
         "detail": verdict.detail,
-        "expected": list(verdict.asked.expect.values),
-        "gold": [call.operation for call in verdict.asked.calls],
+        "expected": list(verdict.case.expect.values),
+        "gold": [call.operation for call in verdict.case.calls],
         "path": list(verdict.path),
         "answer": verdict.answer,
     }

@@ -7,18 +7,18 @@ from typing import Any
 
 from pydantic.types import JsonValue
 
-from domain.event import CallFinished, Event, Outcome, RunFinished
+from domain.event import CallFinished, Event, RunFinished, RunOutcome
 from domain.model import Model
 from domain.plan import StepResult
 from domain.tool import tool_id
 from domain.usage import Usage
 from evaluation.client_agent import ClientRun
 from evaluation.correctness import Cause, judge
-from evaluation.expected import Asked, Change
-from evaluation.kept_lines import KeptLine, KeptLines
+from evaluation.evaluation_cases import EvaluationCase, ServiceChange
+from evaluation.result_files import ResultFile, ResultLine
 
 
-class HeardAnswer(Model):
+class ServiceAnswer(Model):
     """An answer of a service, as the service reports it."""
 
     operation: str
@@ -26,7 +26,7 @@ class HeardAnswer(Model):
     body: str
 
 
-class KeptClientRun(KeptLine):
+class ClientRunRecord(ResultLine):
     """One line of the file: a run of a client's agent with its verdict."""
 
     request: str
@@ -34,7 +34,7 @@ class KeptClientRun(KeptLine):
     """Why the answer is wrong; None: it is right."""
     detail: str = ""
     expected: tuple[str, ...] = ()
-    outcome: Outcome
+    outcome: RunOutcome
     answer: str
     path: tuple[str, ...]
     """Operations that were called at the services."""
@@ -49,39 +49,39 @@ class KeptClientRun(KeptLine):
     said: tuple[tuple[str, str], ...] = ()
 
 
-class ClientRunFile(KeptLines[KeptClientRun]):
+class ClientRunFile(ResultFile[ClientRunRecord]):
     """A file of runs under the same conditions."""
 
     def __init__(self, path: Path | None, conditions: Mapping[str, JsonValue]) -> None:
-        super().__init__(path, conditions, KeptClientRun)
+        super().__init__(path, conditions, ClientRunRecord)
 
 
-def judged(
-    asked: Asked,
+def judge_client_run(
+    case: EvaluationCase,
     run: ClientRun,
-    heard: Sequence[HeardAnswer],
-    made: Sequence[Change],
+    answers: Sequence[ServiceAnswer],
+    changes: Sequence[ServiceChange],
     conditions: Mapping[str, JsonValue],
-) -> KeptClientRun:
+) -> ClientRunRecord:
     """Return the run with its verdict.
 
     Args:
-        asked: the request with its expected values.
+        case: the request with its expected values.
         run: the run of the client's agent.
-        heard: the answers of the services during the run.
-        made: the changes that it made.
+        answers: the answers of the services during the run.
+        changes: the changes that it made.
         conditions: the settings of the evaluation, stored with the verdict.
     """
-    verdict = judge(asked, _events(run, heard), made=made)
-    return KeptClientRun(
-        id=asked.id, conditions=dict(conditions), request=asked.request, cause=verdict.cause, detail=verdict.detail,
-        expected=asked.expect.values, outcome=run.outcome, answer=run.answer, path=verdict.path, calls=tuple(run.calls),
+    verdict = judge(case, _to_events(run, answers), changes=changes)
+    return ClientRunRecord(
+        id=case.id, conditions=dict(conditions), request=case.request, cause=verdict.cause, detail=verdict.detail,
+        expected=case.expect.values, outcome=run.outcome, answer=run.answer, path=verdict.path, calls=tuple(run.calls),
         replies=run.replies, unreadable=run.unreadable, list_tokens=run.list_tokens, prompt_tokens=run.prompt_tokens,
         completion_tokens=run.completion_tokens, seconds=run.seconds, said=tuple(run.said),
     )  # fmt: skip
 
 
-def client_figures(runs: Sequence[KeptClientRun]) -> dict[str, Any]:
+def compute_client_figures(runs: Sequence[ClientRunRecord]) -> dict[str, Any]:
     """Return how many runs are right, and what they cost."""
     spreads = ("replies", "prompt_tokens", "completion_tokens", "seconds")
     calls = [name for run in runs for name in run.calls]
@@ -89,9 +89,9 @@ def client_figures(runs: Sequence[KeptClientRun]) -> dict[str, Any]:
         "n": len(runs),
         "right": sum(run.cause is None for run in runs),
         "list_tokens": max((run.list_tokens for run in runs), default=0),
-        **{name: _spread([getattr(run, name) for run in runs]) for name in spreads},
-        "tool_calls": {**_spread([len(run.calls) for run in runs]), "of": {name: calls.count(name) for name in sorted(set(calls))}},
-        "service_calls": _spread([len(run.path) for run in runs]),
+        **{name: _describe_spread([getattr(run, name) for run in runs]) for name in spreads},
+        "tool_calls": {**_describe_spread([len(run.calls) for run in runs]), "of": {name: calls.count(name) for name in sorted(set(calls))}},
+        "service_calls": _describe_spread([len(run.path) for run in runs]),
         "unreadable": sum(run.unreadable for run in runs),
         "failures": [
             run.model_dump(include={"id", "request", "cause", "detail", "expected", "answer", "path", "calls"}, mode="json")
@@ -101,11 +101,11 @@ def client_figures(runs: Sequence[KeptClientRun]) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _spread(values: Sequence[float]) -> dict[str, float]:
+def _describe_spread(values: Sequence[float]) -> dict[str, float]:
     return {"all": sum(values), "p50": median(values), "mean": mean(values), "max": max(values)} if values else {}
 
 
-def _events(run: ClientRun, heard: Sequence[HeardAnswer]) -> list[Event]:
+def _to_events(run: ClientRun, answers: Sequence[ServiceAnswer]) -> list[Event]:
     """Convert the client's run to the events that a run of the product would have."""
     results = [
         StepResult(
@@ -114,7 +114,7 @@ def _events(run: ClientRun, heard: Sequence[HeardAnswer]) -> list[Event]:
             http_status=one.status,
             response=one.body,
         )
-        for one in heard
+        for one in answers
     ]
     usage = Usage(
         model_calls=run.replies, prompt_tokens=run.prompt_tokens, completion_tokens=run.completion_tokens,

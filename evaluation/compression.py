@@ -20,7 +20,7 @@ _CAPPED = 0.01
 
 
 @dataclass(slots=True)
-class Tally:
+class CompressionTally:
     """Counts over the responses of one source.
 
     Memory grows with the number of tools and of distinct lengths, not of responses.
@@ -38,29 +38,31 @@ class Tally:
     characters: Counter[str] = field(default_factory=Counter[str])
     seconds: float = 0.0
 
-    def short(self, tool: ToolId, size: int) -> None:
+    def add_short(self, tool: ToolId, size: int) -> None:
         """Count a response that is shown whole."""
         self.lengths[size] += 1
         self.tools.add(tool)
         self.characters["all"] += size
 
-    def long(self, tool: ToolId, found: Compressed) -> None:
+    def add_compressed(self, tool: ToolId, compressed: Compressed) -> None:
         """Count a response that was compressed."""
-        self.short(tool, found.before)
+        self.add_short(tool, compressed.before)
         self.long_tools.add(tool)
-        self.kinds["fields chosen" if found.fields else "only rewritten or cut"] += 1
-        self.filtered += found.filtered > self.limit
-        self.cut += found.cut
-        self.too_long += len(found.text) > self.limit
-        self.characters.update({"before": found.before, "filtered": found.filtered, "after": len(found.text)})
+        self.kinds["fields chosen" if compressed.fields else "only rewritten or cut"] += 1
+        self.filtered += compressed.filtered > self.limit
+        self.cut += compressed.cut
+        self.too_long += len(compressed.text) > self.limit
+        self.characters.update(
+            {"before": compressed.before, "filtered": compressed.filtered, "after": len(compressed.text)}
+        )
 
-    def figures(self) -> Figures:
+    def to_figures(self) -> Figures:
         """Return the figures.
 
         ``over_limit``: shares of all responses. ``characters``: of the long ones, before, after field selection alone, after the cut.
         """
         n, sizes = self.lengths.total(), sorted(self.lengths)
-        long = sum(count for size, count in self.lengths.items() if size > self.limit)
+        long_count = sum(count for size, count in self.lengths.items() if size > self.limit)
         saved = self.characters["before"] - self.characters["after"]
         top = sizes[-1] if sizes else 0
         capped = self.lengths[top] if n and self.lengths[top] >= _CAPPED * n else 0
@@ -70,21 +72,21 @@ class Tally:
             "apis": len(self.tools),
             "apis_over_limit": len(self.long_tools),
             "mean": self.characters["all"] / n if n else 0.0,
-            "quantiles": dict(zip(map(str, QUANTILES), _quantiles(self.lengths), strict=True)),
-            "histogram": _histogram(self.lengths),
-            "cut_by_source": {"at": top, "n": capped, "share": _share(capped, n)} if capped else None,
+            "quantiles": dict(zip(map(str, QUANTILES), _compute_quantiles(self.lengths), strict=True)),
+            "histogram": _build_histogram(self.lengths),
+            "cut_by_source": {"at": top, "n": capped, "share": _compute_share(capped, n)} if capped else None,
             "over_limit": {
-                "before": {"n": long, "share": _share(long, n)},
-                "after_fields": {"n": self.filtered, "share": _share(self.filtered, n)},
-                "after_cut": {"n": self.too_long, "share": _share(self.too_long, n)},
+                "before": {"n": long_count, "share": _compute_share(long_count, n)},
+                "after_fields": {"n": self.filtered, "share": _compute_share(self.filtered, n)},
+                "after_cut": {"n": self.too_long, "share": _compute_share(self.too_long, n)},
                 "cut": self.cut,
             },
             "how": dict(self.kinds),
             "characters": {name: self.characters[name] for name in ("before", "filtered", "after")},
             "saved": {
                 "characters": saved,
-                "per_long_response": saved / long if long else 0.0,
-                "share": _share(saved, self.characters["before"]),
+                "per_long_response": saved / long_count if long_count else 0.0,
+                "share": _compute_share(saved, self.characters["before"]),
                 "by_fields": self.characters["before"] - self.characters["filtered"],
             },
             "seconds": self.seconds,
@@ -93,31 +95,31 @@ class Tally:
 
 async def evaluate_compression(
     responses: Iterable[tuple[ToolDoc, str]], policy: Policy, choices: FieldChoices, limit: int = LIMIT
-) -> Tally:
+) -> CompressionTally:
     """Compress every response as a run does, and count the results."""
-    tally = Tally(limit)
+    tally = CompressionTally(limit)
     for tool, response in responses:
         began = time.perf_counter()
-        found = await compress(tool, response, policy, choices, limit)
+        compressed = await compress(tool, response, policy, choices, limit)
         tally.seconds += time.perf_counter() - began
-        if found is None:
-            tally.short(tool.id, len(response))
+        if compressed is None:
+            tally.add_short(tool.id, len(response))
         else:
-            tally.long(tool.id, found)
+            tally.add_compressed(tool.id, compressed)
     return tally
 
 
-def _quantiles(lengths: Counter[int]) -> list[int]:
+def _compute_quantiles(lengths: Counter[int]) -> list[int]:
     """Return for each quantile the smallest length that this share of the responses does not exceed; zeros for none."""
-    total, seen, found = lengths.total(), 0, list[int]()
+    total, seen, quantiles = lengths.total(), 0, list[int]()
     for size in sorted(lengths):
         seen += lengths[size]
-        while len(found) < len(QUANTILES) and seen >= QUANTILES[len(found)] * total:
-            found.append(size)
-    return found or [0] * len(QUANTILES)
+        while len(quantiles) < len(QUANTILES) and seen >= QUANTILES[len(quantiles)] * total:
+            quantiles.append(size)
+    return quantiles or [0] * len(QUANTILES)
 
 
-def _histogram(lengths: Counter[int]) -> list[Figures]:
+def _build_histogram(lengths: Counter[int]) -> list[Figures]:
     """Return counts by length, from ``over`` + 1 to ``to`` characters, without the empty bins at the end."""
     bins = [
         {"over": low, "to": high, "n": sum(n for size, n in lengths.items() if low < size <= high)}
@@ -128,5 +130,5 @@ def _histogram(lengths: Counter[int]) -> list[Figures]:
     return bins
 
 
-def _share(part: int, whole: int) -> float:
-    return part / whole if whole else 0.0
+def _compute_share(part: int, total: int) -> float:
+    return part / total if total else 0.0

@@ -6,10 +6,14 @@ computed from must be in responses. If a request cannot be answered, the run mus
 are known, they must be those that were asked for, each once.
 """
 
+import json
+import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
+
+from pydantic.types import JsonValue
 
 from domain.event import (
     CallFinished,
@@ -23,15 +27,102 @@ from domain.event import (
 )
 from domain.plan import StepResult
 from domain.source_text import parse_source
-from domain.tool import tool_id_parts
+from domain.tool import split_tool_id
 from domain.usage import Usage
-from evaluation.asking_back import AskedBack
-from evaluation.changes_made import misfits
+from evaluation.clarification import ClarificationQuestion
 from evaluation.dates import states_date
-from evaluation.expected import Asked, Change, Expected
-from evaluation.inventions import invented
-from evaluation.recovery import dead_operations
-from evaluation.values import response_has_day, response_has_number, response_has_text, states_number, states_text
+from evaluation.evaluation_cases import EvaluationCase, ExpectedValues, ServiceChange
+from evaluation.recovery import find_dead_operations
+from evaluation.values import (
+    find_numbers,
+    response_has_day,
+    response_has_number,
+    response_has_text,
+    states_number,
+    states_text,
+)
+
+
+def compare_changes(expected: Sequence[ServiceChange], actual: Sequence[ServiceChange]) -> tuple[list[str], list[str]]:
+    """Return the missing and the unwanted changes in words; each change matches at most one other.
+
+    Those with most arguments choose first: a change of which little matters must not take what another needs.
+    """
+    unmatched = list(actual)
+    missing: list[str] = []
+    for change in sorted(expected, key=lambda one: -len(one.arguments)):
+        counterpart = next((one for one in unmatched if _is_fulfilled(change, one)), None)
+        if counterpart is None:
+            missing.append(_describe_change(change))
+        else:
+            unmatched.remove(counterpart)
+    return missing, [_describe_change(one) for one in unmatched]
+
+
+def _is_fulfilled(expected: ServiceChange, actual: ServiceChange) -> bool:
+    """Return whether it is the same operation with all arguments that matter; other arguments are free."""
+    return expected.operation == actual.operation and all(
+        _is_equivalent(value, actual.arguments.get(name)) for name, value in expected.arguments.items()
+    )
+
+
+def _is_equivalent(expected: JsonValue, actual: JsonValue) -> bool:
+    """Return whether two values are equivalent.
+
+    Texts may differ in case, blanks and the last mark, times in zero seconds, lists in order; further fields of an object are free.
+    """
+    if isinstance(expected, dict) and isinstance(actual, dict):
+        return all(_is_equivalent(value, actual.get(name)) for name, value in expected.items())
+    if isinstance(expected, list) and isinstance(actual, list):
+        rest = list(actual)
+        for value in expected:
+            place = next((at for at, item in enumerate(rest) if _is_equivalent(value, item)), None)
+            if place is None:
+                return False
+            rest.pop(place)
+        return not rest
+    if isinstance(expected, str) and isinstance(actual, str):
+        return _normalize_text(expected) == _normalize_text(actual)
+    return expected == actual
+
+
+def _normalize_text(text: str) -> str:
+    return re.sub(r"(T\d\d:\d\d):00$", r"\1", " ".join(text.split())).rstrip(".!").casefold()
+
+
+def _describe_change(change: ServiceChange) -> str:
+    values = ", ".join(f"{name}={value}" for name, value in change.arguments.items())
+    return f"{change.operation}({values})"
+
+
+def find_invented_numbers(answer: str, request: str, responses: Sequence[str]) -> list[str]:
+    """Return the numbers of an answer that are neither in the request nor in a response, and count no returned list."""
+    counted = {0, len(responses), *(n for response in responses for n in _find_list_lengths(response))}
+    return [
+        f"{number:.10g}"
+        for number in dict.fromkeys(find_numbers(answer))
+        if number not in counted
+        and not states_number(request, number, 0)
+        and not any(response_has_number(response, number, 0) for response in responses)
+    ]
+
+
+def _find_list_lengths(response: str) -> Iterator[int]:
+    """Yield the length of every list in a JSON response."""
+    try:
+        todo: list[JsonValue] = [json.loads(response)]
+    except ValueError:
+        return
+    while todo:
+        match todo.pop():
+            case list() as items:
+                yield len(items)
+                todo += items
+            case dict() as fields:
+                todo += fields.values()
+            case _:
+                pass
+
 
 MAX_ANSWER = 2_000
 """Characters. An answer that repeats everything the services know would hold any value."""
@@ -43,10 +134,10 @@ Cause = Literal[
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class AnswerVerdict:
     """The verdict on one run."""
 
-    asked: Asked
+    case: EvaluationCase
     cause: Cause | None
     """Why the answer is wrong; None: it is right."""
     detail: str
@@ -62,7 +153,7 @@ class Verdict:
     """Times that a program was refused or failed."""
     looks: int = 0
     """Times that a program stopped to look."""
-    questions: tuple[AskedBack, ...] = ()
+    questions: tuple[ClarificationQuestion, ...] = ()
     """Questions that the run asked its user."""
 
     @property
@@ -76,56 +167,58 @@ class Verdict:
 
 
 def judge(
-    asked: Asked,
+    case: EvaluationCase,
     events: Sequence[Event],
     effects: Sequence[str] | None = None,
-    made: Sequence[Change] | None = None,
-    heard: Sequence[StepResult] = (),
-    questions: Sequence[AskedBack] = (),
-) -> Verdict:
+    changes: Sequence[ServiceChange] | None = None,
+    earlier_calls: Sequence[StepResult] = (),
+    questions: Sequence[ClarificationQuestion] = (),
+) -> AnswerVerdict:
     """Return the verdict on a finished run.
 
     Args:
-        asked: the request with its expected values.
+        case: the request with its expected values.
         events: the events of the run.
         effects: the operations that changed something in it; None: unknown.
-        made: its changes with their arguments; None: unknown.
-        heard: the calls of earlier turns, whose responses count as the run's own.
+        changes: its changes with their arguments; None: unknown.
+        earlier_calls: the calls of earlier turns, whose responses count as the run's own.
         questions: the questions that it asked its user.
     """
     own = [event.result for event in events if isinstance(event, CallFinished)]
-    calls = [*(one for one in heard if one.status == "ok"), *own]
+    calls = [*(one for one in earlier_calls if one.status == "ok"), *own]
     end = next((event for event in events if isinstance(event, RunFinished)), None)
     if end is None:
-        return Verdict(asked, "run failed", "the run has no end", "", _path(own), Usage(), questions=tuple(questions))
-    cause, detail = _answerable(asked, calls, end) if asked.answerable else _unanswerable(asked, calls, end)
-    if cause is None and asked.fresh and (used := _went_back(events)):
-        cause, detail = "used what was before", used
-    wrong = _wrong_changes(asked, effects, made)
+        return AnswerVerdict(
+            case, "run failed", "the run has no end", "", _format_path(own), Usage(), questions=tuple(questions)
+        )
+    cause, detail = _judge_answerable(case, calls, end) if case.answerable else _judge_unanswerable(case, calls, end)
+    if cause is None and case.fresh and (earlier_use := _find_earlier_use(events)):
+        cause, detail = "used what was before", earlier_use
+    wrong = _find_wrong_changes(case, effects, changes)
     if wrong:
         cause, detail = wrong
     fell_back = any(isinstance(event, PolicyFellBack) for event in events)
-    return Verdict(
-        asked, cause, detail, end.answer, _path(own), end.usage, fell_back, dead_operations(events),
+    return AnswerVerdict(
+        case, cause, detail, end.answer, _format_path(own), end.usage, fell_back, find_dead_operations(events),
         sum(isinstance(event, ProgramFailed) or (isinstance(event, ProgramRefused) and event.text != "") for event in events),
         sum(isinstance(event, ProgramLooked) for event in events), tuple(questions),
     )  # fmt: skip
 
 
-def _wrong_changes(
-    asked: Asked, effects: Sequence[str] | None, made: Sequence[Change] | None
+def _find_wrong_changes(
+    case: EvaluationCase, effects: Sequence[str] | None, changes: Sequence[ServiceChange] | None
 ) -> tuple[Cause, str] | None:
-    if made is None:
-        unasked = Counter(effects or ()) - Counter((*asked.effects, *(change.operation for change in asked.changes)))
+    if changes is None:
+        unasked = Counter(effects or ()) - Counter((*case.effects, *(change.operation for change in case.changes)))
         return ("unasked change", ", ".join(sorted(unasked.elements()))) if unasked else None
-    wanted = (*asked.changes, *(Change(operation=name) for name in asked.effects))
-    lacking, unasked = misfits(wanted, made)
+    expected_changes = (*case.changes, *(ServiceChange(operation=name) for name in case.effects))
+    missing, unasked = compare_changes(expected_changes, changes)
     if unasked:
         return "unasked change", ", ".join(unasked)
-    return ("wrong change", f"not made: {', '.join(lacking)}") if lacking else None
+    return ("wrong change", f"not made: {', '.join(missing)}") if missing else None
 
 
-def absent_from_answer(expected: Expected, answer: str) -> list[str]:
+def find_absent_from_answer(expected: ExpectedValues, answer: str) -> list[str]:
     """Return the expected values that an answer does not state."""
     numbers = [
         f"{n:.10g}"
@@ -136,10 +229,10 @@ def absent_from_answer(expected: Expected, answer: str) -> list[str]:
     return [*numbers, *texts, *(str(day) for day in expected.dates if not states_date(answer, day))]
 
 
-def absent_from_responses(expected: Expected, responses: Sequence[str]) -> list[str]:
+def find_absent_from_responses(expected: ExpectedValues, responses: Sequence[str]) -> list[str]:
     """Return the expected values that no response holds; of computed values, the evidence that none holds."""
     if expected.computed:
-        return [text for text in expected.evidence if not _held(text, responses)]
+        return [text for text in expected.evidence if not _is_in_responses(text, responses)]
     numbers = [
         f"{wanted:.10g}"
         for wanted in expected.numbers
@@ -160,11 +253,11 @@ def absent_from_responses(expected: Expected, responses: Sequence[str]) -> list[
     )
 
 
-def _held(text: str, responses: Sequence[str]) -> bool:
+def _is_in_responses(text: str, responses: Sequence[str]) -> bool:
     return any(response_has_text(response, text) for response in responses)
 
 
-def _unanswerable(asked: Asked, calls: list[StepResult], end: RunFinished) -> tuple[Cause | None, str]:
+def _judge_unanswerable(case: EvaluationCase, calls: list[StepResult], end: RunFinished) -> tuple[Cause | None, str]:
     if end.outcome == "answered":
         return "answered the unanswerable", ""
     if end.outcome == "budget":
@@ -173,29 +266,29 @@ def _unanswerable(asked: Asked, calls: list[StepResult], end: RunFinished) -> tu
         return "run failed", end.error or end.outcome
     if end.outcome == "gave_up":  # the text is then about the run itself, so its numbers are not checked
         return None, ""
-    made_up = invented(end.answer, asked.request, [call.response for call in calls if call.status == "ok"])
+    made_up = find_invented_numbers(end.answer, case.request, [call.response for call in calls if call.status == "ok"])
     return ("value invented", ", ".join(made_up)) if made_up else (None, "")
 
 
-def _answerable(asked: Asked, calls: list[StepResult], end: RunFinished) -> tuple[Cause | None, str]:
-    if end.outcome == "answered" if asked.partly else end.outcome == "partly":
+def _judge_answerable(case: EvaluationCase, calls: list[StepResult], end: RunFinished) -> tuple[Cause | None, str]:
+    if end.outcome == "answered" if case.partly else end.outcome == "partly":
         return "other outcome", end.outcome
     if end.outcome not in ("answered", "partly"):
-        return _no_answer(calls, end)
+        return _explain_no_answer(calls, end)
     if len(end.answer) > MAX_ANSWER:
         return "answer too long", f"{len(end.answer)} characters"
-    unsaid = absent_from_answer(asked.expect, end.answer)
+    unstated = find_absent_from_answer(case.expect, end.answer)
     good = [call for call in calls if call.status == "ok"]
-    unfounded = absent_from_responses(asked.expect, [call.response for call in good])
-    made_up = [value for value in unfounded if value not in unsaid]
-    if made_up and not (asked.expect.computed and unsaid):
+    unfounded = find_absent_from_responses(case.expect, [call.response for call in good])
+    made_up = [value for value in unfounded if value not in unstated]
+    if made_up and not (case.expect.computed and unstated):
         return "value not from a response", ", ".join(made_up)
     if unfounded:
-        return _not_found(asked, calls, good)
-    return ("answer lacks value", ", ".join(unsaid)) if unsaid else (None, "")
+        return _explain_missing_value(case, calls, good)
+    return ("answer lacks value", ", ".join(unstated)) if unstated else (None, "")
 
 
-def _no_answer(calls: list[StepResult], end: RunFinished) -> tuple[Cause, str]:
+def _explain_no_answer(calls: list[StepResult], end: RunFinished) -> tuple[Cause, str]:
     if end.outcome == "budget":
         return "budget", end.error
     if end.outcome != "gave_up":
@@ -204,29 +297,29 @@ def _no_answer(calls: list[StepResult], end: RunFinished) -> tuple[Cause, str]:
     if last is None or last.status == "ok":
         return "gave up", ""
     cause: Cause = "argument missing" if last.status == "missing" else "failed call"
-    return cause, f"{_operation(last)}: {last.note or last.http_status or last.status}"
+    return cause, f"{_get_operation(last)}: {last.note or last.http_status or last.status}"
 
 
-def _not_found(asked: Asked, calls: list[StepResult], good: list[StepResult]) -> tuple[Cause, str]:
+def _explain_missing_value(case: EvaluationCase, calls: list[StepResult], good: list[StepResult]) -> tuple[Cause, str]:
     """Explain why no response holds a value: other tools than needed, or the right ones with other arguments."""
-    wanted = {call.operation for call in asked.calls}
-    if not wanted:
+    expected_operations = {call.operation for call in case.calls}
+    if not expected_operations:
         return "wrong value", ""
-    if calls and _operation(calls[0]) not in wanted:
-        return "wrong tool first", _operation(calls[0])
-    uncalled = wanted - {_operation(call) for call in good}
+    if calls and _get_operation(calls[0]) not in expected_operations:
+        return "wrong tool first", _get_operation(calls[0])
+    uncalled = expected_operations - {_get_operation(call) for call in good}
     return ("not called", ", ".join(sorted(uncalled))) if uncalled else ("wrong value", "")
 
 
-def _went_back(events: Sequence[Event]) -> str:
+def _find_earlier_use(events: Sequence[Event]) -> str:
     """Return the first use of what the conversation found before; empty if there is none."""
     for event in events:
         match event:
             case CallFinished(result=result):
-                if found := next(
+                if reference := next(
                     (one.reference for one in result.provenance if one.reference.startswith("earlier")), ""
                 ):
-                    return f"{_operation(result)}: {found}"
+                    return f"{_get_operation(result)}: {reference}"
             case ProgramStarted(program=program):
                 if names := [name for name in parse_source(program.text).names if name.startswith("earlier")]:
                     return names[0]
@@ -235,9 +328,9 @@ def _went_back(events: Sequence[Event]) -> str:
     return ""
 
 
-def _path(calls: Sequence[StepResult]) -> tuple[str, ...]:
-    return tuple(_operation(call) + ("" if call.status == "ok" else f" ({call.status})") for call in calls)
+def _format_path(calls: Sequence[StepResult]) -> tuple[str, ...]:
+    return tuple(_get_operation(call) + ("" if call.status == "ok" else f" ({call.status})") for call in calls)
 
 
-def _operation(call: StepResult) -> str:
-    return tool_id_parts(call.tool)[2]
+def _get_operation(call: StepResult) -> str:
+    return split_tool_id(call.tool)[2]

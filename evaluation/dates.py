@@ -3,7 +3,7 @@
 import re
 from datetime import date
 
-from evaluation.values import plain_digits
+from evaluation.values import to_ascii_digits
 
 _MONTHS = (
     ("january", "januar", "jänner", "janvier", "enero", "stycznia", "gennaio", "يناير"),
@@ -30,24 +30,24 @@ _DAY_MONTH = re.compile(
 _MONTH_DAY = re.compile(rf"\b({_NAME})\.?\s+(\d{{1,2}})(?:st|nd|rd|th)?\b(?:,?\s+(\d{{4}}))?")
 
 
-def states_date(text: str, wanted: date) -> bool:
+def states_date(text: str, expected: date) -> bool:
     """Return whether the text states this day.
 
     Both readings of ``04/07/2026`` count; next to a month's name the year may be left out.
     """
-    plain = plain_digits(text).casefold()
+    plain = to_ascii_digits(text).casefold()
     return (
-        any((int(y), int(m), int(d)) == _parts(wanted) for y, m, d in _YEAR_FIRST.findall(plain))
-        or any(int(y) == wanted.year and {int(a), int(b)} == {wanted.day, wanted.month} for a, b, y in _YEAR_LAST.findall(plain))
-        or any(_named(wanted, d, m, y) for d, m, y in _DAY_MONTH.findall(plain))
-        or any(_named(wanted, d, m, y) for m, d, y in _MONTH_DAY.findall(plain))
+        any((int(y), int(m), int(d)) == _to_parts(expected) for y, m, d in _YEAR_FIRST.findall(plain))
+        or any(int(y) == expected.year and {int(a), int(b)} == {expected.day, expected.month} for a, b, y in _YEAR_LAST.findall(plain))
+        or any(_matches_named_date(expected, d, m, y) for d, m, y in _DAY_MONTH.findall(plain))
+        or any(_matches_named_date(expected, d, m, y) for m, d, y in _MONTH_DAY.findall(plain))
     )  # fmt: skip
 
 
-def _parts(day: date) -> tuple[int, int, int]:
+def _to_parts(day: date) -> tuple[int, int, int]:
     return day.year, day.month, day.day
 
 
-def _named(wanted: date, day: str, month: str, year: str) -> bool:
+def _matches_named_date(expected: date, day: str, month: str, year: str) -> bool:
     number = _NUMBERS.get(month) or _SHORT[month]
-    return (number, int(day)) == (wanted.month, wanted.day) and year in ("", str(wanted.year))
+    return (number, int(day)) == (expected.month, expected.day) and year in ("", str(expected.year))

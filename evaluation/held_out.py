@@ -4,22 +4,26 @@ import hashlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from evaluation.overlap import Requests
-from evaluation.queries import Query
+from evaluation.overlap import ReferenceRequests
+from evaluation.queries import RetrievalQuery
 
 
 @dataclass(frozen=True, slots=True)
 class HeldOut:
     """A split of requests; those in neither part are near a request that is held out or measured on."""
 
-    asked: tuple[Query, ...]
+    queries: tuple[RetrievalQuery, ...]
     """The requests held out, with their relevant APIs."""
     learnt: frozenset[str]
     """The requests whose trajectories are learnt from."""
 
 
 def hold_out(
-    labelled: Sequence[Query], requests: Iterable[str], sample: int, least: int = 2, measured: Sequence[Query] = ()
+    labelled: Sequence[RetrievalQuery],
+    requests: Iterable[str],
+    sample: int,
+    least: int = 2,
+    measured: Sequence[RetrievalQuery] = (),
 ) -> HeldOut:
     """Hold out at most ``sample`` requests of each split that have at least ``least`` APIs.
 
@@ -32,13 +36,17 @@ def hold_out(
         least: APIs that a request must have to be held out.
         measured: other requests that what is learnt must be apart from.
     """
-    drawn = sorted((query for query in labelled if len(query.relevant) >= least), key=lambda query: _draw(query.query))
-    asked = [
+    drawn = sorted(
+        (query for query in labelled if len(query.relevant) >= least), key=lambda query: _hash_request(query.query)
+    )
+    queries = [
         query for split in sorted({q.split for q in drawn}) for query in [q for q in drawn if q.split == split][:sample]
     ]
-    kept_apart = Requests(query.query for query in [*asked, *measured])
-    return HeldOut(tuple(asked), frozenset(request for request in set(requests) if not kept_apart.near(request)))
+    protected = ReferenceRequests(query.query for query in [*queries, *measured])
+    return HeldOut(
+        tuple(queries), frozenset(request for request in set(requests) if not protected.has_near_duplicate(request))
+    )
 
 
-def _draw(text: str) -> bytes:
+def _hash_request(text: str) -> bytes:
     return hashlib.blake2b(text.encode(), digest_size=8).digest()

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from domain.event import CallFinished, Event
-from domain.taken import SolutionTaken
-from domain.tool import tool_id_parts
-from evaluation.correctness import Verdict
+from domain.learning_events import SolutionTaken
+from domain.tool import split_tool_id
+from evaluation.correctness import AnswerVerdict
 
 BEFORE, BROKEN, MENDED = 3, 10, 20
 PREFERS, RETURNS = 5, 15
@@ -21,7 +21,7 @@ Phase = Literal["before", "broken", "mended"]
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
+class CurveRun:
     """One run of a curve."""
 
     phase: Phase
@@ -32,13 +32,13 @@ class Run:
 
 
 @dataclass(frozen=True, slots=True)
-class Curve:
+class LearningCurve:
     """The runs of one pair of equivalent tools."""
 
     broken: str
     """The tool that was preferred and then broken."""
     other: str
-    runs: tuple[Run, ...]
+    runs: tuple[CurveRun, ...]
 
     @property
     def preferred_after(self) -> int | None:
@@ -73,37 +73,37 @@ class Curve:
         }
 
 
-async def swap(
+async def measure_swap(
     pair: tuple[str, str],
     ask: Callable[[int], Awaitable[Sequence[Event]]],
     switch: Callable[[str, bool], Awaitable[None]],
-) -> Curve | None:
+) -> LearningCurve | None:
     """Break whichever of the two tools is used, repair it, and record the runs; None if neither is used.
 
     ``ask`` runs the n-th request; ``switch`` breaks (True) or repairs a tool.
     """
-    runs = [_run("before", pair, await ask(n)) for n in range(BEFORE)]
-    taken = [run.first for run in runs if run.first]
-    if not taken:
+    runs = [_to_curve_run("before", pair, await ask(n)) for n in range(BEFORE)]
+    first_tools = [run.first for run in runs if run.first]
+    if not first_tools:
         return None
-    broken = taken[-1]
+    broken = first_tools[-1]
     other = pair[1] if broken == pair[0] else pair[0]
     await switch(broken, True)
-    runs += [_run("broken", pair, await ask(BEFORE + n)) for n in range(BROKEN)]
+    runs += [_to_curve_run("broken", pair, await ask(BEFORE + n)) for n in range(BROKEN)]
     await switch(broken, False)
-    runs += [_run("mended", pair, await ask(BEFORE + BROKEN + n)) for n in range(MENDED)]
-    return Curve(broken, other, tuple(runs))
+    runs += [_to_curve_run("mended", pair, await ask(BEFORE + BROKEN + n)) for n in range(MENDED)]
+    return LearningCurve(broken, other, tuple(runs))
 
 
-def _run(phase: Phase, pair: tuple[str, str], events: Sequence[Event]) -> Run:
+def _to_curve_run(phase: Phase, pair: tuple[str, str], events: Sequence[Event]) -> CurveRun:
     results = [event.result for event in events if isinstance(event, CallFinished)]
-    called = [(tool_id_parts(result.tool)[2], result.status) for result in results if result.attempts]
+    called = [(split_tool_id(result.tool)[2], result.status) for result in results if result.attempts]
     own = [(name, status) for name, status in called if name in pair]
     ok = tuple(dict.fromkeys(name for name, status in own if status == "ok"))
-    return Run(phase, own[0][0] if own else "", ok)
+    return CurveRun(phase, own[0][0] if own else "", ok)
 
 
-def effort(verdicts: Sequence[Verdict]) -> dict[str, float | int]:
+def compute_effort(verdicts: Sequence[AnswerVerdict]) -> dict[str, float | int]:
     """Return the effort of some requests: decisions, candidates and model calls a request, and how many are right."""
     count = len(verdicts) or 1
     return {
@@ -117,13 +117,13 @@ def effort(verdicts: Sequence[Verdict]) -> dict[str, float | int]:
     }
 
 
-def lost(before: Sequence[Verdict], after: Sequence[Verdict]) -> list[str]:
+def find_lost(before: Sequence[AnswerVerdict], after: Sequence[AnswerVerdict]) -> list[str]:
     """Return the requests that were right before and are wrong after."""
-    right = {verdict.asked.id for verdict in before if verdict.right}
-    return [verdict.asked.id for verdict in after if verdict.asked.id in right and not verdict.right]
+    right = {verdict.case.id for verdict in before if verdict.right}
+    return [verdict.case.id for verdict in after if verdict.case.id in right and not verdict.right]
 
 
-def taken(runs: Sequence[Sequence[Event]]) -> dict[str, int]:
+def count_taken_solutions(runs: Sequence[Sequence[Event]]) -> dict[str, int]:
     """Count the runs in which a stored solution was taken, by how that came about; ``none``: runs without one."""
-    told = [next((event.how for event in events if isinstance(event, SolutionTaken)), "none") for events in runs]
-    return {how: told.count(how) for how in ("plain", "asked", "none")}
+    kinds = [next((event.how for event in events if isinstance(event, SolutionTaken)), "none") for events in runs]
+    return {how: kinds.count(how) for how in ("plain", "asked", "none")}

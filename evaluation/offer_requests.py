@@ -7,12 +7,12 @@ from pathlib import Path
 from pydantic import ConfigDict, Field, ValidationError
 
 from domain.errors import UsageError
-from domain.model import Model, what_is_wrong
+from domain.model import Model, describe_errors
 from domain.tool import ToolId
-from evaluation.api_keys import Key
-from evaluation.queries import query_of
-from graph.importers.lines import Line, read_lines
-from graph.importers.records import Record, RecordError, Skipped, as_list, load
+from evaluation.api_names import ApiName
+from evaluation.queries import parse_query
+from graph.importers.lines import JsonlLine, read_lines
+from graph.importers.records import Record, RecordError, SkippedInput, ensure_list, load
 
 
 class OfferRequest(Model):
@@ -28,7 +28,7 @@ class OfferRequest(Model):
 
 
 @dataclass(frozen=True, slots=True)
-class Labelled:
+class LabelledRequest:
     """A request with what it needs: tools by id, or APIs by key in the form of ``queries_dev``."""
 
     id: str
@@ -36,10 +36,10 @@ class Labelled:
     group: str
     line: int
     """Line number in the file, from 1."""
-    relevant: tuple[ToolId | Key, ...]
+    relevant: tuple[ToolId | ApiName, ...]
 
 
-def read_offer_requests(path: Path) -> tuple[list[Labelled], list[Skipped]]:
+def read_offer_requests(path: Path) -> tuple[list[LabelledRequest], list[SkippedInput]]:
     """Return the requests, each with a unique id, and the lines that cannot be scored.
 
     Lines in the form of ``queries_dev`` may be among them.
@@ -49,19 +49,19 @@ def read_offer_requests(path: Path) -> tuple[list[Labelled], list[Skipped]]:
     """
     if not path.is_file():
         raise UsageError(f"{path} is no file; name a file of requests, one JSON object a line")
-    found: dict[str, Labelled] = {}
-    skipped: list[Skipped] = []
+    requests: dict[str, LabelledRequest] = {}
+    skipped: list[SkippedInput] = []
     for line in read_lines(path):
-        if isinstance(line, Skipped):
+        if isinstance(line, SkippedInput):
             skipped.append(line)
             continue
         try:
-            one = _labelled(line)
-            name = one.id if one.id not in found else f"{one.id}, line {line.number}"
-            found[name] = replace(one, id=name)
+            request = _parse_line(line)
+            request_id = request.id if request.id not in requests else f"{request.id}, line {line.number}"
+            requests[request_id] = replace(request, id=request_id)
         except RecordError as error:
-            skipped.append(Skipped(str(path), line.number, str(error)))
-    return list(found.values()), skipped
+            skipped.append(SkippedInput(str(path), line.number, str(error)))
+    return list(requests.values()), skipped
 
 
 def write_offer_requests(requests: Iterable[OfferRequest], path: Path) -> None:
@@ -70,18 +70,20 @@ def write_offer_requests(requests: Iterable[OfferRequest], path: Path) -> None:
     path.write_bytes(b"".join(one.model_dump_json().encode() + b"\n" for one in requests))
 
 
-def _labelled(line: Line) -> Labelled:
+def _parse_line(line: JsonlLine) -> LabelledRequest:
     record = load(line.body)
-    if _of_queries_dev(record):
-        query = query_of(record)
-        return Labelled(str(line.number), query.query, query.group, line.number, tuple(sorted(query.relevant)))
+    if _is_queries_dev_record(record):
+        query = parse_query(record)
+        return LabelledRequest(str(line.number), query.query, query.group, line.number, tuple(sorted(query.relevant)))
     try:
-        one = OfferRequest.model_validate_json(line.body)
+        request = OfferRequest.model_validate_json(line.body)
     except ValidationError as error:
-        raise RecordError(what_is_wrong(error)) from error
-    return Labelled(one.id, one.query, one.group, line.number, tuple(dict.fromkeys(one.relevant)))
+        raise RecordError(describe_errors(error)) from error
+    return LabelledRequest(
+        request.id, request.query, request.group, line.number, tuple(dict.fromkeys(request.relevant))
+    )
 
 
-def _of_queries_dev(record: Record) -> bool:
+def _is_queries_dev_record(record: Record) -> bool:
     """Return whether 'relevant' names APIs by tool set and API, an object each, rather than tools by id."""
-    return all(isinstance(item, dict) for item in as_list(record.get("relevant"), "'relevant'"))
+    return all(isinstance(item, dict) for item in ensure_list(record.get("relevant"), "'relevant'"))

@@ -10,16 +10,16 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from domain.tool import ToolId
-from evaluation.api_keys import Key, key_of
-from evaluation.offer_requests import Labelled
-from retriever.words import standard_names
+from evaluation.api_names import ApiName, get_api_name
+from evaluation.offer_requests import LabelledRequest
+from retriever.words import normalize_tool_name
 
 SIZES = (8, 16, 24)
-TOLD = 16
+COUNTED_SIGNATURES = 16
 """Tools at the head of an offer whose signatures are counted in tokens."""
 
 
-class Offered(Protocol):
+class OfferedEntry(Protocol):
     """A tool of an offer."""
 
     @property
@@ -31,15 +31,15 @@ class Offered(Protocol):
         ...
 
 
-Offers = Callable[[str, int], Awaitable[Sequence[Offered]]]
+OfferProvider = Callable[[str, int], Awaitable[Sequence[OfferedEntry]]]
 """Maps a request and a maximum number of tools to the tools offered, best first."""
 
-Tokens = Callable[[Sequence[ToolId]], Awaitable[int]]
+TokenCounter = Callable[[Sequence[ToolId]], Awaitable[int]]
 """Returns the length in tokens of the signatures of tools that are offered together."""
 
 
 @dataclass(frozen=True, slots=True)
-class Needed:
+class NeededTool:
     """A tool that serves a request."""
 
     name: str
@@ -47,80 +47,80 @@ class Needed:
     ids: frozenset[ToolId]
     """Documents of the tool; empty if the store has none, in which case it can only be missed."""
 
-    def by_id(self, offered: Offered) -> bool:
+    def matches_id(self, offered: OfferedEntry) -> bool:
         """Return whether an offered tool is this very tool."""
         return offered.id in self.ids
 
-    def by_copy(self, offered: Offered) -> bool:
+    def matches_copy(self, offered: OfferedEntry) -> bool:
         """Return whether an offered tool is this tool or a copy that stands for it."""
         if not self.ids.isdisjoint((offered.id, *offered.alike)):
             return True
-        return any(standard_names(one) == standard_names(offered.id) for one in self.ids)
+        return any(normalize_tool_name(one) == normalize_tool_name(offered.id) for one in self.ids)
 
 
 @dataclass(frozen=True, slots=True)
-class Request:
+class ResolvedRequest:
     """A request with the tools that serve it together."""
 
     id: str
     query: str
     group: str
-    needed: tuple[Needed, ...]
+    needed: tuple[NeededTool, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Resolved:
+class ResolvedRequests:
     """Requests with the documents of their tools."""
 
-    requests: tuple[Request, ...]
+    requests: tuple[ResolvedRequest, ...]
     unknown: dict[str, int]
     """Labels without a document, with the number of requests that name them."""
 
 
-def resolved(labelled: Iterable[Labelled], documents: Collection[ToolId]) -> Resolved:
+def resolve_requests(labelled: Iterable[LabelledRequest], documents: Collection[ToolId]) -> ResolvedRequests:
     """Resolve the labels of requests to documents: ids as they are, an API's key to every copy of the API."""
-    copies: dict[Key, set[ToolId]] = {}
-    asked = list(labelled)
-    if any(isinstance(label, tuple) for one in asked for label in one.relevant):
+    copies: dict[ApiName, set[ToolId]] = {}
+    label_list = list(labelled)
+    if any(isinstance(label, tuple) for one in label_list for label in one.relevant):
         for tool in documents:
-            copies.setdefault(key_of(tool), set()).add(tool)
-    known, unknown, requests = frozenset(documents), dict[str, int](), list[Request]()
-    for one in asked:
-        needed: list[Needed] = []
+            copies.setdefault(get_api_name(tool), set()).add(tool)
+    known_ids, unknown, requests = frozenset(documents), dict[str, int](), list[ResolvedRequest]()
+    for one in label_list:
+        needed: list[NeededTool] = []
         for label in one.relevant:
-            ids = frozenset(copies.get(label, ())) if isinstance(label, tuple) else known & {label}
+            ids = frozenset(copies.get(label, ())) if isinstance(label, tuple) else known_ids & {label}
             name = "/".join(label) if isinstance(label, tuple) else label
             if not ids:
                 unknown[name] = unknown.get(name, 0) + 1
-            needed.append(Needed(name, ids))
-        requests.append(Request(one.id, one.query, one.group, tuple(needed)))
-    return Resolved(tuple(requests), unknown)
+            needed.append(NeededTool(name, ids))
+        requests.append(ResolvedRequest(one.id, one.query, one.group, tuple(needed)))
+    return ResolvedRequests(tuple(requests), unknown)
 
 
 @dataclass(frozen=True, slots=True)
-class Measured:
+class OfferMeasurement:
     """One offer for a request, compared with the tools that it needs."""
 
-    request: Request
+    request: ResolvedRequest
     places: tuple[int | None, ...]
     """For each needed tool the position, from 0, of the first offered tool that counts as it; None: not offered."""
     exact: tuple[int | None, ...]
     """For each needed tool the position of the tool itself; None: not offered."""
     tokens: int
-    """Tokens of the signatures of the first :data:`TOLD` tools."""
+    """Tokens of the signatures of the first :data:`COUNTED_SIGNATURES` tools."""
     seconds: float | None = None
     """Wall time of making the offer; None if the request had already been embedded for another way."""
 
-    def found(self, size: int, *, exact: bool = False) -> float:
+    def compute_recall(self, size: int, *, exact: bool = False) -> float:
         """Return the share of the needed tools among the first ``size``."""
         places = self.exact if exact else self.places
         return sum(place is not None and place < size for place in places) / len(places)
 
 
 async def measure_all(
-    requests: Iterable[Request],
-    ways: Sequence[tuple[Offers, list[Measured]]],
-    tokens: Tokens,
+    requests: Iterable[ResolvedRequest],
+    ways: Sequence[tuple[OfferProvider, list[OfferMeasurement]]],
+    tokens: TokenCounter,
     ask: Callable[[str], None],
 ) -> None:
     """Measure the offers of each way for each request, and append the results to the list paired with that way.
@@ -132,28 +132,33 @@ async def measure_all(
         ask(request.query)
         # Only the first way is timed: it embeds the request, and the others find the vector in the cache.
         first = number % len(ways)
-        found = {at: await _measured(request, ways[at][0], tokens, timed=at == first) for at in _turn(first, len(ways))}
+        measurements = {
+            at: await _measure_offer(request, ways[at][0], tokens, timed=at == first)
+            for at in _order_ways(first, len(ways))
+        }
         for at, (_, into) in enumerate(ways):
-            into.append(found[at])
+            into.append(measurements[at])
 
 
-def _turn(first: int, count: int) -> list[int]:
+def _order_ways(first: int, count: int) -> list[int]:
     return [(first + step) % count for step in range(count)]
 
 
-async def _measured(request: Request, offers: Offers, tokens: Tokens, *, timed: bool) -> Measured:
+async def _measure_offer(
+    request: ResolvedRequest, offers: OfferProvider, tokens: TokenCounter, *, timed: bool
+) -> OfferMeasurement:
     """Measure one offer of the largest size; smaller offers are its beginning."""
     began = time.perf_counter()
     offered = await offers(request.query, max(SIZES))
     seconds = time.perf_counter() - began
-    return Measured(
+    return OfferMeasurement(
         request,
-        tuple(_place(one.by_copy, offered) for one in request.needed),
-        tuple(_place(one.by_id, offered) for one in request.needed),
-        await tokens([one.id for one in offered[:TOLD]]),
+        tuple(_find_place(one.matches_copy, offered) for one in request.needed),
+        tuple(_find_place(one.matches_id, offered) for one in request.needed),
+        await tokens([one.id for one in offered[:COUNTED_SIGNATURES]]),
         seconds if timed else None,
     )
 
 
-def _place(counts: Callable[[Offered], bool], offered: Sequence[Offered]) -> int | None:
+def _find_place(counts: Callable[[OfferedEntry], bool], offered: Sequence[OfferedEntry]) -> int | None:
     return next((place for place, one in enumerate(offered) if counts(one)), None)

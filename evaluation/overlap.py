@@ -3,36 +3,39 @@
 import re
 from collections.abc import Iterable, Sequence
 
-NEAR = 0.5
+NEAR_DUPLICATE_OVERLAP = 0.5
 """Word overlap (Jaccard) above which two requests count as one."""
 
 _WORD = re.compile(r"[a-z0-9]+")
 Words = frozenset[str]
 
 
-class Requests:
+class ReferenceRequests:
     """Requests that others must be apart from."""
 
     def __init__(self, requests: Iterable[str]) -> None:
-        self._known: Sequence[Words] = tuple(dict.fromkeys(words(request) for request in requests))
+        self._word_sets: Sequence[Words] = tuple(dict.fromkeys(extract_words(request) for request in requests))
 
-    def near(self, request: str) -> bool:
+    def has_near_duplicate(self, request: str) -> bool:
         """Return whether one of them is the request, or nearly so."""
-        asked = words(request)
-        return any(_comparable(asked, known) and overlap(asked, known) > NEAR for known in self._known)
+        request_words = extract_words(request)
+        return any(
+            _may_overlap(request_words, known) and compute_overlap(request_words, known) > NEAR_DUPLICATE_OVERLAP
+            for known in self._word_sets
+        )
 
 
-def words(request: str) -> Words:
+def extract_words(request: str) -> Words:
     """Return the words that two requests are compared by; order, case and punctuation are ignored."""
     return frozenset(_WORD.findall(request.lower()))
 
 
-def overlap(one: Words, other: Words) -> float:
+def compute_overlap(first: Words, second: Words) -> float:
     """Return the share of all words that both requests have, in [0, 1] (Jaccard)."""
-    return len(one & other) / max(1, len(one | other))
+    return len(first & second) / max(1, len(first | second))
 
 
-def _comparable(one: Words, other: Words) -> bool:
+def _may_overlap(first: Words, second: Words) -> bool:
     """Return whether the numbers of words alone allow an overlap above the bound: most pairs are ruled out cheaply."""
-    few, many = sorted((len(one), len(other)))
-    return few > NEAR * many
+    few, many = sorted((len(first), len(second)))
+    return few > NEAR_DUPLICATE_OVERLAP * many

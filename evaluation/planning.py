@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from statistics import median
 
 from domain.tool import ToolId
-from evaluation.api_keys import Key, key_of
-from evaluation.intervals import interval
-from evaluation.queries import Query
+from evaluation.api_names import ApiName, get_api_name
+from evaluation.intervals import bootstrap_interval
+from evaluation.queries import RetrievalQuery
 
 Row = dict[str, float | list[float]]
-Planned = Callable[[str, frozenset[Key]], Awaitable[Sequence[ToolId]]]
+PlannerCallable = Callable[[str, frozenset[ApiName]], Awaitable[Sequence[ToolId]]]
 """Maps a request, and the APIs relevant to it (for an oracle only), to the tools of its paths, in order."""
 
 
@@ -19,8 +19,8 @@ Planned = Callable[[str, frozenset[Key]], Awaitable[Sequence[ToolId]]]
 class PlannedQuery:
     """A query with the distinct APIs of its planned paths."""
 
-    query: Query
-    predicted: tuple[Key, ...]
+    query: RetrievalQuery
+    predicted: tuple[ApiName, ...]
     seconds: float
     """Wall time of the planning."""
 
@@ -46,29 +46,29 @@ class PlannedQuery:
 
 
 async def plan_all(
-    queries: Sequence[Query], planned: Planned, progress: Callable[[int], None] | None = None
+    queries: Sequence[RetrievalQuery], plan: PlannerCallable, progress: Callable[[int], None] | None = None
 ) -> list[PlannedQuery]:
     """Plan every query. ``progress`` gets the number of queries done."""
-    done: list[PlannedQuery] = []
+    results: list[PlannedQuery] = []
     for query in queries:
         began = time.perf_counter()
-        tools = await planned(query.query, query.relevant)
-        keys = tuple(dict.fromkeys(key_of(tool) for tool in tools))
-        done.append(PlannedQuery(query, keys, time.perf_counter() - began))
+        tools = await plan(query.query, query.relevant)
+        keys = tuple(dict.fromkeys(get_api_name(tool) for tool in tools))
+        results.append(PlannedQuery(query, keys, time.perf_counter() - began))
         if progress:
-            progress(len(done))
-    return done
+            progress(len(results))
+    return results
 
 
-def table(done: Iterable[PlannedQuery]) -> dict[str, Row]:
+def tabulate_by_group(results: Iterable[PlannedQuery]) -> dict[str, Row]:
     """Return the figures of each group, in the order of the names."""
     parts: dict[str, list[PlannedQuery]] = {}
-    for one in done:
-        parts.setdefault(one.query.group, []).append(one)
-    return {group: means(parts[group]) for group in sorted(parts)}
+    for result in results:
+        parts.setdefault(result.query.group, []).append(result)
+    return {group: compute_means(parts[group]) for group in sorted(parts)}
 
 
-def means(part: Sequence[PlannedQuery]) -> Row:
+def compute_means(part: Sequence[PlannedQuery]) -> Row:
     """Return macro averages over requests, 0 to 1, with the 95 % bootstrap interval of F1; ``path_length`` in tools."""
     rows = max(1, len(part))
     return {
@@ -76,11 +76,11 @@ def means(part: Sequence[PlannedQuery]) -> Row:
         "precision": sum(one.precision for one in part) / rows,
         "recall": sum(one.recall for one in part) / rows,
         "f1": sum(one.f1 for one in part) / rows,
-        "f1_interval": list(interval([one.f1 for one in part])),
+        "f1_interval": list(bootstrap_interval([one.f1 for one in part])),
         "path_length": sum(len(one.predicted) for one in part) / rows,
     }
 
 
-def seconds_p50(done: Sequence[PlannedQuery]) -> float:
+def compute_median_seconds(results: Sequence[PlannedQuery]) -> float:
     """Return the median wall time of planning one request, in seconds."""
-    return median(one.seconds for one in done) if done else 0.0
+    return median(one.seconds for one in results) if results else 0.0

@@ -7,20 +7,20 @@ from pathlib import Path
 import orjson
 
 from domain.errors import BrokenInputError, UsageError
-from evaluation.api_keys import Key, key
+from evaluation.api_names import ApiName, normalize_api_name
 from graph.importers.lines import read_lines
-from graph.importers.records import Record, RecordError, Skipped, as_list, as_object, load, text
+from graph.importers.records import Record, RecordError, SkippedInput, ensure_list, ensure_object, load, require_text
 
 GROUPS = {"G1": "I1", "G2": "I2", "G3": "I3"}
 
 
 @dataclass(frozen=True, slots=True)
-class Query:
+class RetrievalQuery:
     """A request with the APIs that are relevant to it."""
 
     split: str
     query: str
-    relevant: frozenset[Key]
+    relevant: frozenset[ApiName]
     """Never empty."""
 
     @property
@@ -29,7 +29,7 @@ class Query:
         return GROUPS.get(self.split.split("_")[0], self.split)
 
 
-def read_queries(path: Path) -> tuple[list[Query], list[Skipped]]:
+def read_queries(path: Path) -> tuple[list[RetrievalQuery], list[SkippedInput]]:
     """Return the queries and the lines that cannot be scored (a query without a relevant API has no score).
 
     Raises:
@@ -37,20 +37,20 @@ def read_queries(path: Path) -> tuple[list[Query], list[Skipped]]:
     """
     if not path.is_file():
         raise UsageError(f"{path} is no file; name a file of queries, one JSON object a line")
-    queries: list[Query] = []
-    skipped: list[Skipped] = []
+    queries: list[RetrievalQuery] = []
+    skipped: list[SkippedInput] = []
     for line in read_lines(path):
-        if isinstance(line, Skipped):
+        if isinstance(line, SkippedInput):
             skipped.append(line)
             continue
         try:
-            queries.append(query_of(load(line.body)))
+            queries.append(parse_query(load(line.body)))
         except RecordError as error:
-            skipped.append(Skipped(str(path), line.number, str(error)))
+            skipped.append(SkippedInput(str(path), line.number, str(error)))
     return queries, skipped
 
 
-def whole_queries(path: Path) -> list[Query]:
+def read_queries_strictly(path: Path) -> list[RetrievalQuery]:
     """Return the queries of a file in which every line must be readable.
 
     Training data is taken from these queries or kept apart from them, so none may be missed.
@@ -66,23 +66,23 @@ def whole_queries(path: Path) -> list[Query]:
     return queries
 
 
-def write_queries(queries: Iterable[Query], path: Path) -> None:
+def write_queries(queries: Iterable[RetrievalQuery], path: Path) -> None:
     """Write lines that :func:`read_queries` reads."""
     with path.open("wb") as file:
-        for one in queries:
-            relevant = [{"tool": tool, "api": api} for tool, api in sorted(one.relevant)]
-            line = {"split": one.split, "query": one.query, "relevant": relevant}
+        for query in queries:
+            relevant = [{"tool": tool, "api": api} for tool, api in sorted(query.relevant)]
+            line = {"split": query.split, "query": query.query, "relevant": relevant}
             file.write(orjson.dumps(line, option=orjson.OPT_APPEND_NEWLINE))
 
 
-def query_of(record: Record) -> Query:
+def parse_query(record: Record) -> RetrievalQuery:
     """Return the query of a line.
 
     Raises:
         RecordError: the line is no query with a relevant API.
     """
-    items = [as_object(item, "an item of 'relevant'") for item in as_list(record.get("relevant"), "'relevant'")]
+    items = [ensure_object(item, "an item of 'relevant'") for item in ensure_list(record.get("relevant"), "'relevant'")]
     if not items:
         raise RecordError("'relevant' names no API")
-    relevant = frozenset(key(text(item, "tool"), text(item, "api")) for item in items)
-    return Query(text(record, "split"), text(record, "query"), relevant)
+    relevant = frozenset(normalize_api_name(require_text(item, "tool"), require_text(item, "api")) for item in items)
+    return RetrievalQuery(require_text(record, "split"), require_text(record, "query"), relevant)

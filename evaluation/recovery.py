@@ -9,19 +9,19 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from domain.event import CallFinished, Event
-from domain.tool import tool_id_parts
-from evaluation.expected import Asked
+from domain.tool import split_tool_id
+from evaluation.evaluation_cases import EvaluationCase
 
 _OF_ARGUMENTS = frozenset({400, 404, 409, 422})
 
 Figures = dict[str, Any]
 
 
-class Judged(Protocol):
+class EvaluatedRun(Protocol):
     """A finished run with its verdict."""
 
     @property
-    def asked(self) -> Asked: ...
+    def case(self) -> EvaluationCase: ...
     @property
     def right(self) -> bool: ...
     @property
@@ -35,7 +35,7 @@ class Judged(Protocol):
         ...
 
 
-class Breakable(Protocol):
+class BreakableServices(Protocol):
     """Services of which single operations can be broken."""
 
     async def reset(self) -> None:
@@ -51,30 +51,30 @@ class Breakable(Protocol):
         ...
 
 
-def dead_operations(events: Sequence[Event]) -> tuple[str, ...]:
+def find_dead_operations(events: Sequence[Event]) -> tuple[str, ...]:
     """Return the operations of a run whose calls failed for good, each once."""
     results = (event.result for event in events if isinstance(event, CallFinished))
     return tuple(
         dict.fromkeys(
-            tool_id_parts(result.tool)[2]
+            split_tool_id(result.tool)[2]
             for result in results
             if result.status == "failed" and result.attempts and result.http_status not in _OF_ARGUMENTS
         )
     )
 
 
-def recovered(runs: Iterable[Judged]) -> Figures:
+def compute_recovery(runs: Iterable[EvaluatedRun]) -> Figures:
     """Return how many answerable requests met a dead operation and how many of them are right, by group and overall."""
-    met = [run for run in runs if run.asked.answerable and run.dead]
-    groups = {name: _share([run for run in met if run.asked.group == name]) for name in _groups(met)}
-    return {"groups": groups, "overall": _share(met)}
+    met = [run for run in runs if run.case.answerable and run.dead]
+    groups = {name: _compute_share([run for run in met if run.case.group == name]) for name in _list_groups(met)}
+    return {"groups": groups, "overall": _compute_share(met)}
 
 
 @dataclass(frozen=True, slots=True)
-class Without:
+class PartlyBrokenServices:
     """Services with one operation broken: every reset breaks it again."""
 
-    services: Breakable
+    services: BreakableServices
     operation: str
 
     async def reset(self) -> None:
@@ -86,60 +86,62 @@ class Without:
 
 
 @dataclass(frozen=True, slots=True)
-class Breakage:
+class BreakageRuns:
     """Runs, with one operation broken, of the requests that used it while everything worked."""
 
     operation: str
     other: str
     """The operation that does the same job."""
-    runs: tuple[Judged, ...]
+    runs: tuple[EvaluatedRun, ...]
 
     @property
-    def met(self) -> tuple[Judged, ...]:
+    def affected(self) -> tuple[EvaluatedRun, ...]:
         """The runs that called the broken operation, and so had to work around it."""
         return tuple(run for run in self.runs if self.operation in run.dead)
 
 
 async def break_each(
-    whole: Sequence[Judged],
+    baseline: Sequence[EvaluatedRun],
     pairs: Sequence[tuple[str, str]],
-    services: Breakable,
-    ask: Callable[[Sequence[Asked], Without], Awaitable[Sequence[Judged]]],
-) -> list[Breakage]:
+    services: BreakableServices,
+    ask: Callable[[Sequence[EvaluationCase], PartlyBrokenServices], Awaitable[Sequence[EvaluatedRun]]],
+) -> list[BreakageRuns]:
     """Break each operation of ``pairs`` in turn, and run the requests that were answered correctly with its help.
 
     Requests that are answered wrongly anyway say nothing about recovery.
 
     Args:
-        whole: the runs while everything worked.
+        baseline: the runs while everything worked.
         pairs: operations that do the same job.
         services: the services to break.
         ask: runs requests against the broken services.
     """
-    found: list[Breakage] = []
+    results: list[BreakageRuns] = []
     for pair in pairs:
         for operation, other in (pair, pair[::-1]):
-            asked = [run.asked for run in whole if run.asked.answerable and run.right and operation in run.called]
-            if asked:
-                found.append(Breakage(operation, other, tuple(await ask(asked, Without(services, operation)))))
+            cases = [run.case for run in baseline if run.case.answerable and run.right and operation in run.called]
+            if cases:
+                results.append(
+                    BreakageRuns(operation, other, tuple(await ask(cases, PartlyBrokenServices(services, operation))))
+                )
     await services.reset()
-    return found
+    return results
 
 
-def breakages(found: Sequence[Breakage]) -> Figures:
+def summarize_breakages(results: Sequence[BreakageRuns]) -> Figures:
     """Return the figures by operation, by group and overall."""
-    met = [run for one in found for run in one.met]
+    met = [run for one in results for run in one.affected]
     return {
-        "operations": {one.operation: {"other": one.other, **_share(one.met)} for one in found},
-        "groups": {name: _share([run for run in met if run.asked.group == name]) for name in _groups(met)},
-        "overall": _share(met),
+        "operations": {one.operation: {"other": one.other, **_compute_share(one.affected)} for one in results},
+        "groups": {name: _compute_share([run for run in met if run.case.group == name]) for name in _list_groups(met)},
+        "overall": _compute_share(met),
     }
 
 
-def _groups(runs: Sequence[Judged]) -> list[str]:
-    return sorted({run.asked.group for run in runs})
+def _list_groups(runs: Sequence[EvaluatedRun]) -> list[str]:
+    return sorted({run.case.group for run in runs})
 
 
-def _share(runs: Sequence[Judged]) -> Figures:
+def _compute_share(runs: Sequence[EvaluatedRun]) -> Figures:
     right = sum(run.right for run in runs)
     return {"n": len(runs), "right": right, "share": right / len(runs) if runs else None}

@@ -5,53 +5,53 @@ from pathlib import Path
 
 from domain.tool import ToolDoc, tool_id
 from graph.function_names import NameIndex
-from graph.importers.jsonl import recorded_call
+from graph.importers.jsonl import parse_recorded_call
 from graph.importers.lines import read_lines
-from graph.importers.records import RecordError, Skipped, load
-from graph.sources import read_tools
+from graph.importers.records import RecordError, SkippedInput, load
+from graph.input_files import read_tools
 
-Skip = Callable[[Skipped], None]
+Skip = Callable[[SkippedInput], None]
 
 
-class Documents:
+class RecordedToolDocs:
     """Documents by the names that recorded calls use; a call without a document gets one with its name only."""
 
-    def __init__(self, tools: Iterable[ToolDoc | Skipped] = ()) -> None:
-        self.skipped: list[Skipped] = []
+    def __init__(self, tools: Iterable[ToolDoc | SkippedInput] = ()) -> None:
+        self.skipped: list[SkippedInput] = []
         self._names = NameIndex()
         self._docs: dict[str, ToolDoc] = {}
-        for found in tools:
-            if isinstance(found, Skipped):
-                self.skipped.append(found)
+        for tool in tools:
+            if isinstance(tool, SkippedInput):
+                self.skipped.append(tool)
             else:
-                self._names.add(found)
-                self._docs.setdefault(found.id, found)
+                self._names.add(tool)
+                self._docs.setdefault(tool.id, tool)
 
-    def of_call(self, category: str, toolset: str, api: str) -> ToolDoc:
+    def find_document(self, category: str, toolset: str, api: str) -> ToolDoc:
         """Return the document that a recorded call refers to."""
-        found = self._docs.get(self._names.resolve_recorded(category, toolset, api).id)
-        if found is not None:
-            return found
+        document = self._docs.get(self._names.resolve_recorded(category, toolset, api).id)
+        if document is not None:
+            return document
         name = api or "unnamed"
-        made = tool_id(category or "unnamed", toolset or "unnamed", name)
-        return ToolDoc(id=made, category=category, toolset=toolset, api=name, function=name)
+        generated_id = tool_id(category or "unnamed", toolset or "unnamed", name)
+        return ToolDoc(id=generated_id, category=category, toolset=toolset, api=name, function=name)
 
-    def examples(self) -> Iterator[tuple[ToolDoc, str]]:
+    def iterate_examples(self) -> Iterator[tuple[ToolDoc, str]]:
         """Return an iterator over the documents that have an example response, with that response."""
         return ((doc, doc.example_response) for doc in self._docs.values() if doc.example_response)
 
 
-def documents(tools: Path | None) -> Documents:
+def load_documents(tools: Path | None) -> RecordedToolDocs:
     """Load the documents of a file or folder; none for None.
 
     Raises:
         UsageError: the path does not exist.
     """
-    return Documents(read_tools(tools) if tools else ())
+    return RecordedToolDocs(read_tools(tools) if tools else ())
 
 
-def recorded_responses(
-    calls: Path, docs: Documents, skip: Skip, read: Callable[[float], None]
+def read_responses(
+    calls: Path, docs: RecordedToolDocs, skip: Skip, progress: Callable[[float], None]
 ) -> Iterator[tuple[ToolDoc, str]]:
     """Yield the responses of a file of recorded calls in order, each with its tool.
 
@@ -59,21 +59,21 @@ def recorded_responses(
         calls: the file.
         docs: the tools by the names that calls use.
         skip: gets each line that cannot be read.
-        read: gets the share of the file that has been read.
+        progress: gets the share of the file that has been read.
     """
-    known: dict[tuple[str, str, str], ToolDoc] = {}
+    docs_by_name: dict[tuple[str, str, str], ToolDoc] = {}
     size = max(1, calls.stat().st_size)
     for line in read_lines(calls):
-        if isinstance(line, Skipped):
+        if isinstance(line, SkippedInput):
             skip(line)
             continue
         try:
-            call = recorded_call(load(line.body))
+            call = parse_recorded_call(load(line.body))
         except RecordError as error:
-            skip(Skipped(str(calls), line.number, str(error)))
+            skip(SkippedInput(str(calls), line.number, str(error)))
             continue
         name = (call.category, call.toolset, call.function)
-        if name not in known:
-            known[name] = docs.of_call(*name)
-        read(line.position / size)
-        yield known[name], call.response
+        if name not in docs_by_name:
+            docs_by_name[name] = docs.find_document(*name)
+        progress(line.position / size)
+        yield docs_by_name[name], call.response

@@ -13,8 +13,8 @@ from agent.execution.executor import Executor
 from agent.policy.protocol import Policy
 from domain.errors import UsageError
 from domain.tool import ToolDoc
-from evaluation.correctness import absent_from_responses
-from evaluation.expected import Asked, Expected
+from evaluation.correctness import find_absent_from_responses
+from evaluation.evaluation_cases import EvaluationCase, ExpectedValues
 from graph.lenient_json import read_value
 
 Figures = dict[str, Any]
@@ -22,7 +22,7 @@ _PLACE = re.compile(r"\[(\d+)\]|([^.\[\]]+)")
 
 
 @dataclass(slots=True)
-class Retention:
+class RetentionResult:
     """Counts over the responses of an evaluation."""
 
     responses: int = 0
@@ -36,7 +36,7 @@ class Retention:
     failed: dict[str, str] = field(default_factory=dict[str, str])
     """Reason of the failed call that ended a request."""
 
-    def figures(self) -> Figures:
+    def to_figures(self) -> Figures:
         """Return the figures; ``share`` is that of the values still in compressed responses, None if there was none."""
         lost = sum(map(len, self.lost.values()))
         return {
@@ -52,58 +52,60 @@ class Retention:
 
 
 async def evaluate_retention(
-    asked: Sequence[Asked],
+    cases: Sequence[EvaluationCase],
     tools: Mapping[str, ToolDoc],
     executor: Executor,
     policy: Policy,
     choices: FieldChoices,
     limit: int = LIMIT,
-) -> Retention:
+) -> RetentionResult:
     """Make the calls that lead to each answer, and compare the responses with their compressed form.
 
     ``tools`` by operation. A failed call ends its request, which is listed with the reason.
     """
-    found = Retention()
-    for one in asked:
+    retention = RetentionResult()
+    for case in cases:
         responses: list[str] = []
-        shown: list[str] = []
-        for call in one.calls:
+        shown_texts: list[str] = []
+        for call in case.calls:
             tool = tools.get(call.operation)
             if tool is None:
-                raise UsageError(f"{one.id}: no tool of the store is called {call.operation!r}; build the store anew")
-            arguments = {name: _filled(value, responses) for name, value in call.arguments.items()}
+                raise UsageError(f"{case.id}: no tool of the store is called {call.operation!r}; build the store anew")
+            arguments = {name: _fill_argument(value, responses) for name, value in call.arguments.items()}
             result = await executor.call(tool, arguments)
             if result.outcome != "ok":
-                found.failed[one.id] = f"{call.operation}: {result.note or result.http_status or result.outcome}"
+                retention.failed[case.id] = f"{call.operation}: {result.note or result.http_status or result.outcome}"
                 break
             responses.append(result.body)
-            found.responses += 1
+            retention.responses += 1
             short = await compress(tool, result.body, policy, choices, limit)
-            shown.append(short.text if short else result.body)
+            shown_texts.append(short.text if short else result.body)
             if short:
-                found.compressed += 1
-                _compare(found, one, result.body, short.text)
-        lost = set(absent_from_responses(one.expect, shown)) - set(absent_from_responses(one.expect, responses))
+                retention.compressed += 1
+                _compare(retention, case, result.body, short.text)
+        lost = set(find_absent_from_responses(case.expect, shown_texts)) - set(
+            find_absent_from_responses(case.expect, responses)
+        )
         if lost:
-            found.unseen[one.id] = sorted(lost)
-    return found
+            retention.unseen[case.id] = sorted(lost)
+    return retention
 
 
-def _compare(found: Retention, one: Asked, before: str, after: str) -> None:
-    for value in _values(one.expect):
-        if not absent_from_responses(value, [before]):
-            found.values += 1
-            if lost := absent_from_responses(value, [after]):
-                found.lost.setdefault(one.id, []).extend(lost)
+def _compare(retention: RetentionResult, case: EvaluationCase, before: str, after: str) -> None:
+    for value in _split_values(case.expect):
+        if not find_absent_from_responses(value, [before]):
+            retention.values += 1
+            if lost := find_absent_from_responses(value, [after]):
+                retention.lost.setdefault(case.id, []).extend(lost)
 
 
-def _values(expect: Expected) -> list[Expected]:
+def _split_values(expect: ExpectedValues) -> list[ExpectedValues]:
     """Return each expected value by itself."""
-    numbers = [Expected(numbers=(number,), tolerance=expect.tolerance) for number in expect.numbers]
-    return numbers + [Expected(texts=(texts,)) for texts in expect.texts]
+    numbers = [ExpectedValues(numbers=(number,), tolerance=expect.tolerance) for number in expect.numbers]
+    return numbers + [ExpectedValues(texts=(texts,)) for texts in expect.texts]
 
 
-def _filled(value: JsonValue, responses: Sequence[str]) -> JsonValue:
+def _fill_argument(value: JsonValue, responses: Sequence[str]) -> JsonValue:
     """Return a literal as it is, or the field that ``{"from": "1.items[0].id"}`` names."""
     reference = value.get("from") if isinstance(value, dict) and len(value) == 1 else None
     if not isinstance(reference, str):
@@ -111,11 +113,11 @@ def _filled(value: JsonValue, responses: Sequence[str]) -> JsonValue:
     step, _, place = reference.partition(".")
     node: JsonValue = read_value(responses[int(step) - 1])
     for index, key in _PLACE.findall(place):
-        node = _inner(node, index, key)
+        node = _get_inner(node, index, key)
     return node
 
 
-def _inner(node: JsonValue, index: str, key: str) -> JsonValue:
+def _get_inner(node: JsonValue, index: str, key: str) -> JsonValue:
     if index:
         return node[int(index)] if isinstance(node, list) and int(index) < len(node) else None
     return node.get(key) if isinstance(node, dict) else None

@@ -11,9 +11,9 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluation.api_keys import Key, key_of
-from evaluation.queries import Query
-from retriever.metrics import complete, lenient_ndcg, ndcg, recall, reciprocal_rank
+from evaluation.api_names import ApiName, get_api_name
+from evaluation.queries import RetrievalQuery
+from retriever.metrics import completeness, lenient_ndcg, ndcg, recall, reciprocal_rank
 from retriever.search import ToolHit
 
 DEPTH = 50
@@ -22,14 +22,14 @@ DEPTH = 50
 LENIENT = "ndcg@5 lenient (ToolGen)"
 """Not NDCG: the value that ToolGen's code reports under that name. For comparison with its figures only."""
 
-Measure = Callable[[Sequence[Key], frozenset[Key]], float]
+Measure = Callable[[Sequence[ApiName], frozenset[ApiName]], float]
 MEASURES: Mapping[str, Measure] = {
     "ndcg@1": lambda ranking, relevant: ndcg(ranking, relevant, 1),
     "ndcg@5": lambda ranking, relevant: ndcg(ranking, relevant, 5),
     LENIENT: lambda ranking, relevant: lenient_ndcg(ranking, relevant, 5),
     "recall@5": lambda ranking, relevant: recall(ranking, relevant, 5),
     "recall@10": lambda ranking, relevant: recall(ranking, relevant, 10),
-    "comp@5": lambda ranking, relevant: complete(ranking, relevant, 5),
+    "comp@5": lambda ranking, relevant: completeness(ranking, relevant, 5),
     "mrr": reciprocal_rank,
 }
 
@@ -37,30 +37,33 @@ Figures = dict[str, float]
 Table = dict[str, Figures]
 
 
-class Search(Protocol):
+class RetrievalSearch(Protocol):
     """The search that is evaluated."""
 
     async def start_tools(self, request: str, limit: int) -> list[ToolHit]: ...
 
 
 @dataclass(frozen=True, slots=True)
-class Scored:
+class ScoredQuery:
     """A query with its ranking."""
 
-    query: Query
-    ranking: tuple[Key, ...]
+    query: RetrievalQuery
+    ranking: tuple[ApiName, ...]
     """Keys of the tools found, best first, each once."""
     seconds: float = 0.0
     """Wall time of the search."""
 
 
-Scores = dict[str, list[Scored]]
+Scores = dict[str, list[ScoredQuery]]
 """Rankings by the name of their search, of the same queries in the same order."""
 
 
 async def rank(
-    queries: Sequence[Query], search: Search, depth: int, progress: Callable[[int], None] | None = None
-) -> list[Scored]:
+    queries: Sequence[RetrievalQuery],
+    search: RetrievalSearch,
+    depth: int,
+    progress: Callable[[int], None] | None = None,
+) -> list[ScoredQuery]:
     """Return the first ``depth`` tools of every query."""
     scored: Scores = {}
     await rank_all(queries, {"": search}, scored, depth, progress)
@@ -68,8 +71,8 @@ async def rank(
 
 
 async def rank_all(
-    queries: Sequence[Query],
-    searches: Mapping[str, Search],
+    queries: Sequence[RetrievalQuery],
+    searches: Mapping[str, RetrievalSearch],
     into: Scores,
     depth: int = DEPTH,
     progress: Callable[[int], None] | None = None,
@@ -79,46 +82,46 @@ async def rank_all(
     ``into`` receives the rankings. ``progress`` gets the number of queries done.
     """
     for done, query in enumerate(queries, 1):
-        found = {
-            name: await _ranked(query, search.start_tools(query.query, depth)) for name, search in searches.items()
+        results = {
+            name: await _rank_query(query, search.start_tools(query.query, depth)) for name, search in searches.items()
         }
-        for name, one in found.items():
-            into.setdefault(name, []).append(one)
+        for name, result in results.items():
+            into.setdefault(name, []).append(result)
         if progress:
             progress(done)
 
 
-async def _ranked(query: Query, finding: Awaitable[list[ToolHit]]) -> Scored:
+async def _rank_query(query: RetrievalQuery, finding: Awaitable[list[ToolHit]]) -> ScoredQuery:
     began = time.perf_counter()
     hits = await finding
-    return Scored(query, tuple(dict.fromkeys(key_of(hit.id) for hit in hits)), time.perf_counter() - began)
+    return ScoredQuery(query, tuple(dict.fromkeys(get_api_name(hit.id) for hit in hits)), time.perf_counter() - began)
 
 
-def measures(ranking: Sequence[Key], relevant: frozenset[Key]) -> Figures:
+def compute_measures(ranking: Sequence[ApiName], relevant: frozenset[ApiName]) -> Figures:
     """Return all measures of one ranking."""
     return {name: measure(ranking, relevant) for name, measure in MEASURES.items()}
 
 
-def measured(scored: Sequence[Scored]) -> NDArray[np.float64]:
+def compute_measure_matrix(scored: Sequence[ScoredQuery]) -> NDArray[np.float64]:
     """Return the measures of each ranking, in [0, 1], as an array of shape (n, number of measures).
 
     Columns are in the order of ``MEASURES``.
     """
-    rows = [[*measures(one.ranking, one.query.relevant).values()] for one in scored]
+    rows = [[*compute_measures(one.ranking, one.query.relevant).values()] for one in scored]
     return np.asarray(rows, dtype=float).reshape(len(rows), len(MEASURES))
 
 
-def by_name(scored: Iterable[Scored], name: Callable[[Query], str]) -> dict[str, list[Scored]]:
+def group_by_name(scored: Iterable[ScoredQuery], name: Callable[[RetrievalQuery], str]) -> dict[str, list[ScoredQuery]]:
     """Return the rankings by the name that ``name`` gives their query, in the order of the names."""
-    parts: dict[str, list[Scored]] = {}
-    for one in scored:
-        parts.setdefault(name(one.query), []).append(one)
+    parts: dict[str, list[ScoredQuery]] = {}
+    for result in scored:
+        parts.setdefault(name(result.query), []).append(result)
     return {part: parts[part] for part in sorted(parts)}
 
 
-def table(scored: Iterable[Scored], name: Callable[[Query], str]) -> Table:
+def tabulate_means(scored: Iterable[ScoredQuery], name: Callable[[RetrievalQuery], str]) -> Table:
     """Return means of the measures over the queries of each name, in the order of the names."""
     return {
-        part: {"n": len(rows), **dict(zip(MEASURES, measured(rows).mean(axis=0).tolist(), strict=True))}
-        for part, rows in by_name(scored, name).items()
+        part: {"n": len(rows), **dict(zip(MEASURES, compute_measure_matrix(rows).mean(axis=0).tolist(), strict=True))}
+        for part, rows in group_by_name(scored, name).items()
     }

@@ -14,10 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from domain.tool import ToolId
-from evaluation.api_keys import Key, key_of
-from evaluation.intervals import intervals
-from evaluation.queries import Query
-from evaluation.retrieval import MEASURES, Scored, by_name, measured
+from evaluation.api_names import ApiName, get_api_name
+from evaluation.intervals import bootstrap_intervals
+from evaluation.queries import RetrievalQuery
+from evaluation.retrieval import MEASURES, ScoredQuery, compute_measure_matrix, group_by_name
 from graph.store import GraphStore
 
 ALL = "all"
@@ -28,80 +28,85 @@ Row = dict[str, dict[str, Part]]
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class ApiKnowledge:
     """The relevant APIs that a store knows, and in which way."""
 
-    relevant: frozenset[Key]
-    documented: frozenset[Key]
+    relevant: frozenset[ApiName]
+    documented: frozenset[ApiName]
     """Relevant APIs with a document in the store."""
-    seen: frozenset[Key]
+    seen: frozenset[ApiName]
     """Relevant APIs on a path that the store learnt, or that the encoder was trained on."""
 
 
-async def known(queries: Iterable[Query], graph: GraphStore, trained: frozenset[Key] = frozenset()) -> Known:
+async def collect_api_knowledge(
+    queries: Iterable[RetrievalQuery], graph: GraphStore, trained: frozenset[ApiName] = frozenset()
+) -> ApiKnowledge:
     """Return what the store knows of the queries' relevant APIs.
 
     ``trained`` are APIs that the encoder was trained on besides.
     """
-    relevant = frozenset[Key]().union(*(query.relevant for query in queries))
-    documents = await documents_of(graph, relevant)
-    walked = frozenset([api for api, tools in documents.items() if await _walked(graph, tools)])
-    return Known(relevant, frozenset(documents), walked | (relevant & trained))
+    relevant = frozenset[ApiName]().union(*(query.relevant for query in queries))
+    documents = await find_documents(graph, relevant)
+    walked = frozenset([api for api, tools in documents.items() if await _is_walked(graph, tools)])
+    return ApiKnowledge(relevant, frozenset(documents), walked | (relevant & trained))
 
 
-async def documents_of(graph: GraphStore, apis: frozenset[Key]) -> dict[Key, list[ToolId]]:
+async def find_documents(graph: GraphStore, apis: frozenset[ApiName]) -> dict[ApiName, list[ToolId]]:
     """Return the documents of each API, including copies in other categories; APIs without one are left out."""
-    found: dict[Key, list[ToolId]] = {}
+    documents: dict[ApiName, list[ToolId]] = {}
     async for document in graph.documents():
-        if (api := key_of(document.id)) in apis:
-            found.setdefault(api, []).append(document.id)
-    return found
+        if (api := get_api_name(document.id)) in apis:
+            documents.setdefault(api, []).append(document.id)
+    return documents
 
 
-def row(scored: Sequence[Scored], known: Known) -> Row:
+def compute_row(scored: Sequence[ScoredQuery], knowledge: ApiKnowledge) -> Row:
     """Return the means of every part, 0 to 1, with their 95 % bootstrap intervals over requests."""
     return {
-        section: {name: _told(measured(part)) for name, part in parts.items()}
-        for section, parts in _sections(scored, known).items()
+        section: {name: _summarize(compute_measure_matrix(part)) for name, part in parts.items()}
+        for section, parts in _split_sections(scored, knowledge).items()
     }
 
 
-def differences(scored: Sequence[Scored], others: Sequence[Scored], known: Known) -> Row:
+def compare_rankings(scored: Sequence[ScoredQuery], others: Sequence[ScoredQuery], knowledge: ApiKnowledge) -> Row:
     """Return the mean of ``scored`` less ``others``, with paired intervals, for the requests of both.
 
     Both must have the requests in the same order.
     """
     both = min(len(scored), len(others))
-    ours, theirs = _sections(scored[:both], known), _sections(others[:both], known)
+    ours, theirs = _split_sections(scored[:both], knowledge), _split_sections(others[:both], knowledge)
     return {
-        section: {name: _told(measured(part) - measured(theirs[section][name])) for name, part in parts.items()}
+        section: {
+            name: _summarize(compute_measure_matrix(part) - compute_measure_matrix(theirs[section][name]))
+            for name, part in parts.items()
+        }
         for section, parts in ours.items()
     }
 
 
-def seconds_p50(scored: Sequence[Scored]) -> float:
+def compute_median_seconds(scored: Sequence[ScoredQuery]) -> float:
     """Return the median wall time of one ranking, in seconds."""
     return median(one.seconds for one in scored) if scored else 0.0
 
 
-def _sections(scored: Sequence[Scored], known: Known) -> dict[str, dict[str, list[Scored]]]:
-    untouched = [one for one in scored if not one.query.relevant & known.seen]
+def _split_sections(scored: Sequence[ScoredQuery], knowledge: ApiKnowledge) -> dict[str, dict[str, list[ScoredQuery]]]:
+    untouched = [one for one in scored if not one.query.relevant & knowledge.seen]
     return {
-        "groups": _grouped(scored),
-        "splits": by_name(scored, lambda query: query.split),
-        "seen": _grouped(_restricted(scored, known.seen)),
-        "unseen": _grouped(_restricted(scored, known.relevant - known.seen)),
-        "zero_shot": _grouped(untouched),
+        "groups": _group_with_total(scored),
+        "splits": group_by_name(scored, lambda query: query.split),
+        "seen": _group_with_total(_restrict(scored, knowledge.seen)),
+        "unseen": _group_with_total(_restrict(scored, knowledge.relevant - knowledge.seen)),
+        "zero_shot": _group_with_total(untouched),
     }
 
 
-def _grouped(scored: Sequence[Scored]) -> dict[str, list[Scored]]:
+def _group_with_total(scored: Sequence[ScoredQuery]) -> dict[str, list[ScoredQuery]]:
     """Return the rankings by group, and all of them."""
-    return {**by_name(scored, lambda query: query.group), **({ALL: list(scored)} if scored else {})}
+    return {**group_by_name(scored, lambda query: query.group), **({ALL: list(scored)} if scored else {})}
 
 
-def _told(values: NDArray[np.float64]) -> Part:
-    means, ends = values.mean(axis=0).tolist(), intervals(values).tolist()
+def _summarize(values: NDArray[np.float64]) -> Part:
+    means, ends = values.mean(axis=0).tolist(), bootstrap_intervals(values).tolist()
     return {
         "n": len(values),
         **dict(zip(MEASURES, means, strict=True)),
@@ -109,19 +114,21 @@ def _told(values: NDArray[np.float64]) -> Part:
     }
 
 
-def _restricted(scored: Iterable[Scored], apis: frozenset[Key]) -> list[Scored]:
+def _restrict(scored: Iterable[ScoredQuery], apis: frozenset[ApiName]) -> list[ScoredQuery]:
     """Count only ``apis`` as relevant and take the other relevant ones out of the ranking; drop queries without any."""
-    found: list[Scored] = []
-    for one in scored:
-        kept = one.query.relevant & apis
-        if kept:
-            others = one.query.relevant - kept
-            ranking = tuple(api for api in one.ranking if api not in others)
-            found.append(Scored(Query(one.query.split, one.query.query, kept), ranking))
-    return found
+    restricted: list[ScoredQuery] = []
+    for ranking_result in scored:
+        relevant = ranking_result.query.relevant & apis
+        if relevant:
+            others = ranking_result.query.relevant - relevant
+            ranking = tuple(api for api in ranking_result.ranking if api not in others)
+            restricted.append(
+                ScoredQuery(RetrievalQuery(ranking_result.query.split, ranking_result.query.query, relevant), ranking)
+            )
+    return restricted
 
 
-async def _walked(graph: GraphStore, tools: Sequence[ToolId]) -> bool:
+async def _is_walked(graph: GraphStore, tools: Sequence[ToolId]) -> bool:
     """Return whether one of the tools lies on an imported path.
 
     Every node of a path has an edge out of it, the last one to Finish.

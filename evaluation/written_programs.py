@@ -6,14 +6,14 @@ from dataclasses import dataclass
 from typing import Literal
 
 from agent.policy.protocol import Policy
-from agent.programs.checking import check
-from agent.programs.offered import Functions, functions
-from agent.programs.protocol import Attempt, ProgramQuestion, Sandbox
-from agent.programs.telling import told_complaints
+from agent.programs.author_feedback import describe_complaints
+from agent.programs.offered_functions import OfferedFunctions, build_functions
+from agent.programs.program_checks import check
+from agent.programs.protocol import ProgramAttempt, ProgramQuestion, Sandbox
 from domain.tool import ToolDoc
-from evaluation.code_calls import Function, code_calls
-from evaluation.corpora.graphqlrestbench import Sample
-from evaluation.sequencing import Nearness, nearness, nothing_written
+from evaluation.code_calls import FunctionSignature, extract_calls
+from evaluation.corpora.graphqlrestbench import ProgramSample
+from evaluation.program_metrics import ProgramMatch, match_nothing, match_program
 
 Order = Literal["listed", "shuffled"]
 REWRITES = 2
@@ -21,13 +21,13 @@ REWRITES = 2
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
+class ProgramEvaluation:
     """The program written for one sample, and its comparison with the gold program."""
 
-    sample: Sample
+    sample: ProgramSample
     text: str
     """The last text; empty if nothing was written."""
-    nearness: Nearness
+    nearness: ProgramMatch
     refused: int
     """Texts that the checks refused."""
     complaints: tuple[str, ...]
@@ -36,23 +36,23 @@ class Written:
     tokens: int
 
 
-def in_order(tools: Sequence[ToolDoc], order: Order, seed: str) -> list[ToolDoc]:
+def order_tools(tools: Sequence[ToolDoc], order: Order, seed: str) -> list[ToolDoc]:
     """Return the tools as listed, or shuffled in the same way for the same seed."""
-    found = list(tools)
+    ordered = list(tools)
     if order == "shuffled":
-        random.Random(seed).shuffle(found)
-    return found
+        random.Random(seed).shuffle(ordered)
+    return ordered
 
 
-async def write(
-    sample: Sample,
+async def write_program(
+    sample: ProgramSample,
     tools: Sequence[ToolDoc],
     names: Mapping[str, str],
     policy: Policy,
     sandbox: Sandbox,
     today: str,
     budget: int,
-) -> Written:
+) -> ProgramEvaluation:
     """Have a program written over these tools and compare it with the gold one.
 
     Args:
@@ -64,8 +64,8 @@ async def write(
         today: the date that the author is given.
         budget: tokens of the offered functions.
     """
-    offered = functions(tools, budget)
-    attempts: list[Attempt] = []
+    offered = build_functions(tools, budget)
+    attempts: list[ProgramAttempt] = []
     text, complaints = "", tuple[str, ...]()
     for _ in range(REWRITES + 1):
         question = ProgramQuestion(
@@ -78,17 +78,25 @@ async def write(
         text, complaints = checked.text, checked.complaints
         if not complaints:
             break
-        attempts.append(Attempt(text, told_complaints(complaints)))
-    near = _near(sample, text, offered, lambda tool: names.get(tool, tool))
-    used = policy.cost
-    return Written(
-        sample, text, near, len(attempts), complaints, used.model_calls, used.prompt_tokens + used.completion_tokens
+        attempts.append(ProgramAttempt(text, describe_complaints(complaints)))
+    program_match = _compare_with_gold(sample, text, offered, lambda tool: names.get(tool, tool))
+    cost = policy.cost
+    return ProgramEvaluation(
+        sample,
+        text,
+        program_match,
+        len(attempts),
+        complaints,
+        cost.model_calls,
+        cost.prompt_tokens + cost.completion_tokens,
     )
 
 
-def _near(sample: Sample, text: str, offered: Functions, named: Callable[[str], str]) -> Nearness:
-    known = {one.name: Function(named(one.tool), one.arguments) for one in offered.text.signatures}
+def _compare_with_gold(
+    sample: ProgramSample, text: str, offered: OfferedFunctions, to_gold_name: Callable[[str], str]
+) -> ProgramMatch:
+    signatures = {one.name: FunctionSignature(to_gold_name(one.tool), one.arguments) for one in offered.text.signatures}
     try:
-        return nearness(sample.gold, code_calls(text, known))
+        return match_program(sample.gold, extract_calls(text, signatures))
     except SyntaxError:
-        return nothing_written(sample.gold)
+        return match_nothing(sample.gold)

@@ -9,24 +9,23 @@ from pydantic.types import JsonValue
 
 from agent.execution.executor import Executor
 from agent.exporting.forms import Form, written
-from agent.programs.signatures import signature
+from agent.programs.signatures import build_signature
 from agent.scheduler import closing
 from domain.errors import UnavailableError, UsageError
 from domain.event import EventRecord
 from domain.model import JsonObject
 from footpath.results import Answer, FoundTool, Offer, Tool, Verdict
 from footpath.user import Changes, Reply, approver_of, asker_of
-from graph.description import category_named, find
-from graph.summary import Summary
-from wiring.asked_runs import judge_run
-from wiring.asking import Asked, ask, usual_policy
+from graph.import_summary import ImportSummary
+from graph.tool_description import find_category, find_tool
+from wiring.ask import RunRequest, ask, choose_default_policy, read_given_files
 from wiring.build import BuildOptions, build
-from wiring.container import Container, open_container, told_settings
-from wiring.exporting import exported_program
-from wiring.fetching import is_address
-from wiring.given_files import given_files
-from wiring.own_programs import own_call, own_program, schema_of
+from wiring.container import Container, load_settings, open_container
+from wiring.program_export import export_program
+from wiring.run_history import judge_run
 from wiring.settings import Settings, read_settings
+from wiring.source_fetch import is_address
+from wiring.user_programs import infer_schema, plan_call, plan_user_program
 
 Paths = Sequence[Path | str]
 Policy = Literal["offline", "llm", ""]
@@ -62,7 +61,7 @@ class AsyncFootpath:
         *,
         server: str = "",
         **settings: object,
-    ) -> Summary:
+    ) -> ImportSummary:
         """Build a store, or add to it, from files as ``build_graph.py`` takes them: OpenAPI documents (addresses, too), ToolBench folders, JSONL and more. What it
         came to, in figures. ``server``: the address that an OpenAPI document's servers are relative to.
         """
@@ -74,8 +73,8 @@ class AsyncFootpath:
 
     async def find(self, request: str, limit: int = 10, *, category: str = "") -> list[FoundTool]:
         """The tools that a request finds, best first: search alone."""
-        search = await self._container.search()
-        within = {"category": await category_named(self._container.graph, category)} if category else None
+        search = await self._container.open_search()
+        within = {"category": await find_category(self._container.graph, category)} if category else None
         hits = await search.start_tools(request, limit, within)
         docs = await self._container.graph.get_tools([hit.id for hit in hits])
         return [
@@ -85,16 +84,16 @@ class AsyncFootpath:
 
     async def offer(self, request: str, limit: int = 16) -> Offer:
         """The tools that a request is to be served with, by search and graph together, each with its reasons."""
-        made = await (await self._container.offers()).offer(request, limit)
+        made = await (await self._container.create_offer_maker()).offer(request, limit)
         return Offer.of(made, await self._container.graph.get_tools(made.ids))
 
     async def tool(self, name: str) -> Tool:
         """A tool by its id, its function or its API's name. ``UsageError``: nothing is called so, or several things are."""
-        tool = await find(self._container.graph, name)
+        tool = await find_tool(self._container.graph, name)
         doc = (await self._container.graph.get_tools([tool])).get(tool)
         if doc is None:
             raise UnavailableError(f"no document of {tool} is known: import one that describes it")
-        told = signature(doc)
+        told = build_signature(doc)
         changes = not doc.safe
         return Tool(doc.id, doc.description, doc.method, doc.url, changes, told.text, doc.model_dump(mode="json"))
 
@@ -156,18 +155,18 @@ class AsyncFootpath:
         *,
         learn: bool,
         replay: bool,
-    ) -> Asked:
-        given = await given_files(_paths(files), self._container.settings, after.files if after else ())
-        return Asked(
+    ) -> RunRequest:
+        given = await read_given_files(_paths(files), self._container.settings, after.files if after else ())
+        return RunRequest(
             _said(request),
-            policy=policy or usual_policy(self._container),
+            policy=policy or choose_default_policy(self._container),
             planner=planner,
             executor=await self._executor(replay=replay),
             learn=learn,
             approver=approver_of(changes),
             asker=asker_of(reply),
             earlier=after.earlier if after else (),
-            said=after.said if after else (),
+            earlier_texts=after.said if after else (),
             files=given,
         )
 
@@ -192,15 +191,15 @@ class AsyncFootpath:
             UsageError: all that is wrong with the text, by line; nothing was called then.
         """
         given = dict(values or {})
-        schemas = dict(inputs) if inputs is not None else {name: schema_of(value) for name, value in given.items()}
-        asked = Asked(
+        schemas = dict(inputs) if inputs is not None else {name: infer_schema(value) for name, value in given.items()}
+        asked = RunRequest(
             request or "Run a program",
-            policy=usual_policy(self._container),
+            policy=choose_default_policy(self._container),
             executor=await self._executor(replay=replay),
             learn=bool(request),
             approver=approver_of(changes),
             asker=asker_of(reply),
-            plan=await own_program(self._container, program, schemas, given, tools),
+            plan=await plan_user_program(self._container, program, schemas, given, tools),
         )
         return Answer.of([event async for event in ask(self._container, asked)])
 
@@ -222,16 +221,16 @@ class AsyncFootpath:
         Raises:
             UsageError: no such tool, or all that is wrong with the arguments; nothing was called then.
         """
-        called = await own_call(self._container, tool, arguments or {})
-        asked = Asked(
+        called = await plan_call(self._container, tool, arguments or {})
+        asked = RunRequest(
             called.request,
-            policy=usual_policy(self._container),
+            policy=choose_default_policy(self._container),
             executor=await self._executor(replay=replay),
             learn=learn,
             approver=approver_of(changes),
             asker=asker_of(reply),
             plan=called.plan,
-            worded=False,
+            remember=False,
         )
         return Answer.of([event async for event in ask(self._container, asked)])
 
@@ -249,18 +248,18 @@ class AsyncFootpath:
         Raises:
             UsageError: nothing is kept under that id, or it cannot be exported, and why.
         """
-        program = await exported_program(self._container, of.run if isinstance(of, Answer) else of)
+        program = await export_program(self._container, of.run if isinstance(of, Answer) else of)
         return written(program, form).text
 
     async def _executor(self, *, replay: bool) -> Executor:
         name = "replay" if replay else "http"
         if name not in self._executors:
-            self._executors[name] = await self._container.executor(name)
+            self._executors[name] = await self._container.open_executor(name)
         return self._executors[name]
 
 
 def _settings(given: Mapping[str, object]) -> Settings:
-    return read_settings(**given) if given else told_settings()
+    return read_settings(**given) if given else load_settings()
 
 
 def _path(store: Path | str | None) -> Path | None:

@@ -4,13 +4,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
-from agent.conversation import MOST_RUNS, EarlierRun, earlier_run
+from agent.conversation import MAX_RUNS, EarlierRun, build_earlier_run
 from agent.offer import offer
-from agent.programs.offer_text import render_offer
-from agent.transcript import Transcript
-from domain.event import EventRecord, Outcome
+from agent.programs.signatures import render_offer
+from agent.transcript import RunTranscript
+from domain.event import EventRecord, RunOutcome
 from domain.given_file import GivenFile
-from domain.learned import WeightsLearned
+from domain.learning_events import WeightsLearned
 from domain.model import JsonObject
 from domain.tool import ToolDoc, ToolId
 
@@ -75,7 +75,7 @@ class Offer:
     text: str
 
     @classmethod
-    def of(cls, made: offer.Offer, docs: Mapping[ToolId, ToolDoc]) -> "Offer":
+    def of(cls, made: offer.ToolOffer, docs: Mapping[ToolId, ToolDoc]) -> "Offer":
         """With the documents of its tools."""
         text = render_offer([docs[tool.id] for tool in made.tools if tool.id in docs])
         names = {one.tool: one.name for one in text.signatures}
@@ -83,8 +83,8 @@ class Offer:
         return cls(made.request, tuple(tools), made.considered, text.text)
 
 
-def _offered(tool: offer.OfferedTool, name: str, doc: ToolDoc) -> OfferedTool:
-    reasons = tuple(Reason(one.kind, one.told, one.share) for one in tool.reasons)
+def _offered(tool: offer.OfferEntry, name: str, doc: ToolDoc) -> OfferedTool:
+    reasons = tuple(Reason(one.kind, one.description, one.share) for one in tool.reasons)
     return OfferedTool(tool.id, name, doc.description, tool.score, reasons)
 
 
@@ -110,7 +110,7 @@ class Answer:
     run: str
     request: str
     text: str
-    outcome: Outcome
+    outcome: RunOutcome
     error: str
     calls: tuple[Call, ...]
     program: str
@@ -130,14 +130,14 @@ class Answer:
         cls, records: Sequence[EventRecord], after: "Answer | None" = None, files: Sequence[GivenFile] = ()
     ) -> "Answer":
         """Out of all events of a run. ``after``: the answer that it followed; ``files``: that it went over."""
-        transcript = Transcript.of(records)
+        transcript = RunTranscript.from_records(records)
         if transcript.end is None:
             raise ValueError("a run's answer is known by its last event, run.finished")
         calls = [
             Call(one.tool, one.arguments, one.status, one.response, one.note)
             for one in (transcript.steps[step] for step in sorted(transcript.steps))
         ]
-        programs = [one.programs.last.text for one in transcript.walked if one.programs.last is not None]
+        programs = [one.programs.last.text for one in transcript.ordered_subtasks if one.programs.last is not None]
         before = after.earlier if after else ()
         said = after.said if after else ()
         return cls(
@@ -149,7 +149,7 @@ class Answer:
             calls=tuple(calls),
             program="\n\n".join(programs),
             details=transcript.to_json(),
-            earlier=(*before, earlier_run(records))[-MOST_RUNS:],
+            earlier=(*before, build_earlier_run(records))[-MAX_RUNS:],
             said=(*said, transcript.request),
             files=tuple(files),
             not_learnt=next((one.event.error for one in records if isinstance(one.event, WeightsLearned)), ""),

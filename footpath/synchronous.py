@@ -15,7 +15,7 @@ from footpath.asynchronous import AsyncFootpath, Paths, Policy
 from footpath.loop_thread import LoopThread
 from footpath.results import Answer, FoundTool, Offer, Tool, Verdict
 from footpath.user import Changes, Reply
-from graph.summary import Summary
+from graph.import_summary import ImportSummary
 
 
 class Footpath:
@@ -53,7 +53,7 @@ class Footpath:
         *,
         server: str = "",
         **settings: object,
-    ) -> Summary:
+    ) -> ImportSummary:
         """As :meth:`AsyncFootpath.build`."""
         thread = LoopThread(nullcontext())
         thread.start()

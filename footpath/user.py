@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from inspect import isawaitable
 from typing import Literal, TypeVar, cast
 
-from agent.asking import Asker, NobodyThere, UserQuestion
-from agent.execution.approval import Approver, IntendedCall, why_asked
-from agent.execution.approvers import AllowChanges, DenyChanges
+from agent.execution.approval import Approver, IntendedCall, describe_side_effect
+from agent.execution.approvers import AllowChangesApprover, DenyChangesApprover
+from agent.user_questions import NoUser, UserChannel, UserQuestion
 from domain.errors import NotAllowedError, UsageError
 from domain.model import JsonObject
-from domain.origin import in_full
+from domain.provenance import describe_origin
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -53,17 +53,17 @@ _HOW = "changes='allow' allows all changes of a run, and a function is asked abo
 def approver_of(changes: Changes) -> Approver:
     """The approver that stands for what a caller says. Raises ``UsageError`` where that is neither a word that is known nor a function."""
     if changes == "allow":
-        return AllowChanges()
+        return AllowChangesApprover()
     if changes == "deny":
-        return DenyChanges(_HOW)
+        return DenyChangesApprover(_HOW)
     if not callable(changes):
         raise UsageError(f'changes must be "allow", "deny" or a function, not {changes!r}')
     return AskedChanges(changes)
 
 
-def asker_of(reply: Reply | None) -> Asker:
+def asker_of(reply: Reply | None) -> UserChannel:
     """Who is asked what a request leaves open."""
-    return AskedQuestions(reply) if reply is not None else NobodyThere()
+    return AskedQuestions(reply) if reply is not None else NoUser()
 
 
 class AskedChanges:
@@ -77,8 +77,10 @@ class AskedChanges:
     async def approval(self, call: IntendedCall) -> AsyncGenerator[None]:
         """``NotAllowedError`` where the answer is no."""
         if not call.tool.safe:
-            origins = {one.parameter: in_full(one) for one in call.judged.origins}
-            change = Change(call.tool.id, call.arguments, call.summary, why_asked(call.tool), call.undo, origins)
+            origins = {one.parameter: describe_origin(one) for one in call.provenance.origins}
+            change = Change(
+                call.tool.id, call.arguments, call.summary, describe_side_effect(call.tool), call.undo, origins
+            )
             async with self._turn:
                 allowed = await _called(self._approve, change)
             if not allowed:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Literal
 
 from domain.tool import ToolId
-from domain.trajectory import Finish, Outcome
+from domain.trajectory import RecordedOutcome, TrajectoryEnd
 
 MAX_RAW_CALLS = 8
 """Maximum length of an accepted branch. Longer ones are noise: the solver was lost."""
@@ -15,15 +15,15 @@ PSEUDO_TOOLS = frozenset({"ask_to_user", "Finish", "finish"})
 DropReason = Literal["gave_up", "unfinished", "no_calls", "too_long", "empty"]
 """Why a trajectory is dropped. ``no_calls``: the record had none. ``empty``: none remained after cleaning."""
 
-_DROPPED_ENDINGS: dict[Finish, DropReason] = {"give_up": "gave_up", "none": "unfinished"}
+_DROPPED_ENDINGS: dict[TrajectoryEnd, DropReason] = {"give_up": "gave_up", "none": "unfinished"}
 
-_FAILED = frozenset(outcome for outcome in Outcome if outcome.failed)
+_FAILED = frozenset(outcome for outcome in RecordedOutcome if outcome.failed)
 
-Step = tuple[str, ToolId, Outcome]
+RawCall = tuple[str, ToolId, RecordedOutcome]
 """A raw call of the accepted branch: function as recorded, node, outcome."""
 
 
-def clean(steps: Sequence[Step], finish: Finish) -> list[ToolId] | DropReason:
+def clean(steps: Sequence[RawCall], finish: TrajectoryEnd) -> list[ToolId] | DropReason:
     """Return the nodes of the cleaned path in order, each once, or why the trajectory is dropped.
 
     The ending is judged first, then the number of raw calls (failed ones and pseudo-tools included). Failed calls and

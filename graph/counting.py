@@ -8,12 +8,12 @@ from dataclasses import dataclass, field
 from typing import TypedDict
 
 from domain.tool import FINISH, ToolId
-from domain.trajectory import Outcome, RecordedCall, Trajectory
+from domain.trajectory import RecordedCall, RecordedOutcome, Trajectory
 from graph.cleaning import clean
 from graph.facts import GraphBatch
-from graph.function_names import Name, NameIndex
+from graph.function_names import NameIndex, ResolvedName
 
-_OK, _FAILED = Outcome.OK, Outcome.FAILED
+_OK, _FAILED = RecordedOutcome.OK, RecordedOutcome.FAILED
 """Bound once: looking up a member of an enumeration costs more than counting it."""
 
 
@@ -29,7 +29,7 @@ class CallCounts(TypedDict):
 
 
 @dataclass(slots=True)
-class Tally:
+class ImportTally:
     """Counts of all that was read, whether it is new to the store or not."""
 
     trajectories: int = 0
@@ -44,7 +44,7 @@ class Tally:
     unresolved: Counter[str] = field(default_factory=Counter[str])
     ambiguous: Counter[str] = field(default_factory=Counter[str])
 
-    def merge(self, other: "Tally") -> None:
+    def merge(self, other: "ImportTally") -> None:
         """Add the counts of ``other`` to these."""
         self.trajectories += other.trajectories
         self.kept += other.kept
@@ -56,7 +56,7 @@ class Tally:
         self.unresolved.update(other.unresolved)
         self.ambiguous.update(other.ambiguous)
 
-    def call_counts(self) -> CallCounts:
+    def summarize_calls(self) -> CallCounts:
         """Return the figures of calls as the command prints them."""
         return CallCounts(
             read=self.calls,
@@ -66,7 +66,7 @@ class Tally:
             ambiguous=self.ambiguous.total(),
         )
 
-    def note(self, name: Name, label: str) -> None:
+    def note(self, name: ResolvedName, label: str) -> None:
         """Count a call whose name was not simply that of one document; the report lists it by ``label``."""
         if name.how == "unresolved":
             self.unresolved[label] += 1
@@ -76,7 +76,9 @@ class Tally:
             self.elsewhere += 1
 
 
-def count_trajectory(batch: GraphBatch, tally: Tally, trajectory: Trajectory, names: NameIndex) -> tuple[ToolId, ...]:
+def count_trajectory(
+    batch: GraphBatch, tally: ImportTally, trajectory: Trajectory, names: NameIndex
+) -> tuple[ToolId, ...]:
     """Add one trajectory and return its cleaned path, empty if the trajectory is dropped.
 
     Every call node gives evidence, the cleaned path gives transitions; its last node is linked to ``FINISH``. A call that
@@ -102,7 +104,7 @@ def count_trajectory(batch: GraphBatch, tally: Tally, trajectory: Trajectory, na
     return tuple(path)
 
 
-def count_recorded(batch: GraphBatch, tally: Tally, call: RecordedCall, names: NameIndex) -> ToolId | None:
+def count_recorded_call(batch: GraphBatch, tally: ImportTally, call: RecordedCall, names: NameIndex) -> ToolId | None:
     """Add one recorded call and return its tool.
 
     None if the name joins no document, or several: no path ever reaches that name, so it is reported but not stored.
@@ -113,7 +115,7 @@ def count_recorded(batch: GraphBatch, tally: Tally, call: RecordedCall, names: N
     return name.id if name.resolved else None
 
 
-def _add_evidence(batch: GraphBatch | None, tally: Tally, tool: ToolId, outcome: Outcome) -> None:
+def _add_evidence(batch: GraphBatch | None, tally: ImportTally, tool: ToolId, outcome: RecordedOutcome) -> None:
     """Count a call in the tally, and, where its outcome is known, in the batch."""
     tally.calls += 1
     if outcome is _OK:

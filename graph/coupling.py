@@ -9,17 +9,25 @@ from typing import Literal
 from pydantic.types import JsonValue
 
 from domain.tool import JsonType, Parameter, ParameterType, ToolDoc
-from graph.entities import Service, service_of
-from graph.identifiers import text_words, words
+from graph.entities import ServiceEntities, get_service_key
+from graph.entity_vocabulary import IDENTIFYING_WORDS, IDENTITY, strip_role_words
+from graph.identifiers import extract_words, split_words
 from graph.response_fields import OutputField, output_fields
-from graph.vocabulary import FORMS, IDENTITY, thing
 
-__all__ = ["COUPLED", "Coupling", "OutputField", "best_field", "couplings", "match", "output_fields"]
+__all__ = [
+    "MIN_COUPLING_SCORE",
+    "FieldCoupling",
+    "OutputField",
+    "find_best_field",
+    "find_couplings",
+    "output_fields",
+    "score_coupling",
+]
 
-COUPLED = 0.6
+MIN_COUPLING_SCORE = 0.6
 """Minimum score at which a field counts as fit for a parameter."""
 
-VAGUE = frozenset(
+VAGUE_WORDS = frozenset(
     {
         "id", "name", "code", "key", "value", "type", "title", "date", "text", "url", "number", "query", "q", "status", "count",
         "description", "data", "result", "item", "page", "limit", "offset", "language", "format", "message", "time", "start", "end",
@@ -42,43 +50,43 @@ _KIND_OF = {
 }
 """Field names that are a kind of what a parameter is named after, or a short form of its name."""
 
-_FORMS = frozenset({"code"})
+_NOTATION_WORDS = frozenset({"code"})
 """Words for how a thing is written down: a ``currency_code`` fits where a currency is asked for."""
 
 
-_DAY = frozenset({"date"})
+_DAY_WORDS = frozenset({"date"})
 """Words that are vague as a name but not as a value: only days are written as days."""
 
-_HALF = 0.5
+_MIN_FLOW_SHARE = 0.5
 """Minimum share of recorded calls that took the parameter from a field for the field to count as known."""
 
-_ECHO = 0.8
+_ECHO_FACTOR = 0.8
 """Factor for a field that repeats one of the producer's inputs, or, in a list, may repeat one."""
 
-_SAID = 0.9
+_DESCRIPTION_FACTOR = 0.9
 """Factor for a coupling whose entity is known only from a description."""
 
-_ENUM = 0.6
+_UNKNOWN_ENUM_FACTOR = 0.6
 """Score of an example that may be none of the values that a parameter allows: these are chosen, not looked up."""
 
-_WRITTEN = 0.9
+_OTHER_SPELLING_FACTOR = 0.9
 """Factor for a coupling whose sides are spelt differently: a ``uri`` and an ``href`` are both addresses."""
 
 
 @dataclass(frozen=True, slots=True)
-class Coupling:
+class FieldCoupling:
     """A field that fits a parameter, with its score in [0, 1]."""
 
     field: OutputField
     score: float
 
 
-def match(
+def score_coupling(
     field: OutputField,
     producer: ToolDoc,
     parameter: Parameter,
     consumer: ToolDoc | None = None,
-    service: Service | None = None,
+    service: ServiceEntities | None = None,
     *,
     echoes: bool = True,
 ) -> float:
@@ -90,7 +98,7 @@ def match(
 
     - *name*: 1 for the same words; 0.95, 0.85 or 0.7 if the field lacks words of the parameter that its holder, the
       producer's name or the producer's text supply (``id`` in ``people[]`` for ``person_id``), and likewise the other way
-      round; a vague word alone (``id``, ``name``, ``status``) needs such support on both sides; else the share of
+      round; a vague word alone (``id``, ``name_score``, ``status``) needs such support on both sides; else the share of
       common words, times 0.6, if the last words agree;
     - *type*: 1 for the same type, 0.95 if one converts to the other without loss, 0.5 if unsure, 0 for structures;
     - *example*: 1, or less if the field's example is outside the parameter's enum, or lacks the prefix of the parameter's ids.
@@ -98,35 +106,37 @@ def match(
     The same telling example on both sides adds 0.15. A field that only repeats the producer's input counts less; with
     ``echoes=False`` it counts nothing outside a list, because whoever has it there had it before the call.
     """
-    said = _said(field, producer, parameter, consumer)
-    if said is not None:
-        return said
-    known = _recorded(field, producer, parameter) or _linked(field, producer, parameter)
-    if known:
-        return known
+    marked_score = _get_marked_score(field, producer, parameter, consumer)
+    if marked_score is not None:
+        return marked_score
+    known_score = _get_recorded_score(field, producer, parameter) or _get_link_score(field, producer, parameter)
+    if known_score:
+        return known_score
     if _is_setting(parameter):
         return 0.0
-    name = _typed(field, producer, parameter, consumer, service)
-    if name is None:
-        name = _name_score(field, producer, parameter, consumer, near=consumer is None or service is not None)
-        echo = bool(name) and _repeats(field, producer)
+    name_score = _score_by_entity(field, producer, parameter, consumer, service)
+    if name_score is None:
+        name_score = _score_name(field, producer, parameter, consumer, near=consumer is None or service is not None)
+        is_echo = bool(name_score) and _repeats_input(field, producer)
     else:
-        echo = bool(name) and service is not None and service.echoes(producer, field)
-    if echo:
-        name *= _ECHO if echoes or "[]" in field.path else 0.0
-    if name == 0.0:
+        is_echo = bool(name_score) and service is not None and service.is_echo(producer, field)
+    if is_echo:
+        name_score *= _ECHO_FACTOR if echoes or "[]" in field.path else 0.0
+    if name_score == 0.0:
         return 0.0
-    return min(1.0, name * _type_score(field.type, parameter.type) * _example_score(field.example, parameter)
-               + _same_example(field.example, parameter))  # fmt: skip
+    return min(1.0, name_score * _score_types(field.type, parameter.type) * _score_example(field.example, parameter)
+               + _score_same_example(field.example, parameter))  # fmt: skip
 
 
-def _linked(field: OutputField, producer: ToolDoc, parameter: Parameter) -> float:
+def _get_link_score(field: OutputField, producer: ToolDoc, parameter: Parameter) -> float:
     """Return the score of the stored link, computed with all tools of the service in sight; 0 if there is none."""
-    found = (one.score for one in parameter.filled if one.source == producer.id and one.field == field.path)
-    return next(found, 0.0)
+    scores = (link.score for link in parameter.filled if link.source == producer.id and link.field == field.path)
+    return next(scores, 0.0)
 
 
-def _said(field: OutputField, producer: ToolDoc, parameter: Parameter, consumer: ToolDoc | None) -> float | None:
+def _get_marked_score(
+    field: OutputField, producer: ToolDoc, parameter: Parameter, consumer: ToolDoc | None
+) -> float | None:
     """Return 1 or 0 as an administrator marked this field for the parameter, or None without a mark."""
     for mark in consumer.feed_marks if consumer is not None else ():
         if (mark.source, mark.field, mark.parameter) == (producer.id, field.path, parameter.name):
@@ -134,167 +144,192 @@ def _said(field: OutputField, producer: ToolDoc, parameter: Parameter, consumer:
     return None
 
 
-def _typed(
-    field: OutputField, producer: ToolDoc, parameter: Parameter, consumer: ToolDoc | None, service: Service | None
+def _score_by_entity(
+    field: OutputField,
+    producer: ToolDoc,
+    parameter: Parameter,
+    consumer: ToolDoc | None,
+    service: ServiceEntities | None,
 ) -> float | None:
     """Score a field by its entity; None if the entity is not known of both sides."""
     if consumer is None or service is None:
         return None
-    wanted = service.taken(consumer, parameter)
-    given = service.given(producer, field) if wanted is not None else None
-    if wanted is None or given is None or wanted.form != given.form:
+    input_slot = service.resolve_input(consumer, parameter)
+    field_slot = service.resolve_field(producer, field) if input_slot is not None else None
+    if input_slot is None or field_slot is None or input_slot.form != field_slot.form:
         return None
-    if wanted.form not in IDENTITY and not (wanted.entities & given.entities):
+    if input_slot.form not in IDENTITY and not (input_slot.entities & field_slot.entities):
         return None
-    if not wanted.entities & given.entities:
+    if not input_slot.entities & field_slot.entities:
         return 0.0
-    score = 1.0 if words(field.name) == words(parameter.name) and len(words(field.name)) > 1 else 0.95
-    score *= 1.0 if wanted.told and given.told else _SAID
-    return score * (1.0 if wanted.written in (given.written, "") else _WRITTEN)
+    score = 1.0 if split_words(field.name) == split_words(parameter.name) and len(split_words(field.name)) > 1 else 0.95
+    score *= 1.0 if input_slot.explicit and field_slot.explicit else _DESCRIPTION_FACTOR
+    return score * (1.0 if input_slot.spelling in (field_slot.spelling, "") else _OTHER_SPELLING_FACTOR)
 
 
-def _repeats(field: OutputField, producer: ToolDoc) -> bool:
+def _repeats_input(field: OutputField, producer: ToolDoc) -> bool:
     """Return whether a field is named like an input of the producer; in a list, like a required one."""
     if not producer.parameters:
         return False
-    named = words(field.name)
-    own = [one.required for one in producer.parameters if words(one.name) == named]
-    return any(own) if "[]" in field.path else bool(own)
+    name_words = split_words(field.name)
+    required_flags = [
+        parameter.required for parameter in producer.parameters if split_words(parameter.name) == name_words
+    ]
+    return any(required_flags) if "[]" in field.path else bool(required_flags)
 
 
 def _is_setting(parameter: Parameter) -> bool:
     """Return whether an input says how to answer, not about what: a flag, or an optional number like ``page``."""
     if parameter.type == "boolean":
         return True
-    named = frozenset(words(parameter.name))
-    return not parameter.required and parameter.type in ("integer", "number") and named <= VAGUE - FORMS
+    name_words = frozenset(split_words(parameter.name))
+    return (
+        not parameter.required
+        and parameter.type in ("integer", "number")
+        and name_words <= VAGUE_WORDS - IDENTIFYING_WORDS
+    )
 
 
-def couplings(
+def find_couplings(
     fields: tuple[OutputField, ...],
     producer: ToolDoc,
     parameter: Parameter,
     consumer: ToolDoc | None = None,
-    service: Service | None = None,
+    service: ServiceEntities | None = None,
     *,
     echoes: bool = True,
-) -> list[Coupling]:
-    """Return the fields with a score of at least :data:`COUPLED`, best first.
+) -> list[FieldCoupling]:
+    """Return the fields with a score of at least :data:`MIN_COUPLING_SCORE`, best first.
 
     Ties go to the shallower, then the earlier field. ``service``: what is known of the service that both tools belong to; without it,
     only the two tools are considered.
     """
-    if service is None and consumer is not None and service_of(producer) == service_of(consumer):
-        service = Service([(producer, fields), (consumer, output_fields(consumer))], whole=False)
-    index = _by_word(fields)
-    asked = {*words(parameter.name), *(IDENTITY if parameter.type in ("array", "object") else ())}
-    near = {field for word in asked for field in index.get(word, ())}
-    known = {flow.field for flow in parameter.flows if flow.source == producer.id}
-    known |= {one.field for one in parameter.filled if one.source == producer.id}
-    known |= {mark.field for mark in consumer.feed_marks if mark.source == producer.id} if consumer else set[str]()
-    near |= {field for field in fields if field.path in known}
-    scored = [Coupling(field, match(field, producer, parameter, consumer, service, echoes=echoes)) for field in near]
-    fit = [coupling for coupling in scored if coupling.score >= COUPLED]
-    return sorted(fit, key=lambda c: (-c.score, c.field.path.count("."), c.field.position))
+    if service is None and consumer is not None and get_service_key(producer) == get_service_key(consumer):
+        service = ServiceEntities([(producer, fields), (consumer, output_fields(consumer))], complete=False)
+    index = _index_by_word(fields)
+    wanted_words = {*split_words(parameter.name), *(IDENTITY if parameter.type in ("array", "object") else ())}
+    candidates = {field for word in wanted_words for field in index.get(word, ())}
+    known_paths = {flow.field for flow in parameter.flows if flow.source == producer.id}
+    known_paths |= {link.field for link in parameter.filled if link.source == producer.id}
+    known_paths |= (
+        {mark.field for mark in consumer.feed_marks if mark.source == producer.id} if consumer else set[str]()
+    )
+    candidates |= {field for field in fields if field.path in known_paths}
+    scored = [
+        FieldCoupling(field, score_coupling(field, producer, parameter, consumer, service, echoes=echoes))
+        for field in candidates
+    ]
+    fitting = [coupling for coupling in scored if coupling.score >= MIN_COUPLING_SCORE]
+    return sorted(fitting, key=lambda c: (-c.score, c.field.path.count("."), c.field.position))
 
 
-def best_field(
+def find_best_field(
     producer: ToolDoc, parameter: Parameter, consumer: ToolDoc | None = None, *, echoes: bool = True
-) -> Coupling | None:
-    """Return the documented field of ``producer`` that fits best, or None if none reaches :data:`COUPLED`."""
-    found = couplings(output_fields(producer), producer, parameter, consumer, echoes=echoes)
-    return found[0] if found else None
+) -> FieldCoupling | None:
+    """Return the documented field of ``producer`` that fits best, or None if none reaches :data:`MIN_COUPLING_SCORE`."""
+    fitting = find_couplings(output_fields(producer), producer, parameter, consumer, echoes=echoes)
+    return fitting[0] if fitting else None
 
 
-def _recorded(field: OutputField, producer: ToolDoc, parameter: Parameter) -> float:
-    """Return the score of recorded calls: from :data:`COUPLED` at a share of one half to 1 at a share of 1.
+def _get_recorded_score(field: OutputField, producer: ToolDoc, parameter: Parameter) -> float:
+    """Return the score of recorded calls: from :data:`MIN_COUPLING_SCORE` at a share of one half to 1 at a share of 1.
 
     0 if fewer than half, or only a single call, took the parameter from this field.
     """
     for flow in parameter.flows:
-        if flow.source == producer.id and flow.field == field.path and flow.count > 1 and flow.share >= _HALF:
-            return COUPLED + (1 - COUPLED) * (flow.share - _HALF) / (1 - _HALF)
+        if flow.source == producer.id and flow.field == field.path and flow.count > 1 and flow.share >= _MIN_FLOW_SHARE:
+            return MIN_COUPLING_SCORE + (1 - MIN_COUPLING_SCORE) * (flow.share - _MIN_FLOW_SHARE) / (
+                1 - _MIN_FLOW_SHARE
+            )
     return 0.0
 
 
 @lru_cache(maxsize=2048)
-def _by_word(fields: tuple[OutputField, ...]) -> dict[str, tuple[OutputField, ...]]:
+def _index_by_word(fields: tuple[OutputField, ...]) -> dict[str, tuple[OutputField, ...]]:
     """Index fields by the words of their names and aliases."""
     index: defaultdict[str, list[OutputField]] = defaultdict(list)
     for field in fields:
-        for word in {*(words(field.name) or field.holder), *field_words(field)}:
+        for word in {*(split_words(field.name) or field.holder), *get_field_words(field)}:
             index[word].append(field)
-    return {word: tuple(found) for word, found in index.items()}
+    return {word: tuple(word_fields) for word, word_fields in index.items()}
 
 
-def field_words(field: OutputField) -> tuple[str, ...]:
+def get_field_words(field: OutputField) -> tuple[str, ...]:
     """Return the words that name a field: its own, or those of the list that holds it."""
-    return aliased(words(field.name) or field.holder)
+    return resolve_alias(split_words(field.name) or field.holder)
 
 
 @lru_cache(maxsize=8192)
-def subject(api: str) -> frozenset[str]:
+def get_subject_words(api: str) -> frozenset[str]:
     """Return what a tool is about, by its name without verbs: ``getCoauthors`` → coauthor."""
-    return frozenset(words(api)) - _VERBS
+    return frozenset(split_words(api)) - _VERBS
 
 
-def _own_words(doc: ToolDoc) -> frozenset[str]:
+def _collect_document_words(doc: ToolDoc) -> frozenset[str]:
     """Return the words of a tool's description and of its parameters' names."""
-    return text_words(doc.description) | {word for parameter in doc.parameters for word in words(parameter.name)}
+    return extract_words(doc.description) | {
+        word for parameter in doc.parameters for word in split_words(parameter.name)
+    }
 
 
-def _name_score(
+def _score_name(
     output: OutputField, producer: ToolDoc, parameter: Parameter, consumer: ToolDoc | None, *, near: bool
 ) -> float:
-    """Score in [0, 1] how well a field's name fits a parameter's name; the name factor of :func:`match`.
+    """Score in [0, 1] how well a field's name fits a parameter's name; the name factor of :func:`score_coupling`.
 
     ``near``: both tools may be of one service, so words of the producer's text count more.
     """
-    wanted, field, holder = plain(words(parameter.name)), field_words(output), output.holder
-    has, wants = frozenset(field), frozenset(wanted)
-    common = has & wants
+    wanted_words, own_words, holder = strip_role(split_words(parameter.name)), get_field_words(output), output.holder
+    own_set, wanted_set = frozenset(own_words), frozenset(wanted_words)
+    common = own_set & wanted_set
     if not common:
         return 0.0
-    surplus, lacking = has - wants, wants - has
-    if not surplus and not lacking and not wants <= VAGUE:
+    surplus, lacking = own_set - wanted_set, wanted_set - own_set
+    if not surplus and not lacking and not wanted_set <= VAGUE_WORDS:
         return 1.0
-    if has == wants == _DAY:
+    if own_set == wanted_set == _DAY_WORDS:
         return 0.65
-    if has == wants and consumer is not None and not consumer.safe and not wants & IDENTITY:
+    if own_set == wanted_set and consumer is not None and not consumer.safe and not wanted_set & IDENTITY:
         return 0.0  # the ``name`` of what a call creates is no existing thing's name
-    given = _supplied(lacking, holder, producer, near=near) if lacking else 1.0
-    asked = surplus or (frozenset(holder) | subject(producer.api) if wants <= VAGUE else surplus)
-    taken = _asked_for(asked, parameter, consumer, exact=bool(surplus)) if asked else 1.0
-    if wants <= VAGUE and not surplus and not asked:
-        taken = 0.5
-    score = min(given, taken)
-    same_head = head(field) == head(wanted)
-    if surplus and surplus <= _FORMS and not lacking and not wants <= VAGUE:
+    supply_score = _score_supplied_words(lacking, holder, producer, near=near) if lacking else 1.0
+    unexplained_words = surplus or (
+        frozenset(holder) | get_subject_words(producer.api) if wanted_set <= VAGUE_WORDS else surplus
+    )
+    demand_score = (
+        _score_requested_words(unexplained_words, parameter, consumer, exact=bool(surplus))
+        if unexplained_words
+        else 1.0
+    )
+    if wanted_set <= VAGUE_WORDS and not surplus and not unexplained_words:
+        demand_score = 0.5
+    score = min(supply_score, demand_score)
+    same_head = find_head_word(own_words) == find_head_word(wanted_words)
+    if surplus and surplus <= _NOTATION_WORDS and not lacking and not wanted_set <= VAGUE_WORDS:
         return max(score, 0.75)  # a ``currency_code`` where a currency is asked for
-    if same_head and not lacking and not {wanted[-1], field[-1]} & VAGUE:
+    if same_head and not lacking and not {wanted_words[-1], own_words[-1]} & VAGUE_WORDS:
         return max(score, 0.7)  # a kind of what is wanted: ``birth_city`` is a city
-    if score >= COUPLED or field[-1] != wanted[-1]:
+    if score >= MIN_COUPLING_SCORE or own_words[-1] != wanted_words[-1]:
         return score if same_head else score * 0.6
-    return max(score, 0.6 * len(common - VAGUE) / len(has | wants))
+    return max(score, 0.6 * len(common - VAGUE_WORDS) / len(own_set | wanted_set))
 
 
-def plain(wanted: tuple[str, ...]) -> tuple[str, ...]:
+def strip_role(name_words: tuple[str, ...]) -> tuple[str, ...]:
     """Return a parameter's words without its role if what remains says something: ``source_id`` stays whole."""
-    left = thing(wanted)
-    return wanted if set(left) <= VAGUE - _DAY else left
+    without_role = strip_role_words(name_words)
+    return name_words if set(without_role) <= VAGUE_WORDS - _DAY_WORDS else without_role
 
 
-def aliased(field: tuple[str, ...]) -> tuple[str, ...]:
+def resolve_alias(name_words: tuple[str, ...]) -> tuple[str, ...]:
     """Return the kind that a one-word name stands for (``town`` → city), else its words."""
-    return (_KIND_OF[field[0]],) if len(field) == 1 and field[0] in _KIND_OF else field
+    return (_KIND_OF[name_words[0]],) if len(name_words) == 1 and name_words[0] in _KIND_OF else name_words
 
 
-def head(name: tuple[str, ...]) -> str:
+def find_head_word(name_words: tuple[str, ...]) -> str:
     """Return the word that says what a thing is: the last one that is not a word of notation."""
-    return next((word for word in reversed(name) if word not in _FORMS), name[-1])
+    return next((word for word in reversed(name_words) if word not in _NOTATION_WORDS), name_words[-1])
 
 
-def _supplied(lacking: frozenset[str], holder: tuple[str, ...], producer: ToolDoc, *, near: bool) -> float:
+def _score_supplied_words(lacking: frozenset[str], holder: tuple[str, ...], producer: ToolDoc, *, near: bool) -> float:
     """Score whether the words that the field's own name lacks are supplied by its holder or its tool.
 
     A mere mention in the text of a tool of another set (not ``near``) counts too little to couple: everybody's ``id`` would be
@@ -302,26 +337,28 @@ def _supplied(lacking: frozenset[str], holder: tuple[str, ...], producer: ToolDo
     """
     if lacking <= set(holder):
         return 0.95
-    if lacking <= set(holder) | subject(producer.api):
+    if lacking <= set(holder) | get_subject_words(producer.api):
         return 0.85
-    mentioned = lacking <= set(holder) | subject(producer.api) | _own_words(producer)
+    mentioned = lacking <= set(holder) | get_subject_words(producer.api) | _collect_document_words(producer)
     return (0.7 if near else 0.5) if mentioned else 0.3
 
 
-def _asked_for(asked: frozenset[str], parameter: Parameter, consumer: ToolDoc | None, *, exact: bool) -> float:
+def _score_requested_words(
+    surplus_words: frozenset[str], parameter: Parameter, consumer: ToolDoc | None, *, exact: bool
+) -> float:
     """Score whether the parameter's description or its tool mentions what the field adds to the parameter's name.
 
     ``exact``: all words must be mentioned; else any of them is enough.
     """
-    described = text_words(parameter.description)
-    about = (subject(consumer.api) | text_words(consumer.description)) if consumer else frozenset[str]()
-    for known, score in ((described, 0.9), (described | about, 0.8)):
-        if asked <= known or (not exact and asked & known):
+    described = extract_words(parameter.description)
+    about = (get_subject_words(consumer.api) | extract_words(consumer.description)) if consumer else frozenset[str]()
+    for known_words, score in ((described, 0.9), (described | about, 0.8)):
+        if surplus_words <= known_words or (not exact and surplus_words & known_words):
             return score
     return 0.4
 
 
-def _type_score(field: JsonType | None, parameter: ParameterType) -> float:
+def _score_types(field: JsonType | None, parameter: ParameterType) -> float:
     """Score how well a field's type fits a parameter's type."""
     if field is None or parameter == "any":
         return 0.9
@@ -338,35 +375,35 @@ _PREFIX = re.compile(r"([A-Za-z]{1,6})[_-](?=[\w-]*\d)")
 """Prefix of an id: ``cus_9s6XKzkNRiz8i3``. Many services mark the kind of an id by it."""
 
 
-def _example_score(example: JsonValue, parameter: Parameter) -> float:
+def _score_example(example: JsonValue, parameter: Parameter) -> float:
     """Score a field's example against the parameter's id prefix and enum."""
     if isinstance(example, str) and isinstance(parameter.example, str):
         own = _PREFIX.match(parameter.example)
         if own and not example.startswith(own[0]):
             return 0.5
     if not parameter.enum:
-        return _ENUM if '"enum"' in (parameter.json_schema or "") else 1.0
+        return _UNKNOWN_ENUM_FACTOR if '"enum"' in (parameter.json_schema or "") else 1.0
     if example is None:
-        return _ENUM
+        return _UNKNOWN_ENUM_FACTOR
     return 1.0 if str(example).casefold() in {str(value).casefold() for value in parameter.enum} else 0.4
 
 
-def _same_example(example: JsonValue, parameter: Parameter) -> float:
+def _score_same_example(example: JsonValue, parameter: Parameter) -> float:
     """Return the bonus for an example that equals the parameter's example or default."""
-    known = {str(value) for value in (parameter.example, parameter.default) if value not in (None, "")}
-    return 0.15 if example is not None and len(str(example)) >= 4 and str(example) in known else 0.0
+    parameter_values = {str(value) for value in (parameter.example, parameter.default) if value not in (None, "")}
+    return 0.15 if example is not None and len(str(example)) >= 4 and str(example) in parameter_values else 0.0
 
 
 Basis = Literal["said", "recorded", "entity", "names"]
 """Basis of a feed: an administrator's mark, recorded calls, the entity of both sides, or the names of both."""
 
 
-def basis_of(
-    field: OutputField, producer: ToolDoc, parameter: Parameter, consumer: ToolDoc, service: Service | None
+def find_basis(
+    field: OutputField, producer: ToolDoc, parameter: Parameter, consumer: ToolDoc, service: ServiceEntities | None
 ) -> Basis:
-    """Return the first judgement of :func:`match` that decided."""
-    if _said(field, producer, parameter, consumer) is not None:
+    """Return the first judgement of :func:`score_coupling` that decided."""
+    if _get_marked_score(field, producer, parameter, consumer) is not None:
         return "said"
-    if _recorded(field, producer, parameter):
+    if _get_recorded_score(field, producer, parameter):
         return "recorded"
-    return "entity" if _typed(field, producer, parameter, consumer, service) else "names"
+    return "entity" if _score_by_entity(field, producer, parameter, consumer, service) else "names"

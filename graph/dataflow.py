@@ -12,20 +12,20 @@ import orjson
 from pydantic.types import JsonValue
 
 from domain.tool import Flow, ToolDoc, ToolId
-from domain.trajectory import Outcome, Taken
+from domain.trajectory import RecordedOutcome, TakenValue
 
 _MAX_LEAVES = 2_000
 _MAX_TEXT = 200_000
-_SHORTEST = 2
-_DEPTH = 8
+_MIN_LENGTH = 2
+_MAX_DEPTH = 8
 
 
 @dataclass(frozen=True, slots=True)
-class Made:
+class ObservedCall:
     """A call that was made. Arguments and answer are texts that should be JSON, but may be anything."""
 
     tool: ToolId
-    outcome: Outcome
+    outcome: RecordedOutcome
     arguments: str | None
     observation: str | None
 
@@ -55,7 +55,7 @@ class FlowCount:
     """Name and count of each field."""
 
     @property
-    def place(self) -> tuple[str, str, str]:
+    def sort_key(self) -> tuple[str, str, str]:
         """Key by which counts are sorted."""
         return self.target, self.parameter, self.source
 
@@ -67,23 +67,23 @@ class FlowStore(Protocol):
         """Create what is missing; idempotent."""
         ...
 
-    async def add(self, key: str, taken: Sequence[Taken]) -> bool:
-        """Count ``taken`` once per key. Returns False if the key was counted before."""
+    async def add(self, key: str, taken: Sequence[TakenValue]) -> bool:
+        """Count ``find_taken_arguments`` once per key. Returns False if the key was counted before."""
         ...
 
     async def forget(self, tools: Iterable[ToolId]) -> None:
         """Drop what was taken from these tools' answers, and what they took. Keys stay: nothing is counted again."""
         ...
 
-    async def into(self, tools: Iterable[ToolId]) -> dict[ToolId, list[KnownFlow]]:
+    async def find_flows_into(self, tools: Iterable[ToolId]) -> dict[ToolId, list[KnownFlow]]:
         """Return what is known of the arguments of these tools, most frequent first."""
         ...
 
-    async def keys(self, after: str, limit: int) -> list[str]:
+    async def list_keys(self, after: str, limit: int) -> list[str]:
         """Return a page of the counted keys in order, beginning behind ``after`` (empty: from the first)."""
         ...
 
-    async def counts(self, after: tuple[str, str, str], limit: int) -> list[FlowCount]:
+    async def list_counts(self, after: tuple[str, str, str], limit: int) -> list[FlowCount]:
         """Return a page of the counts in the order of target, parameter, source, beginning behind ``after``.
 
         Three empty texts: from the first.
@@ -99,37 +99,43 @@ class FlowStore(Protocol):
         ...
 
 
-def taken(request: str, calls: Sequence[Made]) -> list[Taken]:
+def find_taken_arguments(request: str, calls: Sequence[ObservedCall]) -> list[TakenValue]:
     """Return what each successful call took from the nearest earlier answer that held the value.
 
     Values that the request itself says do not count as taken.
     """
-    found: list[Taken] = []
+    taken_arguments: list[TakenValue] = []
     answers: list[tuple[ToolId, dict[str, list[str]]]] = []
-    lowered = request.casefold()
-    asked = set(re.findall(r"[\w.-]+", lowered))
+    lowered_request = request.casefold()
+    request_words = set(re.findall(r"[\w.-]+", lowered_request))
     for call in calls:
-        if call.outcome is not Outcome.OK:
+        if call.outcome is not RecordedOutcome.OK:
             continue
-        for parameter, value in _mapping(call.arguments).items():
-            written = _written(value)
-            if written is None or written in asked or (" " in written and written in lowered):
+        for parameter, value in _parse_mapping(call.arguments).items():
+            comparable = _to_comparable(value)
+            if (
+                comparable is None
+                or comparable in request_words
+                or (" " in comparable and comparable in lowered_request)
+            ):
                 continue
-            source = next((one for one in reversed(answers) if written in one[1]), None)
+            source = next((answer for answer in reversed(answers) if comparable in answer[1]), None)
             if source is not None and source[0] != call.tool:
-                found.append(Taken(source[0], call.tool, parameter, tuple(dict.fromkeys(source[1][written]))))
-        answers.append((call.tool, _leaves(call.observation)))
-    return found
+                taken_arguments.append(
+                    TakenValue(source[0], call.tool, parameter, tuple(dict.fromkeys(source[1][comparable])))
+                )
+        answers.append((call.tool, _collect_leaves(call.observation)))
+    return taken_arguments
 
 
-def with_flows(tool: ToolDoc, known: Sequence[KnownFlow]) -> ToolDoc:
+def add_flows(tool: ToolDoc, flows: Sequence[KnownFlow]) -> ToolDoc:
     """Return the document with the known sources of its arguments."""
-    if not known:
+    if not flows:
         return tool
     by_parameter: dict[str, list[Flow]] = {}
-    for flow in known:
-        made = Flow(source=flow.source, field=flow.field, share=flow.count / flow.total, count=flow.count)
-        by_parameter.setdefault(flow.parameter, []).append(made)
+    for flow in flows:
+        parameter_flow = Flow(source=flow.source, field=flow.field, share=flow.count / flow.total, count=flow.count)
+        by_parameter.setdefault(flow.parameter, []).append(parameter_flow)
     parameters = tuple(
         parameter.model_copy(update={"flows": tuple(by_parameter.get(parameter.name, ()))})
         for parameter in tool.parameters
@@ -137,7 +143,7 @@ def with_flows(tool: ToolDoc, known: Sequence[KnownFlow]) -> ToolDoc:
     return tool.model_copy(update={"parameters": parameters})
 
 
-def _written(value: JsonValue) -> str | None:
+def _to_comparable(value: JsonValue) -> str | None:
     """Return a value in the form in which values are compared, or None if it says too little.
 
     Booleans, structures, and single characters and digits say too little.
@@ -145,45 +151,45 @@ def _written(value: JsonValue) -> str | None:
     if isinstance(value, bool) or not isinstance(value, (str, int, float)):
         return None
     text = f"{value:.10g}" if isinstance(value, float) else str(value).strip().casefold()
-    return text if len(text) >= _SHORTEST else None
+    return text if len(text) >= _MIN_LENGTH else None
 
 
-def _mapping(text: str | None) -> dict[str, JsonValue]:
+def _parse_mapping(text: str | None) -> dict[str, JsonValue]:
     """Parse a JSON object; empty if the text is none."""
-    value = _json(text)
+    value = _parse_json(text)
     return value if isinstance(value, dict) else {}
 
 
-def _leaves(text: str | None) -> dict[str, list[str]]:
+def _collect_leaves(text: str | None) -> dict[str, list[str]]:
     """Return the scalars of an answer in comparable form, each with the paths of the fields that hold it."""
-    value = _json(text)
+    value = _parse_json(text)
     if isinstance(value, dict) and "error" in value and isinstance(value.get("response"), str):
-        value = _json(value["response"])  # how ToolBench's server wrapped an answer
-    found: dict[str, list[str]] = {}
-    for count, (path, leaf) in enumerate(_walk(value, "", 0)):
+        value = _parse_json(value["response"])  # how ToolBench's server wrapped an answer
+    paths_by_value: dict[str, list[str]] = {}
+    for count, (path, leaf) in enumerate(_walk_leaves(value, "", 0)):
         if count >= _MAX_LEAVES:
             break
-        written = _written(leaf)
-        if written is not None:
-            found.setdefault(written, []).append(path)
-    return found
+        comparable = _to_comparable(leaf)
+        if comparable is not None:
+            paths_by_value.setdefault(comparable, []).append(path)
+    return paths_by_value
 
 
-def _walk(value: JsonValue, path: str, depth: int) -> Iterator[tuple[str, JsonValue]]:
+def _walk_leaves(value: JsonValue, path: str, depth: int) -> Iterator[tuple[str, JsonValue]]:
     """Yield path and value of each scalar, down to the maximum depth."""
-    if depth > _DEPTH:
+    if depth > _MAX_DEPTH:
         return
     if isinstance(value, dict):
         for key, item in value.items():
-            yield from _walk(item, f"{path}.{key}" if path else key, depth + 1)
+            yield from _walk_leaves(item, f"{path}.{key}" if path else key, depth + 1)
     elif isinstance(value, list):
         for item in value:
-            yield from _walk(item, f"{path}[]", depth + 1)
+            yield from _walk_leaves(item, f"{path}[]", depth + 1)
     else:
         yield path, value
 
 
-def _json(text: object) -> JsonValue:
+def _parse_json(text: object) -> JsonValue:
     """Parse a JSON text; None if it is broken, as answers cut by their recorder are."""
     if not isinstance(text, str) or len(text) > _MAX_TEXT or text[:1] not in ("{", "["):
         return None

@@ -11,61 +11,73 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from domain.tool import Parameter, ToolDoc, ToolId, host_of
-from graph.identifiers import text_words, words
+from domain.tool import Parameter, ToolDoc, ToolId, parse_host
+from graph.entity_vocabulary import (
+    IDENTIFYING_WORDS,
+    IDENTITY,
+    EntityFieldNames,
+    EntityVocabulary,
+    Noun,
+    ResponseObjects,
+    get_object_words,
+    get_parent_path,
+    parse_route,
+    strip_role_words,
+)
+from graph.identifiers import extract_words, split_words
 from graph.lenient_json import read_value
-from graph.looks import Looks, Objects, holder_of, name_of
 from graph.response_fields import OutputField, output_fields
-from graph.vocabulary import FORMS, IDENTITY, Noun, Vocabulary, route, thing
 
-Members = Iterable[tuple[ToolDoc, tuple[OutputField, ...]]]
+ServiceMembers = Iterable[tuple[ToolDoc, tuple[OutputField, ...]]]
 
 
 @dataclass(frozen=True, slots=True)
-class Slot:
+class EntitySlot:
     """The entities that a value may identify, and the form in which it does."""
 
     entities: frozenset[str]
     form: str
     """Word of the form: ``id``, ``url``, ``name`` and so on."""
-    written: str = ""
+    spelling: str = ""
     """The form as the name spells it: ``uid`` for ``id``."""
-    told: bool = True
+    explicit: bool = True
     """True if a name, a path or a schema says so; False if only a description does."""
 
 
 @dataclass(frozen=True, slots=True)
-class Entities:
+class IdentifiedEntities:
     """The entities that a tool identifies in its inputs, and in its response."""
 
     takes: frozenset[str]
     gives: frozenset[str]
 
 
-def entities(docs: Iterable[ToolDoc]) -> dict[ToolId, Entities]:
+def find_entities(docs: Iterable[ToolDoc]) -> dict[ToolId, IdentifiedEntities]:
     """Return the entities of tools.
 
     The more tools of a service are given at once, the better, because they name one another's entities.
     """
     members: defaultdict[tuple[str, str], list[tuple[ToolDoc, tuple[OutputField, ...]]]] = defaultdict(list)
     for doc in docs:
-        members[service_of(doc)].append((doc, output_fields(doc)))
-    found: dict[ToolId, Entities] = {}
+        members[get_service_key(doc)].append((doc, output_fields(doc)))
+    entities_by_tool: dict[ToolId, IdentifiedEntities] = {}
     for tools in members.values():
-        service = Service(tools)
+        service = ServiceEntities(tools)
         for doc, fields in tools:
-            takes = (slot.entities for p in doc.parameters if (slot := service.taken(doc, p)) is not None)
-            gives = (slot.entities for f in fields if (slot := service.given(doc, f)) is not None)
-            found[doc.id] = Entities(frozenset[str]().union(*takes), frozenset[str]().union(*gives))
-    return found
+            takes = (slot.entities for p in doc.parameters if (slot := service.resolve_input(doc, p)) is not None)
+            gives = (slot.entities for f in fields if (slot := service.resolve_field(doc, f)) is not None)
+            entities_by_tool[doc.id] = IdentifiedEntities(
+                frozenset[str]().union(*takes), frozenset[str]().union(*gives)
+            )
+    return entities_by_tool
 
 
-def service_of(doc: ToolDoc) -> tuple[str, str]:
+def get_service_key(doc: ToolDoc) -> tuple[str, str]:
     """Return the key of a tool's service: address and tool set, or category and tool set if it has no address."""
-    return (host_of(doc.url) or doc.category, doc.toolset)
+    return (parse_host(doc.url) or doc.category, doc.toolset)
 
 
-def named_parts(json_schema: str | None) -> Iterable[str]:
+def list_part_names(json_schema: str | None) -> Iterable[str]:
     """Return the names of the fields of an array's items, or of an object, in a JSON Schema as text."""
     node = read_value(json_schema) if json_schema else None
     node = node.get("items", node) if isinstance(node, dict) else None
@@ -73,214 +85,238 @@ def named_parts(json_schema: str | None) -> Iterable[str]:
     return parts if isinstance(parts, dict) else ()
 
 
-def _slot(entity: str, named: Noun, written: str) -> Slot:
+def _build_slot(entity: str, name_words: Noun, spelling: str) -> EntitySlot:
     """Build the slot of an entity that people named, in the form that the name tells, else ``id``."""
-    return Slot(frozenset({entity}), named[-1] if named and named[-1] in FORMS else "id", written)
+    return EntitySlot(
+        frozenset({entity}), name_words[-1] if name_words and name_words[-1] in IDENTIFYING_WORDS else "id", spelling
+    )
 
 
-def _written(name: str) -> str:
+def _get_spelling(name: str) -> str:
     """Return the last piece of a name as it is written, in the singular."""
     pieces = re.findall(r"[A-Z]?[a-z]+|[A-Z]+", name)
     return pieces[-1].lower().removesuffix("s") if pieces else ""
 
 
-class Service:
+class ServiceEntities:
     """The tools of one service, their entities, and what each of their inputs and fields identifies.
 
     ``whole``: the tools are all tools of the service, so a field of no known entity belongs to another one; of a few tools that
     cannot be said.
     """
 
-    def __init__(self, members: Members, *, whole: bool = True) -> None:
-        self._whole = whole
+    def __init__(self, members: ServiceMembers, *, complete: bool = True) -> None:
+        self._complete = complete
         self._tools = {doc.id: (doc, fields) for doc, fields in members}
-        self._objects: dict[ToolId, Objects] = {}
-        self._known: dict[tuple[ToolId, str, str], tuple[frozenset[str], bool]] = {}
+        self._objects: dict[ToolId, ResponseObjects] = {}
+        self._entities_by_object: dict[tuple[ToolId, str, str], tuple[frozenset[str], bool]] = {}
         titles = {field.title for _, fields in self._tools.values() for field in fields if field.title}
-        self._words = Vocabulary((doc for doc, _ in self._tools.values()), titles)
-        self._looks = Looks(self._named_objects() if whole else ())
+        self._vocabulary = EntityVocabulary((doc for doc, _ in self._tools.values()), titles)
+        self._looks = EntityFieldNames(self._list_named_objects() if complete else ())
 
     # -- entities of inputs
 
-    def taken(self, doc: ToolDoc, parameter: Parameter) -> Slot | None:
+    def resolve_input(self, doc: ToolDoc, parameter: Parameter) -> EntitySlot | None:
         """Return what an input identifies; None if nothing."""
-        named = words(parameter.wire_name)
-        if (said := self._said(doc, parameter.name)) is not None:
-            return _slot(said, named, _written(parameter.wire_name))
-        if not named:
+        name_words = split_words(parameter.wire_name)
+        if (mentioned := self._get_marked_entity(doc, parameter.name)) is not None:
+            return _build_slot(mentioned, name_words, _get_spelling(parameter.wire_name))
+        if not name_words:
             return None
-        if named[-1] not in FORMS:
-            return self._listed(named, parameter)
-        form, head, written = named[-1], thing(named[:-1]) if named[:-1] else (), _written(parameter.wire_name)
+        if name_words[-1] not in IDENTIFYING_WORDS:
+            return self._resolve_listed(name_words, parameter)
+        form, head, spelling = (
+            name_words[-1],
+            strip_role_words(name_words[:-1]) if name_words[:-1] else (),
+            _get_spelling(parameter.wire_name),
+        )
         if head:
-            noun = self._words.noun(head)
-            if noun is None and form in IDENTITY and (said := self._words.spoken_of(parameter.description)):
-                return Slot(said, form, written, told=False)
-            return Slot(frozenset({noun or " ".join(head)}), form, written)
+            noun = self._vocabulary.find_entity(head)
+            if (
+                noun is None
+                and form in IDENTITY
+                and (mentioned := self._vocabulary.find_mentioned(parameter.description))
+            ):
+                return EntitySlot(mentioned, form, spelling, explicit=False)
+            return EntitySlot(frozenset({noun or " ".join(head)}), form, spelling)
         if form not in IDENTITY:
             return None
-        noun = self._before(doc, parameter) or self._of_route(doc)
+        noun = self._find_before_placeholder(doc, parameter) or self._find_route_end(doc)
         if noun is not None:
-            return Slot(frozenset({noun}), form, written)
-        said = self._words.spoken_of(parameter.description) or self._called(doc)
-        return Slot(said, form, written, told=False) if said else None
+            return EntitySlot(frozenset({noun}), form, spelling)
+        mentioned = self._vocabulary.find_mentioned(parameter.description) or self._find_in_api_name(doc)
+        return EntitySlot(mentioned, form, spelling, explicit=False) if mentioned else None
 
-    def noun(self, named: Noun) -> str | None:
+    def find_entity(self, name_words: Noun) -> str | None:
         """Return the entity of the service that these words end in."""
-        return self._words.noun(named)
+        return self._vocabulary.find_entity(name_words)
 
-    def _said(self, doc: ToolDoc, place: str) -> str | None:
+    def _get_marked_entity(self, doc: ToolDoc, place: str) -> str | None:
         """Return the entity that an administrator gave for a parameter or field."""
-        said = next((words(mark.entity) for mark in doc.entity_marks if mark.place == place), ())
-        return (self._words.noun(said) or " ".join(said)) if said else None
+        entity_words = next((split_words(mark.entity) for mark in doc.entity_marks if mark.place == place), ())
+        return (self._vocabulary.find_entity(entity_words) or " ".join(entity_words)) if entity_words else None
 
-    def _called(self, doc: ToolDoc) -> frozenset[str]:
+    def _find_in_api_name(self, doc: ToolDoc) -> frozenset[str]:
         """Return the entity that a tool's name ends in, as a set of at most one."""
-        noun = self._words.noun(words(doc.api))
+        noun = self._vocabulary.find_entity(split_words(doc.api))
         return frozenset({noun}) if noun is not None else frozenset()
 
-    def _listed(self, named: Noun, parameter: Parameter) -> Slot | None:
+    def _resolve_listed(self, name_words: Noun, parameter: Parameter) -> EntitySlot | None:
         """Return the slot of a list input like ``tracks``: objects with a ``uri`` each, or ids, as its description says."""
-        noun = self._words.noun(thing(named))
+        noun = self._vocabulary.find_entity(strip_role_words(name_words))
         if noun is None:
             return None
-        parts = {words(key): _written(key) for key in named_parts(parameter.json_schema)}
-        spoken = parts or {(word,): "" for word in text_words(parameter.description)}
-        form = next((form for form in ("id", "url", "slug") if (form,) in spoken), None)
-        return Slot(frozenset({noun}), form, spoken[form,]) if form else None
+        parts = {split_words(key): _get_spelling(key) for key in list_part_names(parameter.json_schema)}
+        spelling_by_form = parts or {(word,): "" for word in extract_words(parameter.description)}
+        form = next((form for form in ("id", "url", "slug") if (form,) in spelling_by_form), None)
+        return EntitySlot(frozenset({noun}), form, spelling_by_form[form,]) if form else None
 
-    def _before(self, doc: ToolDoc, parameter: Parameter) -> str | None:
+    def _find_before_placeholder(self, doc: ToolDoc, parameter: Parameter) -> str | None:
         """Return the entity that stands before the parameter's placeholder in the path."""
         if parameter.location != "path":
             return None
         before: Noun = ()
-        for step in route(doc.resource):
-            if step.input and before and step.named == words(parameter.name):
-                return self._words.noun(before) or " ".join(before)
-            before = step.named
+        for step in parse_route(doc.resource):
+            if step.is_placeholder and before and step.words == split_words(parameter.name):
+                return self._vocabulary.find_entity(before) or " ".join(before)
+            before = step.words
         return None
 
-    def _of_route(self, doc: ToolDoc) -> str | None:
+    def _find_route_end(self, doc: ToolDoc) -> str | None:
         """Return the entity that the end of the path names: ``PUT /me/albums``."""
-        steps = route(doc.resource)
-        return self._words.noun(steps[-1].named) if steps and not steps[-1].input else None
+        steps = parse_route(doc.resource)
+        return self._vocabulary.find_entity(steps[-1].words) if steps and not steps[-1].is_placeholder else None
 
     # -- entities of fields
 
-    def given(self, doc: ToolDoc, field: OutputField) -> Slot | None:
+    def resolve_field(self, doc: ToolDoc, field: OutputField) -> EntitySlot | None:
         """Return what a field identifies; None if nothing."""
-        named = words(field.name)
-        if (said := self._said(doc, field.path)) is not None:
-            return _slot(said, named, _written(field.name))
-        if not named:
+        name_words = split_words(field.name)
+        if (marked_entity := self._get_marked_entity(doc, field.path)) is not None:
+            return _build_slot(marked_entity, name_words, _get_spelling(field.name))
+        if not name_words:
             return None
-        if named[-1] not in FORMS:
+        if name_words[-1] not in IDENTIFYING_WORDS:
             return None
-        if named[:-1]:
-            head = thing(named[:-1])
-            return Slot(frozenset({self._words.noun(head) or " ".join(head)}), named[-1], _written(field.name))
-        found, told = self._object(doc, holder_of(field.path), named[-1])
-        return Slot(found, named[-1], _written(field.name), told) if found else None
+        if name_words[:-1]:
+            head = strip_role_words(name_words[:-1])
+            return EntitySlot(
+                frozenset({self._vocabulary.find_entity(head) or " ".join(head)}),
+                name_words[-1],
+                _get_spelling(field.name),
+            )
+        object_entities, explicit = self._get_object_entities(doc, get_parent_path(field.path), name_words[-1])
+        return (
+            EntitySlot(object_entities, name_words[-1], _get_spelling(field.name), explicit)
+            if object_entities
+            else None
+        )
 
-    def echoes(self, doc: ToolDoc, field: OutputField) -> bool:
+    def is_echo(self, doc: ToolDoc, field: OutputField) -> bool:
         """Return whether a field only repeats a required input: the same form of the same entity, outside a list."""
         if "[]" in field.path:
             return False
-        slot = self.given(doc, field)
+        slot = self.resolve_field(doc, field)
         for parameter in doc.required:
-            asked = self.taken(doc, parameter)
-            if slot is None or asked is None:
-                if slot is asked and words(parameter.wire_name) == words(field.name):
+            input_slot = self.resolve_input(doc, parameter)
+            if slot is None or input_slot is None:
+                if slot is input_slot and split_words(parameter.wire_name) == split_words(field.name):
                     return True
-            elif asked.form == slot.form and asked.entities & slot.entities:
+            elif input_slot.form == slot.form and input_slot.entities & slot.entities:
                 return True
         return False
 
-    def _fields(self, doc: ToolDoc) -> Objects:
+    def _get_objects(self, doc: ToolDoc) -> ResponseObjects:
         """Return the objects of a tool's response, computed once."""
         if doc.id not in self._objects:
-            self._objects[doc.id] = Objects(self._tools[doc.id][1] if doc.id in self._tools else output_fields(doc))
+            self._objects[doc.id] = ResponseObjects(
+                self._tools[doc.id][1] if doc.id in self._tools else output_fields(doc)
+            )
         return self._objects[doc.id]
 
-    def _object(self, doc: ToolDoc, path: str, form: str) -> tuple[frozenset[str], bool]:
+    def _get_object_entities(self, doc: ToolDoc, path: str, form: str) -> tuple[frozenset[str], bool]:
         """Return the entities that an object may be, and whether more than a description says so; computed once."""
         key = (doc.id, path, form)
-        if key not in self._known:
-            self._known[key] = self._found(doc, path, form)
-        return self._known[key]
+        if key not in self._entities_by_object:
+            self._entities_by_object[key] = self._resolve_object(doc, path, form)
+        return self._entities_by_object[key]
 
-    def _found(self, doc: ToolDoc, path: str, form: str) -> tuple[frozenset[str], bool]:
+    def _resolve_object(self, doc: ToolDoc, path: str, form: str) -> tuple[frozenset[str], bool]:
         """Find the entities of an object: by its schema's title, name, path, the looks of its fields, then its holder."""
-        objects = self._fields(doc)
-        titled = self._words.titled(objects.titles.get(path, ""))
+        objects = self._get_objects(doc)
+        titled = self._vocabulary.find_titled(objects.titles.get(path, ""))
         if titled:
             return titled, True
-        name = name_of(path)
-        noun = self._words.noun(name) if name else None
+        name = get_object_words(path)
+        noun = self._vocabulary.find_entity(name) if name else None
         framed = not name and objects.has(path, form) and self._is_frame(doc, objects)
-        whole = not name or self._is_page(doc, objects, path, form)
-        chosen = self._words.chosen(doc) if noun is None and whole else frozenset[str]()
-        if len(chosen) > 1:
-            return chosen, True
-        if noun is None and not framed and whole:
-            noun = self._of_route(doc)
+        is_whole = not name or self._is_page(doc, objects, path, form)
+        alternatives = self._vocabulary.find_choices(doc) if noun is None and is_whole else frozenset[str]()
+        if len(alternatives) > 1:
+            return alternatives, True
+        if noun is None and not framed and is_whole:
+            noun = self._find_route_end(doc)
         if noun is not None:
             return frozenset({noun}), True
-        alike = self._looks.alike(objects.names.get(path, set()))
+        alike = self._looks.find_entity(objects.names.get(path, set()))
         if alike:
             return frozenset({alike}), True
         if not name:
-            return self._answered(doc, framed=framed)
+            return self._resolve_response(doc, framed=framed)
         if self._is_page(doc, objects, path, form):
-            return self._object(doc, holder_of(path), form)
-        return frozenset({" ".join(name)} if self._whole else ()), True
+            return self._get_object_entities(doc, get_parent_path(path), form)
+        return frozenset({" ".join(name)} if self._complete else ()), True
 
-    def _is_page(self, doc: ToolDoc, objects: Objects, path: str, form: str) -> bool:
+    def _is_page(self, doc: ToolDoc, objects: ResponseObjects, path: str, form: str) -> bool:
         """Return whether an object or list is all that its holder is for: ``results`` of something without an id."""
-        above = holder_of(path)
+        above = get_parent_path(path)
         plain = path.endswith("[]") or len(objects.inside[above]) == 1
         return (
-            plain and not objects.has(above, form) and all(step.named != name_of(path) for step in route(doc.resource))
+            plain
+            and not objects.has(above, form)
+            and all(step.words != get_object_words(path) for step in parse_route(doc.resource))
         )
 
-    def _is_frame(self, doc: ToolDoc, objects: Objects) -> bool:
+    def _is_frame(self, doc: ToolDoc, objects: ResponseObjects) -> bool:
         """Return whether a response only frames the lists in it: ``/movie/{id}/reviews``.
 
         Such lists depend on what the path identifies.
         """
-        steps = route(doc.resource)
+        steps = parse_route(doc.resource)
         lists = any(inside.endswith("[]") for inside in objects.inside[""])
-        return doc.method == "GET" and lists and bool(steps) and steps[-1].many
+        return doc.method == "GET" and lists and bool(steps) and steps[-1].is_plural
 
-    def _answered(self, doc: ToolDoc, *, framed: bool) -> tuple[frozenset[str], bool]:
+    def _resolve_response(self, doc: ToolDoc, *, framed: bool) -> tuple[frozenset[str], bool]:
         """Return the entity of a response as a whole: by the path or its tool's name, else by its description.
 
         The second value is False if only the description says so.
         """
-        steps = route(doc.resource)[: -1 if framed else None]
-        for named in (*(step.named for step in reversed(steps) if not step.input), words(doc.api)):
-            noun = self._words.noun(named)
+        steps = parse_route(doc.resource)[: -1 if framed else None]
+        for name_words in (*(step.words for step in reversed(steps) if not step.is_placeholder), split_words(doc.api)):
+            noun = self._vocabulary.find_entity(name_words)
             if noun is not None:
                 return frozenset({noun}), True
-        return self._words.spoken_of(doc.description), False
+        return self._vocabulary.find_mentioned(doc.description), False
 
-    def _named_objects(self) -> Iterator[tuple[str | None, set[Noun]]]:
+    def _list_named_objects(self) -> Iterator[tuple[str | None, set[Noun]]]:
         """Yield the objects of all responses as entity and field names.
 
         The entity is the one that the object is named after, or that ``GET /movie/{id}`` answers; else None.
         """
         for doc, _ in self._tools.values():
-            objects = self._fields(doc)
+            objects = self._get_objects(doc)
             for path, names in objects.names.items():
-                entity = self._called_so(doc, objects, path)
+                entity = self._find_named_entity(doc, objects, path)
                 if path or entity is not None:
                     yield entity, names
 
-    def _called_so(self, doc: ToolDoc, objects: Objects, path: str) -> str | None:
+    def _find_named_entity(self, doc: ToolDoc, objects: ResponseObjects, path: str) -> str | None:
         """Return the one entity that an object's name, title or path gives, or None."""
-        name = name_of(path)
-        if not path and doc.method == "GET" and (steps := route(doc.resource)) and steps[-1].input:
-            name = next((step.named for step in reversed(steps) if not step.input), ())
-        noun = self._words.noun(name)
-        found = self._words.titled(objects.titles.get(path, "")) | frozenset({noun} if noun is not None else ())
-        return next(iter(found)) if len(found) == 1 else None
+        name = get_object_words(path)
+        if not path and doc.method == "GET" and (steps := parse_route(doc.resource)) and steps[-1].is_placeholder:
+            name = next((step.words for step in reversed(steps) if not step.is_placeholder), ())
+        noun = self._vocabulary.find_entity(name)
+        candidates = self._vocabulary.find_titled(objects.titles.get(path, "")) | frozenset(
+            {noun} if noun is not None else ()
+        )
+        return next(iter(candidates)) if len(candidates) == 1 else None

@@ -9,15 +9,15 @@ from collections.abc import Callable, Sequence
 
 from domain.errors import UsageError
 from domain.tool import ToolId
-from graph.weights import UNTESTED, Weighted, rank
+from graph.weights import UNTESTED_AVAILABILITY, WeightedEdge, rank_candidates
 
 PERIOD = 5
 """One seed in so many explores a given tool, on average."""
 
 
-def with_exploration(
-    weighted: Sequence[Weighted], k: int, safe: Callable[[ToolId], bool], *, seed: str, period: int = PERIOD
-) -> list[Weighted]:
+def select_with_exploration(
+    weighted: Sequence[WeightedEdge], k: int, safe: Callable[[ToolId], bool], *, seed: str, period: int = PERIOD
+) -> list[WeightedEdge]:
     """Return ``top_candidates(weighted, k)``, at times with a tool first that lost its rank to poor availability.
 
     Such a tool would be among the ``k`` best, and higher than it is, if it were untested. It must be ``safe`` to call
@@ -26,27 +26,31 @@ def with_exploration(
     """
     if period < 1:
         raise UsageError(f"period {period}: must be 1 (always) or more")
-    ranked = rank(weighted)
-    untested = {tool.target: _place_untested(tool, ranked) for tool in ranked}
-    lost = [tool for place, tool in enumerate(ranked) if untested[tool.target] < min(place, k) and not _pinned(tool)]
-    for tool in sorted(lost, key=lambda w: untested[w.target]):
-        if _drawn(seed, tool.target, period) and safe(tool.target):
-            pinned = [w for w in ranked if _pinned(w)]
+    ranked = rank_candidates(weighted)
+    untested_places = {tool.target: _find_untested_place(tool, ranked) for tool in ranked}
+    demoted = [
+        tool
+        for place, tool in enumerate(ranked)
+        if untested_places[tool.target] < min(place, k) and not _is_pinned(tool)
+    ]
+    for tool in sorted(demoted, key=lambda w: untested_places[w.target]):
+        if _is_drawn(seed, tool.target, period) and safe(tool.target):
+            pinned = [w for w in ranked if _is_pinned(w)]
             return [*pinned, tool, *(w for w in ranked[len(pinned) :] if w is not tool)][:k]
     return ranked[:k]
 
 
-def _place_untested(tool: Weighted, ranked: list[Weighted]) -> int:
+def _find_untested_place(tool: WeightedEdge, ranked: list[WeightedEdge]) -> int:
     """Return the place that ``tool`` would take among the others without any evidence on itself."""
-    place = (not _pinned(tool), -tool.weight * UNTESTED, tool.target)
-    return bisect_left(ranked, place, key=lambda w: (not _pinned(w), -w.rank_score, w.target))
+    place = (not _is_pinned(tool), -tool.weight * UNTESTED_AVAILABILITY, tool.target)
+    return bisect_left(ranked, place, key=lambda w: (not _is_pinned(w), -w.rank_score, w.target))
 
 
-def _pinned(tool: Weighted) -> bool:
+def _is_pinned(tool: WeightedEdge) -> bool:
     return tool.edge.mark == "pin"
 
 
-def _drawn(seed: str, tool: ToolId, period: int) -> bool:
+def _is_drawn(seed: str, tool: ToolId, period: int) -> bool:
     """Draw from seed and id: True for one seed in ``period``, always the same for the same seed."""
     digest = hashlib.blake2b(f"{seed}\0{tool}".encode(), digest_size=8).digest()
     return int.from_bytes(digest) % period == 0
@@ -54,4 +58,4 @@ def _drawn(seed: str, tool: ToolId, period: int) -> bool:
 
 def is_explored(seed: str, tool: ToolId, period: int = PERIOD) -> bool:
     """Return whether an avoided tool gets its turn with this seed: one seed in ``period`` on average."""
-    return _drawn(seed, tool, period)
+    return _is_drawn(seed, tool, period)

@@ -26,10 +26,10 @@ LiveOutcome = Literal["ok", "transient", "gone"]
 Mark = Literal["pin", "mute", "ban"]
 """An administrator's mark on an edge; ``graph.weights`` defines its effect on weights."""
 
-HALF_LIFE = 7.0
+HALF_LIFE_DAYS = 7.0
 """Days without a call after which the evidence against a tool counts half, unless a setting says otherwise."""
 
-LESSONS = 50
+MAX_LESSONS = 50
 """Maximum number of lessons about a tool that are kept as evidence, the newest ones."""
 
 
@@ -82,7 +82,7 @@ class Neighbour:
 
 
 @record
-class Lesson:
+class ToolLesson:
     """The lesson of one run about one tool."""
 
     run: str
@@ -145,10 +145,10 @@ class LiveBatch:
     """γ of docs/architecture.md."""
     at: datetime = field(default_factory=lambda: datetime.now(UTC))
     """When the run was, with its zone."""
-    half_life: float = HALF_LIFE
+    half_life: float = HALF_LIFE_DAYS
     """Days without a call after which the evidence against a tool counts half."""
 
-    def lessons(self) -> dict[ToolId, Lesson]:
+    def build_lessons(self) -> dict[ToolId, ToolLesson]:
         """Return the lesson about each tool that was scored or called."""
         scores: dict[ToolId, list[float]] = {}
         outcomes: dict[ToolId, list[LiveOutcome]] = {}
@@ -158,11 +158,11 @@ class LiveBatch:
         for tool, outcome in self.outcomes:
             outcomes.setdefault(tool, []).append(outcome)
         return {
-            tool: Lesson(
+            tool: ToolLesson(
                 self.key,
                 self.at,
                 # Adding zero makes -0.0 the 0.0 that a database keeps of it.
-                sum(given) / len(given) + 0.0 if (given := scores.get(tool)) else None,
+                sum(tool_scores) / len(tool_scores) + 0.0 if (tool_scores := scores.get(tool)) else None,
                 tuple(outcomes.get(tool, ())),
             )
             for tool in sorted({*scores, *outcomes})
@@ -180,8 +180,8 @@ class GraphState:
     edges: Sequence[Edge] = ()
     keys: Sequence[str] = ()
     """Applied keys, those of records among them."""
-    lessons: Sequence[tuple[ToolId, Lesson]] = ()
-    """Lessons by tool; the newest :data:`LESSONS` of each tool stay."""
+    lessons: Sequence[tuple[ToolId, ToolLesson]] = ()
+    """Lessons by tool; the newest :data:`MAX_LESSONS` of each tool stay."""
 
 
 @dataclass(frozen=True, slots=True)

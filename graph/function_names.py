@@ -17,7 +17,7 @@ _OTHER = re.compile(r"[^\u4e00-\u9fa5a-z^0-9_]", re.IGNORECASE)
 _RUNS = re.compile(r"__+")
 _RESERVED = frozenset({"from", "class", "return", "false", "true", "id", "and"})
 
-Joined = Literal["document", "elsewhere", "unresolved", "ambiguous"]
+ResolutionKind = Literal["document", "elsewhere", "unresolved", "ambiguous"]
 """Kind of a name's resolution. ``elsewhere``: its only document belongs to another tool set than the call named."""
 
 
@@ -36,18 +36,18 @@ def standardise_api(api: str) -> str:
     return f"is_{plain}" if plain in _RESERVED else plain
 
 
-def function_name(api: str, toolset: str) -> str:
+def build_function_name(api: str, toolset: str) -> str:
     """Return ToolBench's name of an API in trajectories: ``{api}_for_{toolset}``, standardised, last 64 characters."""
     return f"{standardise_api(api)}_for_{standardise(toolset)}"[-FUNCTION_LENGTH:]
 
 
 @dataclass(frozen=True, slots=True)
-class Name:
+class ResolvedName:
     """Result of resolving a name."""
 
     id: ToolId
     """Id of the document, or of an unresolved node."""
-    how: Joined
+    how: ResolutionKind
 
     @property
     def resolved(self) -> bool:
@@ -67,7 +67,7 @@ class NameIndex:
         self._functions: dict[str, list[ToolId]] = {}
         self._recorded: dict[tuple[str, str, str], list[ToolId]] = {}
         self._places: dict[ToolId, tuple[str, str]] = {}
-        self._answers: dict[tuple[str, str | None, str | None], Name] = {}
+        self._answers: dict[tuple[str, str | None, str | None], ResolvedName] = {}
         for document in documents:
             self.add(document)
 
@@ -85,7 +85,7 @@ class NameIndex:
         self._recorded.setdefault(recorded, []).append(document.id)
         self._answers.clear()
 
-    def resolve(self, function: str, category: str | None = None, toolset: str | None = None) -> Name:
+    def resolve(self, function: str, category: str | None = None, toolset: str | None = None) -> ResolvedName:
         """Return the document that a call of a trajectory means."""
         key = (function, category, toolset)
         answer = self._answers.get(key)
@@ -93,39 +93,39 @@ class NameIndex:
             answer = self._answers[key] = self._look_up(function, category, toolset)
         return answer
 
-    def resolve_recorded(self, category: str, toolset: str, api: str) -> Name:
+    def resolve_recorded(self, category: str, toolset: str, api: str) -> ResolvedName:
         """Return the document that a recorded call means. All three parts are given, in file-name or raw form.
 
         The toolset's slash is an underscore in one form and left out in the other, so the latter is tried last.
         """
-        for wanted in (toolset, toolset.replace("/", "")):
-            found = self._recorded.get((category, standardise(wanted), standardise_api(api)), ())
-            if found:
+        for spelling in (toolset, toolset.replace("/", "")):
+            ids = self._recorded.get((category, standardise(spelling), standardise_api(api)), ())
+            if ids:
                 break
         else:
             name = f"{api}_for_{toolset}"[-FUNCTION_LENGTH:]
-            found = self._narrow(self._functions.get(name, []), category, toolset)
-        return _name(found, api, category, toolset)
+            ids = self._narrow(self._functions.get(name, []), category, toolset)
+        return _resolve_ids(ids, api, category, toolset)
 
-    def _look_up(self, function: str, category: str | None, toolset: str | None) -> Name:
-        named = self._functions.get(function, [])
-        fitting = self._narrow(named, category, toolset)
-        if len(named) == 1:
-            return Name(named[0], "document" if fitting else "elsewhere")
-        return _name(fitting or named, function, category or "", toolset or "")
+    def _look_up(self, function: str, category: str | None, toolset: str | None) -> ResolvedName:
+        candidates = self._functions.get(function, [])
+        fitting = self._narrow(candidates, category, toolset)
+        if len(candidates) == 1:
+            return ResolvedName(candidates[0], "document" if fitting else "elsewhere")
+        return _resolve_ids(fitting or candidates, function, category or "", toolset or "")
 
     def _narrow(self, ids: list[ToolId], category: str | None, toolset: str | None) -> list[ToolId]:
         """Return those of ``ids`` that are in this category and tool set; None fits all."""
-        wanted = None if toolset is None else standardise(toolset)
+        standard_toolset = None if toolset is None else standardise(toolset)
         return [
             tool
             for tool in ids
-            if category in (None, self._places[tool][0]) and wanted in (None, self._places[tool][1])
+            if category in (None, self._places[tool][0]) and standard_toolset in (None, self._places[tool][1])
         ]
 
 
-def _name(found: "list[ToolId] | tuple[ToolId, ...]", function: str, category: str, toolset: str) -> Name:
-    """Return the single document among ``found``, else the id of an unresolved node."""
-    if len(found) == 1:
-        return Name(found[0], "document")
-    return Name(unresolved_id(function, category, toolset), "ambiguous" if found else "unresolved")
+def _resolve_ids(ids: "list[ToolId] | tuple[ToolId, ...]", function: str, category: str, toolset: str) -> ResolvedName:
+    """Return the single document among ``ids``, else the id of an unresolved node."""
+    if len(ids) == 1:
+        return ResolvedName(ids[0], "document")
+    return ResolvedName(unresolved_id(function, category, toolset), "ambiguous" if ids else "unresolved")

@@ -11,13 +11,13 @@ from itertools import combinations
 from pydantic.types import JsonValue
 
 from domain.tool import Parameter, ToolDoc
-from graph.coupling import subject
-from graph.entities import Service
-from graph.identifiers import words
+from graph.coupling import get_subject_words
+from graph.entities import ServiceEntities
+from graph.entity_vocabulary import IDENTITY
+from graph.identifiers import split_words
 from graph.lenient_json import read_value
-from graph.vocabulary import IDENTITY
 
-_OPAQUE = IDENTITY | frozenset(
+_OPAQUE_WORDS = IDENTITY | frozenset(
     {
         "auth", "authorization", "base64", "bearer", "blob", "body", "callback", "checksum", "continuation", "cookie", "credential", "csrf", "cursor",
         "data", "etag", "file", "guid", "handle", "hash", "header", "host", "image", "img", "jwt", "key", "latitude", "longitude", "nonce", "oauth",
@@ -27,7 +27,7 @@ _OPAQUE = IDENTITY | frozenset(
 )  # fmt: skip
 """Words for values that mean something to machines alone, or that nobody tells a stranger."""
 
-_SETTINGS = frozenset(
+_SETTING_WORDS = frozenset(
     {
         "ascending", "callback", "count", "descending", "detail", "direction", "embed", "expand", "field", "fields", "format", "include",
         "exclude", "indent", "lang", "language", "limit", "locale", "maximum", "minimum", "offset", "order", "output", "page", "per", "encoding", "accept", "agent", "cache", "charset", "debug", "device",
@@ -40,12 +40,14 @@ _SETTINGS = frozenset(
 _MACHINE_FORMATS = frozenset(
     {"uuid", "uri", "url", "uri-reference", "iri", "byte", "binary", "password", "json-pointer", "regex", "jwt"}
 )
-_IDENTIFIER = re.compile(r"\b(?:ids?|uuid|guid|identifiers?|token|slug|hash)\b", re.IGNORECASE)
-_NAMED = re.compile(r"\b(?:names?|titles?|words?|text|query|keywords?|search|terms?|phrases?|codes?)\b", re.IGNORECASE)
+_IDENTIFIER_PATTERN = re.compile(r"\b(?:ids?|uuid|guid|identifiers?|token|slug|hash)\b", re.IGNORECASE)
+_TEXT_PATTERN = re.compile(
+    r"\b(?:names?|titles?|words?|text|query|keywords?|search|terms?|phrases?|codes?)\b", re.IGNORECASE
+)
 _HEXADECIMAL = re.compile(r"(?=.*\d)[0-9a-fA-F-]{16,}")
 _JUMBLE = re.compile(r"(?=.*\d.*[A-Za-z]|.*[A-Za-z].*\d)[\w-]{10,}")
 _DIGITS = re.compile(r"\d{3,}")
-_COUNTED = frozenset(
+_NUMERIC_WORDS = frozenset(
     {
         "amount",
         "age",
@@ -66,104 +68,111 @@ _COUNTED = frozenset(
 )
 """Words for values that are digits without being an id."""
 
-MOST_GIVEN = 2
+MAX_OPTIONAL_INPUTS = 2
 """Maximum number of optional inputs given at once: people rarely state more conditions than that."""
 
 
-def says(parameter: Parameter, tool: ToolDoc, service: Service) -> bool:
+def can_user_state(parameter: Parameter, tool: ToolDoc, service: ServiceEntities) -> bool:
     """Return whether a user may state the value of an input."""
     if parameter.enum:
         return True
     if parameter.type == "object" or parameter.location in ("header", "cookie") or parameter.whole_body:
         return False
-    if parameter.type == "array" and not _of_scalars(parameter.json_schema):
+    if parameter.type == "array" and not _is_scalar_array(parameter.json_schema):
         return False
-    return not identifies(parameter, tool, service)
+    return not is_identifier(parameter, tool, service)
 
 
-def identifies(parameter: Parameter, tool: ToolDoc, service: Service) -> bool:
+def is_identifier(parameter: Parameter, tool: ToolDoc, service: ServiceEntities) -> bool:
     """Return whether an input takes an identifier that only machines use."""
-    named = words(parameter.wire_name)
-    if not named or _machine(named) or (parameter.format or "").lower() in _MACHINE_FORMATS:
+    name_words = split_words(parameter.wire_name)
+    if not name_words or _is_machine_name(name_words) or (parameter.format or "").lower() in _MACHINE_FORMATS:
         return True
-    slot = service.taken(tool, parameter)
+    slot = service.resolve_input(tool, parameter)
     if slot is not None and slot.form in IDENTITY:
         return True
-    if named == ("code",) or _identifier_by_description(parameter.description):
+    if name_words == ("code",) or _is_described_as_identifier(parameter.description):
         return True
-    return _opaque(parameter.example, parameter, named) or _opaque(parameter.default, parameter, named)
+    return _is_opaque_example(parameter.example, parameter, name_words) or _is_opaque_example(
+        parameter.default, parameter, name_words
+    )
 
 
 def is_topic(parameter: Parameter) -> bool:
     """Return whether an input says about what rather than how to answer: a ``city``, but not a ``page`` or a flag."""
-    named = words(parameter.wire_name)
+    name_words = split_words(parameter.wire_name)
     own_header = parameter.wire_name[:2].lower() == "x-"
-    return parameter.type != "boolean" and not set(named) <= _SETTINGS and not own_header
+    return parameter.type != "boolean" and not set(name_words) <= _SETTING_WORDS and not own_header
 
 
-def is_fuzzy(tool: ToolDoc, service: Service) -> bool:
+def is_fuzzy(tool: ToolDoc, service: ServiceEntities) -> bool:
     """Return whether a call of a tool needs only what a user states, or settings with a default."""
-    return not any(must_be_found(one, tool, service) for one in tool.required) and not _is_by_id(tool, service)
+    return not any(needs_lookup(one, tool, service) for one in tool.required) and not _is_called_by_id(tool, service)
 
 
-def _is_by_id(tool: ToolDoc, service: Service) -> bool:
+def _is_called_by_id(tool: ToolDoc, service: ServiceEntities) -> bool:
     """Return whether a tool takes only the id of what it is named after, even if its document does not require it."""
-    if any(is_topic(one) and says(one, tool, service) for one in tool.parameters):
+    if any(is_topic(one) and can_user_state(one, tool, service) for one in tool.parameters):
         return False
-    slots = (service.taken(tool, one) for one in tool.parameters)
-    named = subject(tool.api)
+    slots = (service.resolve_input(tool, one) for one in tool.parameters)
+    subject_words = get_subject_words(tool.api)
     return any(
-        named & set(entity.split())
+        subject_words & set(entity.split())
         for slot in slots
         if slot is not None and slot.form in IDENTITY
         for entity in slot.entities
     )
 
 
-def must_be_found(parameter: Parameter, tool: ToolDoc, service: Service) -> bool:
+def needs_lookup(parameter: Parameter, tool: ToolDoc, service: ServiceEntities) -> bool:
     """Return whether a required input must be looked up: no user states it, and it is no setting with a default.
 
     The default of an input that identifies something is only an example, so it does not count.
     """
-    if says(parameter, tool, service):
+    if can_user_state(parameter, tool, service):
         return False
-    return parameter.default is None or (is_topic(parameter) and identifies(parameter, tool, service))
+    return parameter.default is None or (is_topic(parameter) and is_identifier(parameter, tool, service))
 
 
-def asked(tool: ToolDoc, service: Service, filled: frozenset[str] = frozenset()) -> tuple[Parameter, ...]:
+def select_user_inputs(
+    tool: ToolDoc, service: ServiceEntities, filled: frozenset[str] = frozenset()
+) -> tuple[Parameter, ...]:
     """Return the inputs that a user has to state for a call, except those ``filled`` from elsewhere.
 
     These are required inputs without a default, and those with a default that say about what.
     """
     return tuple(
-        one
-        for one in tool.required
-        if one.name not in filled and (one.default is None or (_is_about(one) and says(one, tool, service)))
+        parameter
+        for parameter in tool.required
+        if parameter.name not in filled
+        and (parameter.default is None or (_is_about(parameter) and can_user_state(parameter, tool, service)))
     )
 
 
 def _is_about(parameter: Parameter) -> bool:
     """Return whether an input is a topic rather than a mere number."""
     number = parameter.type in ("integer", "number")
-    return is_topic(parameter) and (not number or bool(_COUNTED & set(words(parameter.wire_name))))
+    return is_topic(parameter) and (not number or bool(_NUMERIC_WORDS & set(split_words(parameter.wire_name))))
 
 
-def subsets(tool: ToolDoc, service: Service) -> list[tuple[Parameter, ...]]:
+def list_input_subsets(tool: ToolDoc, service: ServiceEntities) -> list[tuple[Parameter, ...]]:
     """Return the sensible choices of inputs of a fuzzy tool: the required ones, without and with optional ones.
 
     One or two optional topics are added at once; only one if something is required. A tool that requires nothing and has optional topics
     gets at least one of them; one that has none is called without inputs.
     """
-    required = asked(tool, service)
-    free = [one for one in tool.parameters if not one.required and is_topic(one) and says(one, tool, service)]
-    most = MOST_GIVEN - min(len(required), MOST_GIVEN - 1)
-    found = [required] if required or not free else []
-    for size in range(1, most + 1):
-        found += [(*required, *some) for some in combinations(free, size)]
-    return found
+    required = select_user_inputs(tool, service)
+    optional = [
+        one for one in tool.parameters if not one.required and is_topic(one) and can_user_state(one, tool, service)
+    ]
+    max_optional = MAX_OPTIONAL_INPUTS - min(len(required), MAX_OPTIONAL_INPUTS - 1)
+    choices = [required] if required or not optional else []
+    for size in range(1, max_optional + 1):
+        choices += [(*required, *some) for some in combinations(optional, size)]
+    return choices
 
 
-def _of_scalars(json_schema: str | None) -> bool:
+def _is_scalar_array(json_schema: str | None) -> bool:
     """Return whether a JSON Schema, as text, is one of an array of texts or numbers."""
     schema = read_value(json_schema) if json_schema else None
     items = schema.get("items") if isinstance(schema, dict) else None
@@ -171,28 +180,32 @@ def _of_scalars(json_schema: str | None) -> bool:
 
 
 @lru_cache(maxsize=65_536)
-def _machine(named: tuple[str, ...]) -> bool:
+def _is_machine_name(name_words: tuple[str, ...]) -> bool:
     """Return whether the last word of a name, or the one before a word of form, means something to machines alone."""
-    if named[-1] in _OPAQUE or named[0] == "id":
+    if name_words[-1] in _OPAQUE_WORDS or name_words[0] == "id":
         return True
-    return len(named) > 1 and named[-1] in ("value", "string", "list", "text") and named[-2] in _OPAQUE
+    return (
+        len(name_words) > 1
+        and name_words[-1] in ("value", "string", "list", "text")
+        and name_words[-2] in _OPAQUE_WORDS
+    )
 
 
 @lru_cache(maxsize=65_536)
-def _identifier_by_description(description: str) -> bool:
+def _is_described_as_identifier(description: str) -> bool:
     """Return whether a description mentions an id and nothing that is stated in words."""
     first = description[:120]
-    return bool(_IDENTIFIER.search(first)) and not _NAMED.search(first)
+    return bool(_IDENTIFIER_PATTERN.search(first)) and not _TEXT_PATTERN.search(first)
 
 
-def _opaque(example: JsonValue, parameter: Parameter, named: tuple[str, ...]) -> bool:
+def _is_opaque_example(example: JsonValue, parameter: Parameter, name_words: tuple[str, ...]) -> bool:
     """Return whether an example is no word: a long jumble of letters and digits, or digits where text is expected."""
     if not isinstance(example, str) or parameter.type != "string":
         return False
     value = example.strip()
     if _HEXADECIMAL.fullmatch(value) or (value.startswith(("http://", "https://")) and " " not in value):
         return True
-    if set(named) & _COUNTED:
+    if set(name_words) & _NUMERIC_WORDS:
         return False
     return bool(_DIGITS.fullmatch(value)) or bool(
         _JUMBLE.fullmatch(value) and sum(map(str.isdigit, value)) > len(value) / 4

@@ -5,7 +5,7 @@ from functools import lru_cache
 
 _PIECE = re.compile(r"[A-Z]+(?![^\W\d_A-Z])|[^\W\d_]?[^\W\d_A-Z]+|\d+")
 
-_SAME = {
+_STANDARD_WORDS = {
     "lat": "latitude",
     "lon": "longitude",
     "lng": "longitude",
@@ -68,7 +68,7 @@ _PLURALS = {
 _NO_PLURAL = frozenset({"news", "series", "species", "status", "address", "bus", "gas", "lens", "class", "sms", "dns"})
 
 _SUFFIXES = ("id", "ids", "code", "name", "key", "token", "number", "secret")
-_WHOLE = frozenset(
+_UNSPLIT_WORDS = frozenset(
     {
         "username", "nickname", "filename", "hostname", "surname", "rename", "firstname", "lastname", "postcode", "zipcode",
         "barcode", "encode", "decode", "unicode", "qrcode", "geocode", "shortcode", "paid", "grid", "valid", "invalid", "android",
@@ -80,7 +80,7 @@ _WHOLE = frozenset(
 """Words that end like one of the suffixes but are not split."""
 
 
-def singular(word: str) -> str:
+def singularize(word: str) -> str:
     """Return the singular of a lower-case English noun, by its ending; unknown forms stay as they are."""
     if word in _PLURALS:
         return _PLURALS[word]
@@ -98,7 +98,7 @@ def _split_suffix(word: str) -> tuple[str, ...]:
 
     Catalogues often lower-case what was written in camel case.
     """
-    if word in _WHOLE:
+    if word in _UNSPLIT_WORDS:
         return (word,)
     for suffix in _SUFFIXES:
         if word.endswith(suffix) and len(word) - len(suffix) >= 3:
@@ -107,24 +107,24 @@ def _split_suffix(word: str) -> tuple[str, ...]:
 
 
 @lru_cache(maxsize=131_072)
-def words(identifier: str) -> tuple[str, ...]:
+def split_words(identifier: str) -> tuple[str, ...]:
     """Return the words of an identifier in order, in a standard form.
 
     Lower case, singular, spelling variants unified (``lng`` → longitude).
     """
-    found: list[str] = []
+    parts: list[str] = []
     for piece in _PIECE.findall(identifier[:200]):
         lowered = piece.lower()
-        for word in (lowered,) if lowered in _SAME else _split_suffix(lowered):
-            base = word if word in _SAME else singular(word)
-            found.append(_SAME.get(base, base))
-    return tuple(found)
+        for word in (lowered,) if lowered in _STANDARD_WORDS else _split_suffix(lowered):
+            base = word if word in _STANDARD_WORDS else singularize(word)
+            parts.append(_STANDARD_WORDS.get(base, base))
+    return tuple(parts)
 
 
 @lru_cache(maxsize=16_384)
-def text_words(text: str) -> frozenset[str]:
-    """Return the set of words of running text, in the same forms as :func:`words`.
+def extract_words(text: str) -> frozenset[str]:
+    """Return the set of words of running text, in the same forms as :func:`split_words`.
 
     Only the first 600 characters count.
     """
-    return frozenset(words_of for piece in re.findall(r"\w+", text[:600]) for words_of in words(piece))
+    return frozenset(word for piece in re.findall(r"\w+", text[:600]) for word in split_words(piece))

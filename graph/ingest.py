@@ -13,40 +13,40 @@ from typing import Protocol, TypeVar
 
 from domain.errors import BrokenInputError
 from domain.tool import ToolDoc, ToolId
-from domain.trajectory import Solved
-from graph.blocks import Block, Counted, count_block
-from graph.counting import Tally
+from domain.trajectory import SolvedRequest
+from graph.blocks import Block, CountedBlock, count_block
+from graph.counting import ImportTally
 from graph.function_names import NameIndex
-from graph.importers.records import Skipped
-from graph.recordings import Recordings
-from graph.sources import Source, read_tools
+from graph.importers.records import SkippedInput
+from graph.input_files import RecordSource, read_tools
+from graph.recordings import RecordingStore
 from graph.store import GraphStore
-from graph.take_overs import Admission, TakeOver
+from graph.take_overs import ImportAdmission, TakeOver
 
 DOCUMENTS_A_WRITE = 1_000
 T = TypeVar("T")
 
-Remember = Callable[[str, Sequence[Solved]], Awaitable[None]]
+RememberSolved = Callable[[str, Sequence[SolvedRequest]], Awaitable[None]]
 """Keeps solved requests under a key, each once even if called repeatedly."""
 
-Count = Callable[[Block, NameIndex, frozenset[str]], Awaitable[Counted]]
+CountBlock = Callable[[Block, NameIndex, frozenset[str]], Awaitable[CountedBlock]]
 """Counts one block; the third argument is the keys of records that were applied before."""
-Spread = Callable[[Iterator[Block]], AsyncIterator[tuple[Block, Counted]]]
+SpreadBlocks = Callable[[Iterator[Block]], AsyncIterator[tuple[Block, CountedBlock]]]
 """Counts all blocks elsewhere, on a cluster for example, and returns them in order."""
 
 
-Documents = Callable[[Path, str], Iterator[ToolDoc | Skipped]]
+ReadDocuments = Callable[[Path, str], Iterator[ToolDoc | SkippedInput]]
 """Reads the documents of a path; relative server addresses are resolved against the given one."""
 
 
-class Progress(Protocol):
+class ImportProgress(Protocol):
     """Callback for the progress of an import."""
 
     def __call__(self, stage: str, done: int, total: int | None) -> None: ...
 
 
 @dataclass(slots=True)
-class Ingested:
+class ImportResult:
     """Result of an import. Seconds are of work, added over processes."""
 
     documents: int = 0
@@ -57,10 +57,10 @@ class Ingested:
     """
     take_overs: list[TakeOver] = field(default_factory=list[TakeOver])
     """Documents that would turn existing tools into other ones."""
-    tally: Tally = field(default_factory=Tally)
-    already: int = 0
+    tally: ImportTally = field(default_factory=ImportTally)
+    already_known: int = 0
     """Records that the store knew."""
-    skipped: list[Skipped] = field(default_factory=list[Skipped])
+    skipped: list[SkippedInput] = field(default_factory=list[SkippedInput])
     parse_seconds: float = 0.0
     count_seconds: float = 0.0
     write_seconds: float = 0.0
@@ -71,21 +71,21 @@ class Ingested:
         return [one for one in self.take_overs if not one.replaced]
 
 
-async def count_here(block: Block, names: NameIndex, applied: frozenset[str]) -> Counted:
+async def count_in_thread(block: Block, names: NameIndex, applied: frozenset[str]) -> CountedBlock:
     """Count a block in a thread of this process."""
     return await asyncio.to_thread(count_block, block, names, applied)
 
 
 @dataclass(slots=True)
-class _Batch:
+class _DocumentBatch:
     """Documents of one path."""
 
     new: list[ToolDoc] = field(default_factory=list[ToolDoc])
-    again: list[ToolDoc] = field(default_factory=list[ToolDoc])
+    repeated: list[ToolDoc] = field(default_factory=list[ToolDoc])
     """Documents whose id an earlier path of this import has given to a different document."""
 
 
-class Ingest:
+class GraphImporter:
     """One import into one store.
 
     ``strict``: the first thing that would be skipped or refused is raised instead. ``remember``: called with the solved
@@ -95,25 +95,25 @@ class Ingest:
     def __init__(
         self,
         store: GraphStore,
-        recordings: Recordings | None,
-        progress: Progress,
+        recordings: RecordingStore | None,
+        progress: ImportProgress,
         *,
         strict: bool = False,
-        remember: Remember | None = None,
-        admission: Admission | None = None,
-        documents: Documents = read_tools,
+        remember: RememberSolved | None = None,
+        admission: ImportAdmission | None = None,
+        documents: ReadDocuments = read_tools,
     ) -> None:
         self._documents = documents
-        self._admission = admission or Admission(store)
-        self.result = Ingested(take_overs=self._admission.take_overs)
+        self._admission = admission or ImportAdmission(store)
+        self.result = ImportResult(take_overs=self._admission.take_overs)
         self._store = store
         self._recordings = recordings
         self._progress = progress
         self._strict = strict
         self._remember = remember
-        self._read_in: dict[ToolId, tuple[int, int]] = {}
+        self._documents_read: dict[ToolId, tuple[int, int]] = {}
 
-    async def tools(self, paths: Sequence[Path], server: str = "") -> NameIndex:
+    async def import_tools(self, paths: Sequence[Path], server: str = "") -> NameIndex:
         """Put all documents, and return the names of all that the store then holds.
 
         Raises:
@@ -122,83 +122,85 @@ class Ingest:
             UnavailableError: the store.
         """
         names = NameIndex()
-        known = (await self._store.statistics()).documents
+        stored_documents = (await self._store.statistics()).documents
         for number, path in enumerate(paths):
             documents = self._documents(path, server)
             while batch := await asyncio.to_thread(self._next_documents, documents, number):
-                for document in await self._timed(self._put(batch, str(path))):
+                for document in await self._time_write(self._put_documents(batch, str(path))):
                     names.add(document)
                 self._progress("tools", len(names), None)
-        if known:
+        if stored_documents:
             async for document in self._store.documents():
                 names.add(document)
-        self.result.documents = len(self._read_in)
+        self.result.documents = len(self._documents_read)
         return names
 
-    async def records(
+    async def import_records(
         self,
-        source: Source,
+        source: RecordSource,
         names: NameIndex,
-        count: Count = count_here,
+        count: CountBlock = count_in_thread,
         ahead: int = 1,
-        spread: Spread | None = None,
+        spread: SpreadBlocks | None = None,
     ) -> None:
-        """Count and apply a source; ``ahead`` blocks are counted at once, and applied in order. Raises as ``tools``.
+        """Count and apply a source; ``ahead`` blocks are counted at once, and applied in order. Raises as ``import_tools``.
 
         With ``spread`` the blocks are counted by it, and ``count`` only repeats those that met another import.
         """
         blocks = source.blocks()
         done, empty = 0, True
-        counts = spread(blocks) if spread else self._counted(blocks, names, count, ahead)
+        counts = spread(blocks) if spread else self._count_blocks(blocks, names, count, ahead)
         async for block, counted in counts:
-            await self._settle(block, counted, names, count)
+            await self._apply_block(block, counted, names, count)
             done, empty = done + block.weight, False
             self._progress(source.path.name, done, source.size)
         if empty:
-            self._skip([Skipped(str(source.path), None, "nothing to read: an empty file, or a folder without *.json")])
+            self._skip(
+                [SkippedInput(str(source.path), None, "nothing to read: an empty file, or a folder without *.json")]
+            )
 
-    async def _put(self, batch: _Batch, source: str) -> list[ToolDoc]:
+    async def _put_documents(self, batch: _DocumentBatch, source: str) -> list[ToolDoc]:
         """Put the documents that may be put. ``BrokenInputError`` in strict mode."""
-        self.result.duplicates += await self._admission.of_two(batch.again, source)
-        admitted = await self._admission.admitted(batch.new, source)
+        self.result.duplicates += await self._admission.check_duplicates(batch.repeated, source)
+        admitted = await self._admission.admit(batch.new, source)
         if self._strict and self.result.refused:
             raise BrokenInputError(f"refused {self.result.refused[0]} (--strict stops here)", file=source)
         await self._store.put_tools(admitted)
         return admitted
 
-    def _next_documents(self, documents: Iterator[ToolDoc | Skipped], path: int) -> _Batch | None:
+    def _next_documents(self, documents: Iterator[ToolDoc | SkippedInput], path: int) -> _DocumentBatch | None:
         """Return the next documents of a path, each id once; of two different ones with one id the first counts."""
         start = perf_counter()
-        batch = _Batch()
+        batch = _DocumentBatch()
         for document in documents:
-            if isinstance(document, Skipped):
+            if isinstance(document, SkippedInput):
                 self._skip([document])
             else:
-                self._sort_in(document, path, batch)
-            if len(batch.new) + len(batch.again) >= DOCUMENTS_A_WRITE:
+                self._sort_document(document, path, batch)
+            if len(batch.new) + len(batch.repeated) >= DOCUMENTS_A_WRITE:
                 break
         self.result.parse_seconds += perf_counter() - start
-        return batch if batch.new or batch.again else None
+        return batch if batch.new or batch.repeated else None
 
-    def _sort_in(self, document: ToolDoc, path: int, batch: _Batch) -> None:
+    def _sort_document(self, document: ToolDoc, path: int, batch: _DocumentBatch) -> None:
         """Add a document to the batch, or to the duplicates if its path has given its id to a different one."""
         digest = hash(document.model_dump_json())
-        known = self._read_in.get(document.id)
-        if known is None:
-            self._read_in[document.id] = (path, digest)
+        earlier = self._documents_read.get(document.id)
+        if earlier is None:
+            self._documents_read[document.id] = (path, digest)
             batch.new.append(document)
-        elif known[1] != digest and known[0] == path:
+        elif earlier[1] != digest and earlier[0] == path:
             self.result.duplicates.append(document.id)
-        elif known[1] != digest:
-            batch.again.append(document)
+        elif earlier[1] != digest:
+            batch.repeated.append(document)
 
-    async def _counted(
-        self, blocks: Iterator[Block], names: NameIndex, count: Count, ahead: int
-    ) -> AsyncIterator[tuple[Block, Counted]]:
+    async def _count_blocks(
+        self, blocks: Iterator[Block], names: NameIndex, count: CountBlock, ahead: int
+    ) -> AsyncIterator[tuple[Block, CountedBlock]]:
         """Yield blocks with their counts, in order."""
-        pending: list[tuple[Block, asyncio.Task[Counted]]] = []
+        pending: list[tuple[Block, asyncio.Task[CountedBlock]]] = []
         try:
-            while block := await self._read(blocks):
+            while block := await self._read_block(blocks):
                 pending.append((block, asyncio.ensure_future(count(block, names, frozenset()))))
                 if len(pending) > ahead:
                     block, task = pending.pop(0)
@@ -210,7 +212,7 @@ class Ingest:
             for _, task in pending:
                 task.cancel()
 
-    async def _read(self, blocks: Iterator[Block]) -> Block | None:
+    async def _read_block(self, blocks: Iterator[Block]) -> Block | None:
         """Read the next block; None at the end."""
         start = perf_counter()
         try:
@@ -218,37 +220,37 @@ class Ingest:
         finally:
             self.result.parse_seconds += perf_counter() - start
 
-    async def _settle(self, block: Block, counted: Counted, names: NameIndex, count: Count) -> None:
+    async def _apply_block(self, block: Block, counted: CountedBlock, names: NameIndex, count: CountBlock) -> None:
         """Apply what is new in a block, once, even if another process imports the same at this moment."""
         result, records = self.result, frozenset(counted.batch.records)
         result.tally.merge(counted.tally)
         result.parse_seconds += counted.parse_seconds
         result.count_seconds += counted.count_seconds
         self._skip(counted.skipped)
-        new = counted
-        while new.batch.records:
+        fresh = counted
+        while fresh.batch.records:
             # Another import may have applied some of these records since they were counted: then count again without them.
-            applied = await self._timed(self._store.applied(records))
-            if not applied.isdisjoint(new.batch.records):
-                new = await count(block, names, frozenset(applied))
-            elif await self._timed(self._apply(new)):
+            applied = await self._time_write(self._store.applied(records))
+            if not applied.isdisjoint(fresh.batch.records):
+                fresh = await count(block, names, frozenset(applied))
+            elif await self._time_write(self._write_block(fresh)):
                 break
-        result.already += len(records) - len(new.batch.records)
+        result.already_known += len(records) - len(fresh.batch.records)
 
-    async def _apply(self, counted: Counted) -> bool:
+    async def _write_block(self, counted: CountedBlock) -> bool:
         """Write a block, responses and solved requests first.
 
         They are kept once, too, and a block whose counts are stored is never read again, so counts come last.
         """
-        if self._recordings is not None and counted.recorded:
-            await self._recordings.add(counted.batch.key, counted.recorded)
-        if self._remember is not None and counted.solved:
-            await self._remember(counted.batch.key, counted.solved)
-        if counted.answers:
-            await self._store.learn_answers(counted.answers)
+        if self._recordings is not None and counted.recorded_calls:
+            await self._recordings.add(counted.batch.key, counted.recorded_calls)
+        if self._remember is not None and counted.solved_requests:
+            await self._remember(counted.batch.key, counted.solved_requests)
+        if counted.answer_shapes:
+            await self._store.learn_answers(counted.answer_shapes)
         return await self._store.apply(counted.batch)
 
-    async def _timed(self, work: Awaitable[T]) -> T:
+    async def _time_write(self, work: Awaitable[T]) -> T:
         """Await work on the store and add its time."""
         start = perf_counter()
         try:
@@ -256,7 +258,7 @@ class Ingest:
         finally:
             self.result.write_seconds += perf_counter() - start
 
-    def _skip(self, skipped: list[Skipped]) -> None:
+    def _skip(self, skipped: list[SkippedInput]) -> None:
         """Record what was skipped, or raise it in strict mode."""
         if skipped and self._strict:
             first = skipped[0]

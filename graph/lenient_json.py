@@ -19,8 +19,8 @@ No API needs more, and every recursive walk of ours, or of a library, copes with
 """
 _MAX_PYTHON_CHARACTERS = 100_000
 _MAX_GUESSED_DEPTH = 60
-_MOST_BITS = 64
-_HALVES = re.compile("[\ud800-\udfff]")
+_MAX_BITS = 64
+_SURROGATES = re.compile("[\ud800-\udfff]")
 _BRACKETS = re.compile(r'"(?:[^"\\]|\\.)*"|[\[\]{}]', re.DOTALL)
 
 
@@ -37,36 +37,36 @@ def read_value(text: str) -> JsonValue:
     except orjson.JSONDecodeError:
         stripped = text.strip()
     else:
-        return None if _may_be_deep(text) and too_deep(value) else value
+        return None if _may_be_deep(text) and is_too_deep(value) else value
     if stripped[:1] not in ("{", "["):
         return None
-    value = _python(stripped)
-    return _cut_json(stripped) if value is None else value
+    value = _parse_python(stripped)
+    return _parse_truncated_json(stripped) if value is None else value
 
 
 BEYOND_64_BITS = "holds a whole number beyond 64 bits, which cannot be sent; give it as text where that is taken"
 
 
-def holds(value: object, wanted: Callable[[object], bool], depth: int = MAX_DEPTH) -> bool:
-    """Return whether a value matches the predicate ``wanted``, or contains a value that does."""
+def contains_value(value: object, predicate: Callable[[object], bool], depth: int = MAX_DEPTH) -> bool:
+    """Return whether a value matches the predicate ``predicate``, or contains a value that does."""
     match value:
         case dict() if depth:
-            return any(holds(one, wanted, depth - 1) for one in cast(dict[object, object], value).values())
+            return any(contains_value(one, predicate, depth - 1) for one in cast(dict[object, object], value).values())
         case list() | tuple() | set() | frozenset() if depth:
-            return any(holds(one, wanted, depth - 1) for one in cast(list[object], value))
+            return any(contains_value(one, predicate, depth - 1) for one in cast(list[object], value))
         case _:
-            return wanted(value)
+            return predicate(value)
 
 
-def beyond_64_bits(value: object) -> bool:
+def is_beyond_64_bits(value: object) -> bool:
     """Return whether a value is an integer too large for events and stores."""
     return isinstance(value, int) and not -(2**63) <= value < 2**63
 
 
-def too_deep(value: JsonValue, most: int = MAX_DEPTH) -> bool:
-    """Return whether a value is nested deeper than ``most`` levels."""
+def is_too_deep(value: JsonValue, max_depth: int = MAX_DEPTH) -> bool:
+    """Return whether a value is nested deeper than ``max_depth`` levels."""
     level = [value]
-    for _ in range(most):
+    for _ in range(max_depth):
         nested = (
             outer.values() if isinstance(outer, dict) else outer for outer in level if isinstance(outer, (dict, list))
         )
@@ -76,15 +76,15 @@ def too_deep(value: JsonValue, most: int = MAX_DEPTH) -> bool:
     return True
 
 
-def written_deep(text: str) -> bool:
+def is_text_too_deep(text: str) -> bool:
     """Return whether a JSON-like text is nested deeper than ``MAX_DEPTH``, whether or not it is valid."""
     if not _may_be_deep(text):
         return False
     depth = 0
-    for found in _BRACKETS.finditer(text):
-        if found[0] in "[{":
+    for bracket in _BRACKETS.finditer(text):
+        if bracket[0] in "[{":
             depth += 1
-        elif found[0] in "]}":
+        elif bracket[0] in "]}":
             depth -= 1
         if depth > MAX_DEPTH:
             return True
@@ -96,7 +96,7 @@ def _may_be_deep(text: str) -> bool:
     return text.count("[") + text.count("{") > MAX_DEPTH
 
 
-def _python(text: str) -> JsonValue:
+def _parse_python(text: str) -> JsonValue:
     """Parse a Python literal; return None if the text is not one that can be represented as JSON."""
     if '"' not in text and "\\" not in text:
         # Every apostrophe is then a delimiter; orjson is 20 times as fast as ast on the many recorded calls.
@@ -105,16 +105,16 @@ def _python(text: str) -> JsonValue:
         except orjson.JSONDecodeError:
             pass
         else:
-            return None if _may_be_deep(text) and too_deep(value) else value
+            return None if _may_be_deep(text) and is_too_deep(value) else value
     if len(text) > _MAX_PYTHON_CHARACTERS or max(text.count("["), text.count("{"), text.count("(")) > 5_000:
         return None
     try:
-        return _as_json(parse_literal(text), 0)
+        return _to_json(parse_literal(text), 0)
     except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
         return None
 
 
-def _as_json(value: object, depth: int) -> JsonValue:
+def _to_json(value: object, depth: int) -> JsonValue:
     """Convert a Python literal to JSON.
 
     Lone surrogates are replaced, integers beyond 64 bits become floats, and non-finite numbers become null.
@@ -122,8 +122,8 @@ def _as_json(value: object, depth: int) -> JsonValue:
     if depth > _MAX_GUESSED_DEPTH:
         raise ValueError("nested too deeply")
     if isinstance(value, str):
-        return _HALVES.sub("\ufffd", value)
-    if isinstance(value, int) and value.bit_length() > _MOST_BITS:
+        return _SURROGATES.sub("\ufffd", value)
+    if isinstance(value, int) and value.bit_length() > _MAX_BITS:
         value = float(value) if value.bit_length() < sys.float_info.max_exp else None
     if isinstance(value, float) and not math.isfinite(value):
         return None
@@ -131,18 +131,18 @@ def _as_json(value: object, depth: int) -> JsonValue:
         return value
     if isinstance(value, dict):
         items = cast(dict[object, object], value)
-        return {_HALVES.sub("\ufffd", str(key)): _as_json(item, depth + 1) for key, item in items.items()}
+        return {_SURROGATES.sub("\ufffd", str(key)): _to_json(item, depth + 1) for key, item in items.items()}
     if isinstance(value, (list, tuple)):
-        return [_as_json(item, depth + 1) for item in cast(list[object], value)]
+        return [_to_json(item, depth + 1) for item in cast(list[object], value)]
     raise ValueError(f"{type(value).__name__} has no JSON form")
 
 
-def _cut_json(text: str) -> JsonValue:
+def _parse_truncated_json(text: str) -> JsonValue:
     """Parse truncated JSON by closing it after its last complete member."""
-    kept = _last_complete(text)
-    if kept is None:
+    last_complete = _find_last_complete(text)
+    if last_complete is None:
         return None
-    end, open_brackets = kept
+    end, open_brackets = last_complete
     closing = "".join("}" if bracket == "{" else "]" for bracket in reversed(open_brackets))
     try:
         return cast(JsonValue, orjson.loads(text[:end] + closing))
@@ -150,10 +150,10 @@ def _cut_json(text: str) -> JsonValue:
         return None
 
 
-def _last_complete(text: str) -> tuple[int, str] | None:
+def _find_last_complete(text: str) -> tuple[int, str] | None:
     """Return the end of the last complete member and the brackets open there, or None if nothing is complete."""
     stack: list[str] = []
-    kept: tuple[int, str] | None = None
+    last: tuple[int, str] | None = None
     in_string = escaped = False
     for position, character in enumerate(text):
         if in_string:
@@ -169,12 +169,12 @@ def _last_complete(text: str) -> tuple[int, str] | None:
             stack.append(character)
             if len(stack) > _MAX_GUESSED_DEPTH:
                 return None
-            kept = (position + 1, "".join(stack))
+            last = (position + 1, "".join(stack))
         elif character in "}]":
             if not stack:
                 return None
             stack.pop()
-            kept = (position + 1, "".join(stack))
+            last = (position + 1, "".join(stack))
         elif character == ",":
-            kept = (position, "".join(stack))
-    return kept
+            last = (position, "".join(stack))
+    return last

@@ -13,20 +13,20 @@ from time import perf_counter
 from typing import Protocol
 
 from domain.tool import ToolDoc, ToolId
-from graph.feed_index import FeedIndex, slim
+from graph.feed_index import FeedIndex, strip_document
 from graph.links import LinkCounts, LinkedGraph, ToolLinks
-from graph.substitution import Doable, best_substitutes
+from graph.substitution import SubstituteCandidate, find_substitutes
 
-RULES = 3
+RULES_VERSION = 3
 """Version of the rules by which links are computed; raising it makes all links be computed again."""
 
-_PORTION = 250
+_BATCH_SIZE = 250
 
-Near = Mapping[ToolId, Sequence[tuple[ToolId, float]]]
+SimilarityMap = Mapping[ToolId, Sequence[tuple[ToolId, float]]]
 """For each tool, other tools with similar documents and their similarity in [-1, 1]."""
 
 
-class Similar(Protocol):
+class SimilarTools(Protocol):
     """Finds tools with similar documents.
 
     ``identity`` names the method; links that were found by another method are computed again.
@@ -35,17 +35,17 @@ class Similar(Protocol):
     @property
     def identity(self) -> str: ...
 
-    async def near(self, tools: Sequence[ToolId]) -> Near: ...
+    async def find_similar(self, tools: Sequence[ToolId]) -> SimilarityMap: ...
 
 
-class Progress(Protocol):
+class LinkProgress(Protocol):
     """Callback that receives how many of the pending tools are linked."""
 
     def __call__(self, done: int, total: int) -> None: ...
 
 
 @dataclass(frozen=True, slots=True)
-class Linked:
+class LinkingResult:
     """Result of a linking run."""
 
     computed: int
@@ -55,25 +55,25 @@ class Linked:
     seconds: float
 
 
-class _Catalogue:
+class _LinkCatalogue:
     """All documents, reduced to what links need."""
 
     def __init__(self) -> None:
-        self.tools: dict[ToolId, Doable] = {}
+        self.tools: dict[ToolId, SubstituteCandidate] = {}
         self._index = FeedIndex()
 
     def add(self, doc: ToolDoc) -> None:
-        bare, fields = slim(doc)
-        self.tools[doc.id] = Doable(bare, fields)
+        bare, fields = strip_document(doc)
+        self.tools[doc.id] = SubstituteCandidate(bare, fields)
         self._index.add(bare, fields)
 
-    def links(self, tools: Sequence[ToolId], near: Near) -> list[ToolLinks]:
+    def compute_links(self, tools: Sequence[ToolId], near: SimilarityMap) -> list[ToolLinks]:
         """Compute the feeds into these tools and their substitutes."""
         return [
             ToolLinks(
                 tool,
-                self._index.feeds(self.tools[tool].doc),
-                best_substitutes(
+                self._index.find_feeds(self.tools[tool].doc),
+                find_substitutes(
                     self.tools[tool],
                     ((self.tools[other], score) for other, score in near.get(tool, ()) if other in self.tools),
                 ),
@@ -81,87 +81,89 @@ class _Catalogue:
             for tool in tools
         ]
 
-    def fed_by(self, producers: Collection[ToolId]) -> set[ToolId]:
+    def find_consumers(self, producers: Collection[ToolId]) -> set[ToolId]:
         """Return every tool that at least one of ``producers`` can feed."""
         index = FeedIndex()
         for tool in producers:
             index.add(self.tools[tool].doc, self.tools[tool].fields)
-        return {tool for tool, known in self.tools.items() if index.feeds(known.doc)}
+        return {tool for tool, known in self.tools.items() if index.find_feeds(known.doc)}
 
 
-async def link_tools(graph: LinkedGraph, similar: Similar | None, progress: Progress) -> Linked:
+async def link_tools(graph: LinkedGraph, similar: SimilarTools | None, progress: LinkProgress) -> LinkingResult:
     """Bring the links of all documents up to date; without ``similar`` no substitutes are computed.
 
     Raises:
         UnavailableError: the store, or the search for similar documents.
     """
     start = perf_counter()
-    known = await graph.link_states()
+    states = await graph.link_states()
     identity = similar.identity if similar else ""
-    digests = {document.id: link_digest(document, identity) async for document in graph.documents()}
-    changed = {tool: digest for tool, digest in digests.items() if tool not in known or known[tool].digest != digest}
-    pending = [tool for tool in digests if tool in changed or known[tool].pending]
+    digests = {document.id: compute_link_digest(document, identity) async for document in graph.documents()}
+    changed = {tool: digest for tool, digest in digests.items() if tool not in states or states[tool].digest != digest}
+    pending = [tool for tool in digests if tool in changed or states[tool].pending]
     if pending:
-        catalogue = await _read(graph)
+        catalogue = await _read_catalogue(graph)
         if 0 < len(changed) < len(digests):
-            pending = await _affected(graph, similar, catalogue, changed, pending)
+            pending = await _find_affected(graph, similar, catalogue, changed, pending)
         # Noted before anything is computed, so that an interrupted run leaves the rest pending for the next one.
         await graph.expect_links(changed, [tool for tool in pending if tool not in changed])
-        await _compute(graph, similar, catalogue, pending, progress)
-    return Linked(len(pending), await graph.link_counts(), perf_counter() - start)
+        await _compute_links(graph, similar, catalogue, pending, progress)
+    return LinkingResult(len(pending), await graph.link_counts(), perf_counter() - start)
 
 
-async def link_among(graph: LinkedGraph, tools: Sequence[ToolId], others: Collection[ToolId], near: Near) -> int:
+async def link_among(
+    graph: LinkedGraph, tools: Sequence[ToolId], others: Collection[ToolId], near: SimilarityMap
+) -> int:
     """Link ``tools`` to each other and to ``others`` only, and return how many tools got links.
 
     Also adds the feeds from ``tools`` into ``others``. Meant for stores whose catalogue takes too long to read; the next :func:`link_tools`
     treats ``tools`` as changed and computes their full links.
     """
     docs = await graph.get_tools({*tools, *others})
-    catalogue = _Catalogue()
+    catalogue = _LinkCatalogue()
     new = [tool for tool in tools if tool in docs]
 
     def compute() -> tuple[list[ToolLinks], list[ToolLinks]]:
         for document in docs.values():
             catalogue.add(document)
-        fed = sorted(catalogue.fed_by(new) - set(new))
-        return catalogue.links(new, near), catalogue.links(fed, {})
+        fed = sorted(catalogue.find_consumers(new) - set(new))
+        return catalogue.compute_links(new, near), catalogue.compute_links(fed, {})
 
     own, fed = await asyncio.to_thread(compute)
-    joined = [await _with_those_there(graph, one, frozenset(new)) for one in fed]
+    joined = [await _merge_existing_links(graph, one, frozenset(new)) for one in fed]
     await graph.put_links([*own, *joined])
     return len(own) + len(joined)
 
 
-async def _with_those_there(graph: LinkedGraph, links: ToolLinks, new: frozenset[ToolId]) -> ToolLinks:
+async def _merge_existing_links(graph: LinkedGraph, links: ToolLinks, new: frozenset[ToolId]) -> ToolLinks:
     """Return the stored links of a tool, with its feeds from the new tools added or replaced."""
-    known = [feed for feed in await graph.feeds_into(links.tool) if feed.source not in new]
+    existing = [feed for feed in await graph.feeds_into(links.tool) if feed.source not in new]
     added = [feed for feed in links.feeds if feed.source in new]
-    return ToolLinks(links.tool, [*known, *added], await graph.substitutes(links.tool))
+    return ToolLinks(links.tool, [*existing, *added], await graph.substitutes(links.tool))
 
 
-async def _read(graph: LinkedGraph) -> _Catalogue:
+async def _read_catalogue(graph: LinkedGraph) -> _LinkCatalogue:
     """Read all documents, adding them in a thread: reducing and indexing a batch would block the event loop."""
-    catalogue = _Catalogue()
-    waiting: list[ToolDoc] = []
+    catalogue = _LinkCatalogue()
+    batch: list[ToolDoc] = []
 
     def add() -> None:
-        for document in waiting:
+        for document in batch:
             catalogue.add(document)
 
     async for document in graph.documents():
-        waiting.append(document)
-        if len(waiting) == _PORTION:
+        batch.append(document)
+        if len(batch) == _BATCH_SIZE:
             await asyncio.to_thread(add)
-            waiting.clear()
+            batch.clear()
     await asyncio.to_thread(add)
     return catalogue
 
 
-async def _affected(
+async def _find_affected(
     graph: LinkedGraph,
-    similar: Similar | None,
-    catalogue: _Catalogue,
+    similar: SimilarTools | None,
+    catalogue: _LinkCatalogue,
     changed: Collection[ToolId],
     pending: Sequence[ToolId],
 ) -> list[ToolId]:
@@ -169,35 +171,39 @@ async def _affected(
 
     This includes every tool of a changed tool's tool set, since the tools of one set determine each other's entities.
     """
-    found = {*pending, *await graph.linked_to(changed)}
+    affected = {*pending, *await graph.linked_to(changed)}
     sets = {catalogue.tools[tool].doc.toolset for tool in changed}
-    found |= {tool for tool, known in catalogue.tools.items() if known.doc.toolset in sets}
-    found |= await asyncio.to_thread(catalogue.fed_by, changed)
+    affected |= {tool for tool, known in catalogue.tools.items() if known.doc.toolset in sets}
+    affected |= await asyncio.to_thread(catalogue.find_consumers, changed)
     if similar is not None:
-        found |= {tool for near in (await similar.near(sorted(changed))).values() for tool, _ in near}
-    return sorted(found & catalogue.tools.keys())
+        affected |= {tool for near in (await similar.find_similar(sorted(changed))).values() for tool, _ in near}
+    return sorted(affected & catalogue.tools.keys())
 
 
-async def _compute(
-    graph: LinkedGraph, similar: Similar | None, catalogue: _Catalogue, pending: Sequence[ToolId], progress: Progress
+async def _compute_links(
+    graph: LinkedGraph,
+    similar: SimilarTools | None,
+    catalogue: _LinkCatalogue,
+    pending: Sequence[ToolId],
+    progress: LinkProgress,
 ) -> None:
     """Compute and store the links of the pending tools in batches.
 
     Each batch is stored at once, so that an interrupted run keeps the finished ones.
     """
     done = 0
-    near: Near = await similar.near(pending) if similar is not None else {}
-    for start in range(0, len(pending), _PORTION):
-        portion = pending[start : start + _PORTION]
-        await graph.put_links(await asyncio.to_thread(catalogue.links, portion, near))
-        done += len(portion)
+    near: SimilarityMap = await similar.find_similar(pending) if similar is not None else {}
+    for start in range(0, len(pending), _BATCH_SIZE):
+        batch = pending[start : start + _BATCH_SIZE]
+        await graph.put_links(await asyncio.to_thread(catalogue.compute_links, batch, near))
+        done += len(batch)
         progress(done, len(pending))
 
 
-def link_digest(document: ToolDoc, identity: str) -> str:
+def compute_link_digest(document: ToolDoc, identity: str) -> str:
     """Return the digest that a tool's full links are stored under.
 
     ``identity`` names the search for similar documents.
     """
-    text = f"{RULES} {identity}\n{document.model_dump_json(exclude_defaults=True)}"
+    text = f"{RULES_VERSION} {identity}\n{document.model_dump_json(exclude_defaults=True)}"
     return blake2b(text.encode(), digest_size=16).hexdigest()

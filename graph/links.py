@@ -11,7 +11,7 @@ from graph.store import GraphStore
 
 
 @record
-class Feed:
+class FeedLink:
     """A response field of one tool that can fill a parameter of another."""
 
     source: ToolId
@@ -25,7 +25,7 @@ class Feed:
 
 
 @dataclass(frozen=True, slots=True)
-class Substitute:
+class SubstituteLink:
     """A tool that can do the job of another."""
 
     one: ToolId
@@ -42,9 +42,9 @@ class ToolLinks:
     """All links computed for one tool."""
 
     tool: ToolId
-    feeds: Sequence[Feed] = ()
+    feeds: Sequence[FeedLink] = ()
     """Feeds into the tool."""
-    substitutes: Sequence[Substitute] = ()
+    substitutes: Sequence[SubstituteLink] = ()
     """Substitutes of the tool, which is their ``one``."""
 
 
@@ -93,15 +93,15 @@ class LinkStore(Protocol):
         """Return the tools that one of ``tools`` feeds or substitutes, so whose links depend on it."""
         ...
 
-    async def feeds_out(self, tool: ToolId) -> list[Feed]:
+    async def feeds_out(self, tool: ToolId) -> list[FeedLink]:
         """Return the feeds out of a tool, best first; ties by target, parameter, field."""
         ...
 
-    async def feeds_into(self, tool: ToolId) -> list[Feed]:
+    async def feeds_into(self, tool: ToolId) -> list[FeedLink]:
         """Return the feeds into a tool's parameters, best first; ties by source, parameter, field."""
         ...
 
-    async def substitutes(self, tool: ToolId) -> list[Substitute]:
+    async def substitutes(self, tool: ToolId) -> list[SubstituteLink]:
         """Return the substitutes of a tool, best first; ties by id."""
         ...
 
@@ -114,7 +114,7 @@ class LinkedGraph(GraphStore, LinkStore, Protocol):
     """A graph store that also stores links, as all implementations do."""
 
 
-def named_tools(links: Sequence[ToolLinks]) -> set[ToolId]:
+def collect_tool_ids(links: Sequence[ToolLinks]) -> set[ToolId]:
     """Return the ids of all tools that occur in these links."""
     ends = {end for one in links for feed in one.feeds for end in (feed.source, feed.target)}
     ends |= {end for one in links for pair in one.substitutes for end in (pair.one, pair.other)}
@@ -123,22 +123,24 @@ def named_tools(links: Sequence[ToolLinks]) -> set[ToolId]:
 
 def check_links(links: Sequence[ToolLinks], nodes: Collection[ToolId]) -> None:
     """Raise ``UsageError`` for an invalid link: an end outside ``nodes``, another tool's, or a score outside [0, 1]."""
-    for one in links:
-        if any(feed.target != one.tool for feed in one.feeds) or any(p.one != one.tool for p in one.substitutes):
-            raise UsageError(f"links of {one.tool!r}: feeds lead into the tool, and substitutes are of it")
-        if any(not 0 <= link.score <= 1 for link in (*one.feeds, *one.substitutes)):
-            raise UsageError(f"links of {one.tool!r}: scores lie in [0, 1]")
-    check_known(named_tools(links), nodes)
+    for tool_links in links:
+        if any(feed.target != tool_links.tool for feed in tool_links.feeds) or any(
+            p.one != tool_links.tool for p in tool_links.substitutes
+        ):
+            raise UsageError(f"links of {tool_links.tool!r}: feeds lead into the tool, and substitutes are of it")
+        if any(not 0 <= link.score <= 1 for link in (*tool_links.feeds, *tool_links.substitutes)):
+            raise UsageError(f"links of {tool_links.tool!r}: scores lie in [0, 1]")
+    check_tools_exist(collect_tool_ids(links), nodes)
 
 
-def check_known(tools: Iterable[ToolId], nodes: Collection[ToolId]) -> None:
+def check_tools_exist(tools: Iterable[ToolId], nodes: Collection[ToolId]) -> None:
     """Raise ``UsageError`` for a tool that is not among ``nodes``."""
-    lost = min((tool for tool in tools if tool not in nodes), default=None)
-    if lost is not None:
-        raise UsageError(f"{lost!r} is no node of this graph: put its document first")
+    missing = min((tool for tool in tools if tool not in nodes), default=None)
+    if missing is not None:
+        raise UsageError(f"{missing!r} is no node of this graph: put its document first")
 
 
-def with_feeds(tool: ToolDoc, feeds: Iterable[Feed]) -> ToolDoc:
+def attach_feeds(tool: ToolDoc, feeds: Iterable[FeedLink]) -> ToolDoc:
     """Return the document with these feeds added to the parameters that they can fill."""
     by_parameter: dict[str, list[Filled]] = {}
     for feed in feeds:
@@ -155,7 +157,7 @@ def with_feeds(tool: ToolDoc, feeds: Iterable[Feed]) -> ToolDoc:
 
 
 @dataclass(frozen=True, slots=True)
-class Neighbourhood:
+class ToolNeighbourhood:
     """A node with everything that joins it to others; see the store methods that return one of these parts alone."""
 
     facts: ToolFacts
@@ -165,7 +167,7 @@ class Neighbourhood:
     """Edges out of the node, by target."""
     into: Sequence[Edge] = ()
     """Edges into the node, by source."""
-    feeds: Sequence[Feed] = ()
+    feeds: Sequence[FeedLink] = ()
     """Feeds into its parameters, best first."""
-    substitutes: Sequence[Substitute] = ()
+    substitutes: Sequence[SubstituteLink] = ()
     """Tools that can do its job, best first."""

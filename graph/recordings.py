@@ -7,7 +7,7 @@ from domain.tool import ToolId
 from domain.trajectory import RecordedCall
 
 
-class Recordings(Protocol):
+class RecordingStore(Protocol):
     """Recorded calls with their responses, by tool. All methods may raise ``UnavailableError``; writes are atomic."""
 
     async def setup(self) -> None:
@@ -22,11 +22,11 @@ class Recordings(Protocol):
         """Delete the calls of these tools. Keys stay, so what was added under them is not added again."""
         ...
 
-    async def of_tool(self, tool: ToolId) -> list[RecordedCall]:
+    async def list_calls(self, tool: ToolId) -> list[RecordedCall]:
         """Return the calls of a tool, in the order in which they were added."""
         ...
 
-    def batches(self) -> AsyncIterator[tuple[str, list[tuple[ToolId, RecordedCall]]]]:
+    def iterate_batches(self) -> AsyncIterator[tuple[str, list[tuple[ToolId, RecordedCall]]]]:
         """Stream all batches with their keys, in the order in which they were added.
 
         Adding them in this order to an empty store makes an equal store.

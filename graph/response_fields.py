@@ -7,8 +7,9 @@ from itertools import chain
 
 from pydantic.types import JsonValue
 
+from domain.model import JsonObject
 from domain.tool import JsonType, ToolDoc
-from graph.identifiers import words
+from graph.identifiers import split_words
 from graph.lenient_json import read_value
 
 MAX_FIELDS = 400
@@ -54,33 +55,33 @@ def output_fields(doc: ToolDoc) -> tuple[OutputField, ...]:
     References (``$ref``) are followed within the schema, each at most once along a path.
     """
     if doc.learnt_response:
-        return _fields(doc.learnt_response, "")
-    return _fields(doc.response_schema or "", doc.example_response or "")
+        return _read_documented_fields(doc.learnt_response, "")
+    return _read_documented_fields(doc.response_schema or "", doc.example_response or "")
 
 
 @lru_cache(maxsize=4096)
-def _fields(schema_text: str, example_text: str) -> tuple[OutputField, ...]:
-    return tuple(_numbered(chain(_of_schema_text(schema_text), _of_example_text(example_text))))
+def _read_documented_fields(schema_text: str, example_text: str) -> tuple[OutputField, ...]:
+    return tuple(_number_fields(chain(_read_schema_text(schema_text), _read_example_text(example_text))))
 
 
-def _of_schema_text(text: str) -> Iterator[OutputField]:
+def _read_schema_text(text: str) -> Iterator[OutputField]:
     schema = read_value(text) if 2 < len(text) <= _MAX_TEXT else None
     if isinstance(schema, dict) and schema:
         shaped = any(key in schema for key in ("type", "properties", "items", "$ref", "anyOf", "oneOf", "allOf"))
-        yield from _of_schema(schema, schema, "", "", 0, [_MAX_PARTS]) if shaped else _of_types(schema)
+        yield from _walk_schema(schema, schema, "", "", 0, [_MAX_PARTS]) if shaped else _walk_type_names(schema)
 
 
-def _of_example_text(text: str) -> Iterator[OutputField]:
+def _read_example_text(text: str) -> Iterator[OutputField]:
     if 0 < len(text) <= _MAX_TEXT:
-        yield from _of_value(read_value(text), "", "", 0)
+        yield from _walk_value(read_value(text), "", "", 0)
 
 
-def fields_of_value(value: JsonValue) -> tuple[OutputField, ...]:
+def read_fields(value: JsonValue) -> tuple[OutputField, ...]:
     """Return the scalar fields of a response value; only the first items of a list are looked at."""
-    return tuple(_numbered(_of_value(value, "", "", 0)))
+    return tuple(_number_fields(_walk_value(value, "", "", 0)))
 
 
-def _numbered(fields: Iterator[OutputField]) -> Iterator[OutputField]:
+def _number_fields(fields: Iterator[OutputField]) -> Iterator[OutputField]:
     """Drop repeated paths, set each field's position, and stop after ``MAX_FIELDS``."""
     seen: set[str] = set()
     for field in fields:
@@ -92,31 +93,33 @@ def _numbered(fields: Iterator[OutputField]) -> Iterator[OutputField]:
             return
 
 
-def _join(path: str, key: str) -> str:
+def _join_path(path: str, key: str) -> str:
     return f"{path}.{key}" if path else key
 
 
-def _leaf(path: str, holder: str, kind: JsonType | None, example: JsonValue = None, title: str = "") -> OutputField:
+def _make_field(
+    path: str, holder: str, kind: JsonType | None, example: JsonValue = None, title: str = ""
+) -> OutputField:
     name = path.replace("[]", "").rpartition(".")[2]
-    return OutputField(path, name, words(holder), kind, example, 0, title)
+    return OutputField(path, name, split_words(holder), kind, example, 0, title)
 
 
-def _of_value(value: JsonValue, path: str, holder: str, depth: int) -> Iterator[OutputField]:
+def _walk_value(value: JsonValue, path: str, holder: str, depth: int) -> Iterator[OutputField]:
     """Yield the scalars below a value, to a bounded depth."""
     if depth > _MAX_DEPTH:
         return
     if isinstance(value, dict):
-        inner = _leaf(path, "", None).name or holder
+        inner = _make_field(path, "", None).name or holder
         for key, item in value.items():
-            yield from _of_value(item, _join(path, key), inner, depth + 1)
+            yield from _walk_value(item, _join_path(path, key), inner, depth + 1)
     elif isinstance(value, list):
         for item in value[:_MAX_ITEMS]:
-            yield from _of_value(item, path + "[]", holder, depth + 1)
+            yield from _walk_value(item, path + "[]", holder, depth + 1)
     elif value is not None:
-        yield _leaf(path, holder, json_type(value), value)
+        yield _make_field(path, holder, get_json_type(value), value)
 
 
-def json_type(value: JsonValue) -> JsonType | None:
+def get_json_type(value: JsonValue) -> JsonType | None:
     """Return the JSON type of a value; None for null."""
     match value:
         case None:
@@ -135,70 +138,72 @@ def json_type(value: JsonValue) -> JsonType | None:
             return "object"
 
 
-def _of_types(schema: dict[str, JsonValue], path: str = "", holder: str = "", depth: int = 0) -> Iterator[OutputField]:
+def _walk_type_names(
+    schema: dict[str, JsonValue], path: str = "", holder: str = "", depth: int = 0
+) -> Iterator[OutputField]:
     """Yield the fields of ToolBench's own notation: names mapped to type names, nested like the response."""
     for key, kind in schema.items():
-        inner = _join(path, key)
+        inner = _join_path(path, key)
         nested, listed = (kind[0], True) if isinstance(kind, list) and kind else (kind, False)
         if listed or (isinstance(kind, dict) and key.endswith("_list")):
             inner += "[]" if listed else ""
         if isinstance(nested, dict) and depth < _MAX_DEPTH:
-            yield from _of_types(nested, inner, key, depth + 1)
+            yield from _walk_type_names(nested, inner, key, depth + 1)
         elif isinstance(nested, str):
-            yield _leaf(inner, holder, _TYPES.get(nested.lower()))
+            yield _make_field(inner, holder, _TYPES.get(nested.lower()))
 
 
-def _of_schema(
+def _walk_schema(
     node: JsonValue,
     root: dict[str, JsonValue],
     path: str,
     holder: str,
     depth: int,
-    left: list[int],
+    budget: list[int],
     followed: frozenset[str] = frozenset(),
     title: str = "",
 ) -> Iterator[OutputField]:
     """Yield the scalar fields that a schema node describes.
 
-    ``left`` holds how many schema nodes may still be visited, in a list so that all recursive calls share it. ``followed``: the references
+    ``budget`` holds how many schema nodes may still be visited, in a list so that all recursive calls share it. ``followed``: the references
     on the way to this node, none of which is followed again.
     """
-    left[0] -= 1
-    if not isinstance(node, dict) or depth > _MAX_DEPTH or left[0] < 0:
+    budget[0] -= 1
+    if not isinstance(node, dict) or depth > _MAX_DEPTH or budget[0] < 0:
         return
     reference = node.get("$ref")
     if isinstance(reference, str):
         if reference not in followed and len(followed) < _MAX_REFERENCES:
             name = reference.rpartition("/")[2]
             inner = followed | {reference}
-            yield from _of_schema(_resolve(root, reference), root, path, holder, depth, left, inner, name)
+            yield from _walk_schema(_resolve(root, reference), root, path, holder, depth, budget, inner, name)
         return
-    for way in ("anyOf", "oneOf", "allOf"):
-        options = node.get(way)
+    for keyword in ("anyOf", "oneOf", "allOf"):
+        options = node.get(keyword)
         for option in options if isinstance(options, list) else ():
-            yield from _of_schema(option, root, path, holder, depth + 1, left, followed, title)
+            yield from _walk_schema(option, root, path, holder, depth + 1, budget, followed, title)
     properties = node.get("properties")
     if isinstance(properties, dict):
-        inner = _leaf(path, "", None).name or holder
-        named = node.get("title")
-        title = named if isinstance(named, str) else title
+        inner = _make_field(path, "", None).name or holder
+        schema_title = node.get("title")
+        title = schema_title if isinstance(schema_title, str) else title
         for key, item in properties.items():
             if key:
-                yield from _of_schema(item, root, _join(path, key), inner, depth + 1, left, followed, title)
+                yield from _walk_schema(item, root, _join_path(path, key), inner, depth + 1, budget, followed, title)
     elif "items" in node:
-        yield from _of_schema(node["items"], root, path + "[]", holder, depth + 1, left, followed, title)
+        yield from _walk_schema(node["items"], root, path + "[]", holder, depth + 1, budget, followed, title)
     else:
-        kind = _schema_type(node)
-        if kind not in (None, "object", "array") or (_any_value(node) and path and not path.endswith("[]")):
-            yield _leaf(path, holder, kind, node.get("example"), title)
+        kind = _read_schema_type(node)
+        if kind not in (None, "object", "array") or (_allows_any_value(node) and path and not path.endswith("[]")):
+            yield _make_field(path, holder, kind, node.get("example"), title)
 
 
-def _any_value(node: dict[str, JsonValue]) -> bool:
+def _allows_any_value(node: dict[str, JsonValue]) -> bool:
     """Return whether a schema has no constraints, only a title or description."""
     return node.keys() <= {"title", "description"}
 
 
-def _schema_type(node: dict[str, JsonValue]) -> JsonType | None:
+def _read_schema_type(node: dict[str, JsonValue]) -> JsonType | None:
     kind = node.get("type")
     if isinstance(kind, list):
         kind = next((item for item in kind if item != "null"), None)
@@ -212,3 +217,41 @@ def _resolve(root: dict[str, JsonValue], reference: str) -> JsonValue:
     for part in reference[2:].split("/"):
         node = node.get(part.replace("~1", "/").replace("~0", "~")) if isinstance(node, dict) else None
     return node
+
+
+_MAX_DESCRIPTION_DEPTH = 8
+
+
+def iterate_descriptions(schema: JsonValue) -> Iterator[tuple[str, str]]:
+    """Yield the path and description of each described part of a schema.
+
+    In paths ``[]`` stands for the items of a list: ``items[].price``.
+    """
+    if isinstance(schema, dict):
+        yield from _iterate_node(schema, schema, "", 0)
+
+
+def _iterate_node(node: JsonValue, root: JsonObject, path: str, depth: int) -> Iterator[tuple[str, str]]:
+    """Yield the descriptions of a schema node and of the parts below it, to a bounded depth."""
+    if not isinstance(node, dict) or depth > _MAX_DESCRIPTION_DEPTH:
+        return
+    yield from _iterate_node(_follow_reference(node.get("$ref"), root), root, path, depth + 1)
+    description = node.get("description")
+    if isinstance(description, str):
+        yield path, description
+    for key in ("anyOf", "allOf", "oneOf"):
+        parts = node.get(key)
+        for part in parts if isinstance(parts, list) else ():
+            yield from _iterate_node(part, root, path, depth + 1)
+    yield from _iterate_node(node.get("items"), root, f"{path}[]", depth + 1)
+    properties = node.get("properties")
+    for name, schema in properties.items() if isinstance(properties, dict) else ():
+        yield from _iterate_node(schema, root, f"{path}.{name}" if path else name, depth + 1)
+
+
+def _follow_reference(reference: JsonValue, root: JsonObject) -> JsonValue:
+    """Resolve a reference within the schema; None if it leads nowhere."""
+    target: JsonValue = root if isinstance(reference, str) and reference.startswith("#/") else None
+    for step in reference[2:].split("/") if isinstance(reference, str) else ():
+        target = target.get(step) if isinstance(target, dict) else None
+    return target

@@ -2,16 +2,18 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from functools import reduce
+from functools import lru_cache, reduce
 from typing import Any, Literal, cast
 
 from pydantic.types import JsonValue
 
-from graph.response_fields import json_type
+from domain.tool import ToolDoc
+from graph.lenient_json import read_value
+from graph.response_fields import get_json_type
 
 Kind = Literal["string", "number", "integer", "boolean", "array", "object", "null"]
 
-_KINDS: dict[str, Kind] = {
+_KIND_NAMES: dict[str, Kind] = {
     "string": "string", "str": "string", "text": "string", "date": "string", "file": "string",
     "number": "number", "float": "number", "double": "number", "decimal": "number",
     "integer": "integer", "int": "integer", "long": "integer",
@@ -21,16 +23,16 @@ _KINDS: dict[str, Kind] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Shape:
+class JsonShape:
     """Possible structure of a JSON value."""
 
     kinds: frozenset[Kind] = frozenset()
     """Possible types; empty if nothing is known."""
-    fields: Mapping[str, "Shape"] = field(default_factory=dict[str, "Shape"], hash=False)
+    fields: Mapping[str, "JsonShape"] = field(default_factory=dict[str, "JsonShape"], hash=False)
     """Fields of an object, in order."""
-    items: "Shape | None" = None
+    items: "JsonShape | None" = None
     """Shape of a list's items."""
-    values: "Shape | None" = None
+    values: "JsonShape | None" = None
     """Shape of the values of an object whose keys are data, such as a mapping from ids."""
     required: frozenset[str] = frozenset()
     """Fields that are always present."""
@@ -38,7 +40,7 @@ class Shape:
     """The only possible values; empty if any value of the types is possible."""
 
     @property
-    def known(self) -> bool:
+    def is_known(self) -> bool:
         """True if any type other than null is known."""
         return bool(self.kinds - {"null"})
 
@@ -48,53 +50,54 @@ class Shape:
         return "null" in self.kinds
 
 
-UNKNOWN = Shape()
+UNKNOWN = JsonShape()
 
 
-def shape_of_value(value: JsonValue, depth: int = 8, items: int = 50) -> Shape:
+def infer_shape(value: JsonValue, depth: int = 8, items: int = 50) -> JsonShape:
     """Return the shape of a value; of a list, the first ``items`` items are merged, whose fields may differ."""
     match value:
         case dict() if depth:
-            made = {name: shape_of_value(one, depth - 1, items) for name, one in value.items()}
-            return Shape(frozenset({"object"}), made, required=frozenset(made))
+            fields = {name: infer_shape(one, depth - 1, items) for name, one in value.items()}
+            return JsonShape(frozenset({"object"}), fields, required=frozenset(fields))
         case list() if depth:
-            found = (shape_of_value(one, depth - 1, items) for one in value[:items])
-            return Shape(frozenset({"array"}), items=reduce(merged, found) if value else None)
+            item_shapes = (infer_shape(one, depth - 1, items) for one in value[:items])
+            return JsonShape(frozenset({"array"}), items=reduce(merge_shapes, item_shapes) if value else None)
         case _:
-            return Shape(frozenset({json_type(value) or "null"}))
+            return JsonShape(frozenset({get_json_type(value) or "null"}))
 
 
-def merged(one: Shape, other: Shape) -> Shape:
+def merge_shapes(first: JsonShape, second: JsonShape) -> JsonShape:
     """Return the shape of values that match at least one of two shapes."""
     fields = {
-        name: merged(part, other.fields[name]) if name in other.fields else part for name, part in one.fields.items()
+        name: merge_shapes(part, second.fields[name]) if name in second.fields else part
+        for name, part in first.fields.items()
     }
-    fields |= {name: part for name, part in other.fields.items() if name not in one.fields}
-    required = one.required & other.required
-    if "object" not in one.kinds or "object" not in other.kinds:
-        required = one.required | other.required
-    return Shape(
-        _widest(one.kinds | other.kinds),
+    fields |= {name: part for name, part in second.fields.items() if name not in first.fields}
+    required = first.required & second.required
+    if "object" not in first.kinds or "object" not in second.kinds:
+        required = first.required | second.required
+    return JsonShape(
+        _widen_kinds(first.kinds | second.kinds),
         fields,
-        _either(one.items, other.items),
-        _either(one.values, other.values),
+        _merge_optional(first.items, second.items),
+        _merge_optional(first.values, second.values),
         required,
-        _options(one, other),
+        _merge_enums(first, second),
     )
 
 
-def _options(one: Shape, other: Shape) -> tuple[JsonValue, ...]:
+def _merge_enums(first: JsonShape, second: JsonShape) -> tuple[JsonValue, ...]:
     """Return the union of two enums; empty unless both shapes list their values.
 
     A shape that is only null counts as listed, since null is expressed by the type.
     """
-    named = [shape.enum for shape in (one, other) if shape.kinds != _NULL]
-    if not all(named):
+    enums = [shape.enum for shape in (first, second) if shape.kinds != _NULL]
+    if not all(enums):
         return ()
-    return tuple(_once(value for values in named for value in values))
+    return tuple(_deduplicate(value for values in enums for value in values))
 
 
-def _once(values: Iterable[JsonValue]) -> Iterable[JsonValue]:
+def _deduplicate(values: Iterable[JsonValue]) -> Iterable[JsonValue]:
     """Return each value once, in order.
 
     Values that are equal in Python but not in JSON (``1``, ``true``) stay apart.
@@ -102,43 +105,43 @@ def _once(values: Iterable[JsonValue]) -> Iterable[JsonValue]:
     return {(type(value), repr(value)): value for value in values}.values()
 
 
-def _widest(kinds: frozenset[Kind]) -> frozenset[Kind]:
+def _widen_kinds(kinds: frozenset[Kind]) -> frozenset[Kind]:
     """Drop ``integer`` where ``number`` is possible, since a number may be whole."""
-    whole: frozenset[Kind] = frozenset({"integer"})
-    return kinds - whole if "number" in kinds else kinds
+    integer: frozenset[Kind] = frozenset({"integer"})
+    return kinds - integer if "number" in kinds else kinds
 
 
-def _either(one: Shape | None, other: Shape | None) -> Shape | None:
-    return merged(one, other) if one and other else one or other
+def _merge_optional(first: JsonShape | None, second: JsonShape | None) -> JsonShape | None:
+    return merge_shapes(first, second) if first and second else first or second
 
 
-def completed(shape: Shape, example: Shape) -> Shape:
+def complete_shape(shape: JsonShape, example: JsonShape) -> JsonShape:
     """Add what only ``example`` shows: fields that the shape does not name, and everything where the shape is open."""
     if not shape.kinds or shape.kinds == _NULL:
-        return Shape(example.kinds | shape.kinds, example.fields, example.items, example.values, example.required)
+        return JsonShape(example.kinds | shape.kinds, example.fields, example.items, example.values, example.required)
     if shape.kinds.isdisjoint(example.kinds):
         return shape
     fields = dict(shape.fields)
     if shape.values is None:
         for name, part in example.fields.items():
-            fields[name] = completed(fields[name], part) if name in fields else part
-    items = completed(shape.items or UNKNOWN, example.items) if example.items else shape.items
-    return Shape(shape.kinds, fields, items, shape.values, shape.required, shape.enum)
+            fields[name] = complete_shape(fields[name], part) if name in fields else part
+    items = complete_shape(shape.items or UNKNOWN, example.items) if example.items else shape.items
+    return JsonShape(shape.kinds, fields, items, shape.values, shape.required, shape.enum)
 
 
-def shape_of_names(schema: JsonValue, depth: int = 8) -> Shape:
+def infer_shape_from_type_names(schema: JsonValue, depth: int = 8) -> JsonShape:
     """Return the shape of a catalogue's pseudo-schema: a response with type names or examples as its values."""
     match schema:
         case dict() if depth:
-            made = {name: shape_of_names(one, depth - 1) for name, one in schema.items()}
-            return Shape(frozenset({"object"}), made, required=frozenset(made))
+            fields = {name: infer_shape_from_type_names(one, depth - 1) for name, one in schema.items()}
+            return JsonShape(frozenset({"object"}), fields, required=frozenset(fields))
         case list() if depth:
-            found = [shape_of_names(one, depth - 1) for one in schema[:50]]
-            return Shape(frozenset({"array"}), items=reduce(merged, found) if found else None)
+            item_shapes = [infer_shape_from_type_names(one, depth - 1) for one in schema[:50]]
+            return JsonShape(frozenset({"array"}), items=reduce(merge_shapes, item_shapes) if item_shapes else None)
         case str():
-            return Shape(frozenset({_KINDS.get(schema.strip().lower(), "string")}))
+            return JsonShape(frozenset({_KIND_NAMES.get(schema.strip().lower(), "string")}))
         case _:
-            return Shape(frozenset({json_type(schema) or "null"}))
+            return JsonShape(frozenset({get_json_type(schema) or "null"}))
 
 
 def is_schema(value: Mapping[str, Any]) -> bool:
@@ -148,111 +151,113 @@ def is_schema(value: Mapping[str, Any]) -> bool:
     )
 
 
-def shape_of_schema(schema: JsonValue) -> Shape:
+def read_schema_shape(schema: JsonValue) -> JsonShape:
     """Return the shape of a JSON Schema, in OpenAPI's dialects too.
 
     References are followed within the schema, each at most once along a path, and nesting is read to a bounded depth.
     """
-    return _Reading(schema).shape(schema, _DEPTH)
+    return _SchemaReader(schema).read(schema, _MAX_DEPTH)
 
 
-_DEPTH = 10
+_MAX_DEPTH = 10
 _OBJECT: frozenset[Kind] = frozenset({"object"})
 _NULL: frozenset[Kind] = frozenset({"null"})
 _ARRAY: frozenset[Kind] = frozenset({"array"})
-_NODES = 5_000
-_REFERENCES = 50
+_MAX_NODES = 5_000
+_MAX_REFERENCES = 50
 
 
 @dataclass(slots=True)
-class _Reading:
+class _SchemaReader:
     """Reads one schema, within a limit of visited nodes."""
 
     root: JsonValue
     """The whole schema, in which references are resolved."""
-    left: int = _NODES
+    nodes_left: int = _MAX_NODES
     """How many nodes may still be visited."""
 
-    def shape(self, node: JsonValue, depth: int, followed: frozenset[str] = frozenset()) -> Shape:
+    def read(self, node: JsonValue, depth: int, followed: frozenset[str] = frozenset()) -> JsonShape:
         """Return the shape of a schema node; ``followed`` holds the references on the way to it."""
-        self.left -= 1
-        if not isinstance(node, dict) or depth <= 0 or self.left < 0:
+        self.nodes_left -= 1
+        if not isinstance(node, dict) or depth <= 0 or self.nodes_left < 0:
             return UNKNOWN
         reference = node.get("$ref")
         if isinstance(reference, str):
-            if reference in followed or len(followed) >= _REFERENCES:
+            if reference in followed or len(followed) >= _MAX_REFERENCES:
                 return UNKNOWN
-            return self.shape(_resolved(self.root, reference), depth, followed | {reference})
-        own = self._own(node, depth, followed)
-        for option in _list(node.get("allOf")):
-            own = _both(own, self.shape(option, depth - 1, followed))
-        for way in ("anyOf", "oneOf"):
-            options = [self.shape(option, depth - 1, followed) for option in _list(node.get(way))]
-            known = [option for option in options if option.kinds]
-            if known:
-                own = _both(own, reduce(merged, known))
+            return self.read(_resolve_reference(self.root, reference), depth, followed | {reference})
+        own = self._read_own(node, depth, followed)
+        for option in _to_list(node.get("allOf")):
+            own = _intersect_shapes(own, self.read(option, depth - 1, followed))
+        for keyword in ("anyOf", "oneOf"):
+            options = [self.read(option, depth - 1, followed) for option in _to_list(node.get(keyword))]
+            known_options = [option for option in options if option.kinds]
+            if known_options:
+                own = _intersect_shapes(own, reduce(merge_shapes, known_options))
         return own
 
-    def _own(self, node: dict[str, JsonValue], depth: int, followed: frozenset[str]) -> Shape:
+    def _read_own(self, node: dict[str, JsonValue], depth: int, followed: frozenset[str]) -> JsonShape:
         """Return the shape of a node without its references and its ``allOf``, ``anyOf`` and ``oneOf``."""
-        kinds = _kinds(node)
+        kinds = _read_kinds(node)
         properties, items, values = node.get("properties"), node.get("items"), node.get("additionalProperties")
-        fields: dict[str, Shape] = {}
+        fields: dict[str, JsonShape] = {}
         if isinstance(properties, dict):
-            fields = {str(name): self.shape(one, depth - 1, followed) for name, one in properties.items()}
+            fields = {str(name): self.read(one, depth - 1, followed) for name, one in properties.items()}
         if isinstance(properties, dict) or isinstance(values, dict):
             kinds |= _OBJECT
-        listed = self.shape(items, depth - 1, followed) if isinstance(items, dict) else None
-        if listed or "prefixItems" in node:
+        item_shape = self.read(items, depth - 1, followed) if isinstance(items, dict) else None
+        if item_shape or "prefixItems" in node:
             kinds |= _ARRAY
         enum = node.get("enum", [node["const"]] if "const" in node else [])
         if not kinds and isinstance(enum, list):
-            kinds = _those((json_type(one) or "null") for one in enum)
-        return Shape(
+            kinds = _collect_kinds((get_json_type(one) or "null") for one in enum)
+        return JsonShape(
             kinds,
             fields,
-            listed,
-            self.shape(values, depth - 1, followed) if isinstance(values, dict) and not fields else None,
-            frozenset(name for name in _list(node.get("required")) if isinstance(name, str) and name in fields),
-            tuple(_once(one for one in enum if one is not None)) if isinstance(enum, list) else (),
+            item_shape,
+            self.read(values, depth - 1, followed) if isinstance(values, dict) and not fields else None,
+            frozenset(name for name in _to_list(node.get("required")) if isinstance(name, str) and name in fields),
+            tuple(_deduplicate(one for one in enum if one is not None)) if isinstance(enum, list) else (),
         )
 
 
-def _those(kinds: Iterable[Kind]) -> frozenset[Kind]:
-    return _widest(frozenset(kinds))
+def _collect_kinds(kinds: Iterable[Kind]) -> frozenset[Kind]:
+    return _widen_kinds(frozenset(kinds))
 
 
-def _kinds(node: dict[str, JsonValue]) -> frozenset[Kind]:
-    told = node.get("type")
-    names = told if isinstance(told, list) else [told]
-    found: set[Kind] = {_KINDS[name.lower()] for name in names if isinstance(name, str) and name.lower() in _KINDS}
-    if node.get("nullable") is True and found:
-        found.add("null")
-    return frozenset(found)
+def _read_kinds(node: dict[str, JsonValue]) -> frozenset[Kind]:
+    declared = node.get("type")
+    names = declared if isinstance(declared, list) else [declared]
+    kinds: set[Kind] = {
+        _KIND_NAMES[name.lower()] for name in names if isinstance(name, str) and name.lower() in _KIND_NAMES
+    }
+    if node.get("nullable") is True and kinds:
+        kinds.add("null")
+    return frozenset(kinds)
 
 
-def _both(one: Shape, other: Shape) -> Shape:
+def _intersect_shapes(first: JsonShape, second: JsonShape) -> JsonShape:
     """Return the shape of values that match both shapes; if their types contradict each other, those of either."""
-    if not one.kinds or not other.kinds:
-        known, rest = (other, one) if not one.kinds else (one, other)
-        return Shape(known.kinds, {**known.fields, **rest.fields}, known.items or rest.items, known.values or rest.values,
-                     known.required | rest.required, known.enum or rest.enum)  # fmt: skip
-    joined = merged(one, other)
-    return Shape(
-        (one.kinds & other.kinds) or joined.kinds,
+    if not first.kinds or not second.kinds:
+        informative, rest = (second, first) if not first.kinds else (first, second)
+        return JsonShape(informative.kinds, {**informative.fields, **rest.fields}, informative.items or rest.items, informative.values or rest.values,
+                     informative.required | rest.required, informative.enum or rest.enum)  # fmt: skip
+    joined = merge_shapes(first, second)
+    return JsonShape(
+        (first.kinds & second.kinds) or joined.kinds,
         joined.fields,
         joined.items,
         joined.values,
-        one.required | other.required,
-        one.enum or other.enum,
+        first.required | second.required,
+        first.enum or second.enum,
     )
 
 
-def _list(value: JsonValue) -> list[JsonValue]:
+def _to_list(value: JsonValue) -> list[JsonValue]:
     return value if isinstance(value, list) else []
 
 
-def _resolved(root: JsonValue, reference: str) -> JsonValue:
+def _resolve_reference(root: JsonValue, reference: str) -> JsonValue:
     """Return the target of a local reference (``#/…``); None if it is remote or missing."""
     if reference == "#":
         return root
@@ -264,20 +269,55 @@ def _resolved(root: JsonValue, reference: str) -> JsonValue:
     return node
 
 
-def schema_of(shape: Shape) -> dict[str, JsonValue]:
-    """Return the shape as a JSON Schema, which :func:`shape_of_schema` reads back."""
-    told: dict[str, JsonValue] = {}
+def to_schema(shape: JsonShape) -> dict[str, JsonValue]:
+    """Return the shape as a JSON Schema, which :func:`read_schema_shape` reads back."""
+    schema: dict[str, JsonValue] = {}
     kinds = sorted(shape.kinds)
     if kinds:
-        told["type"] = kinds[0] if len(kinds) == 1 else cast("list[JsonValue]", kinds)
+        schema["type"] = kinds[0] if len(kinds) == 1 else cast("list[JsonValue]", kinds)
     if shape.fields:
-        told["properties"] = {name: schema_of(one) for name, one in shape.fields.items()}
+        schema["properties"] = {name: to_schema(one) for name, one in shape.fields.items()}
     if shape.required:
-        told["required"] = cast("list[JsonValue]", sorted(shape.required))
+        schema["required"] = cast("list[JsonValue]", sorted(shape.required))
     if shape.values is not None:
-        told["additionalProperties"] = schema_of(shape.values)
+        schema["additionalProperties"] = to_schema(shape.values)
     if shape.items is not None:
-        told["items"] = schema_of(shape.items)
+        schema["items"] = to_schema(shape.items)
     if shape.enum:
-        told["enum"] = list(shape.enum)
-    return told
+        schema["enum"] = list(shape.enum)
+    return schema
+
+
+_MAX_TEXT = 400_000
+
+
+def infer_response_shape(doc: ToolDoc) -> JsonShape:
+    """Return the shape learnt from a tool's responses, or :func:`infer_documented_shape` if none was learnt."""
+    return _read_learnt_shape(doc.learnt_response) if doc.learnt_response else infer_documented_shape(doc)
+
+
+def infer_documented_shape(doc: ToolDoc) -> JsonShape:
+    """Return the shape that a tool's schema gives, completed by its example; ``UNKNOWN`` if it has neither.
+
+    Broken text is read as far as it is intact.
+    """
+    return _read_documented_shape(doc.response_schema or "", doc.example_response or "")
+
+
+@lru_cache(maxsize=4096)
+def _read_learnt_shape(text: str) -> JsonShape:
+    return read_schema_shape(read_value(text))
+
+
+@lru_cache(maxsize=4096)
+def _read_documented_shape(schema_text: str, example_text: str) -> JsonShape:
+    documented = _read_schema_text(schema_text)
+    example = read_value(example_text) if 0 < len(example_text) <= _MAX_TEXT else None
+    return documented if example is None else complete_shape(documented, infer_shape(example))
+
+
+def _read_schema_text(text: str) -> JsonShape:
+    schema = read_value(text) if 2 < len(text) <= _MAX_TEXT else None
+    if not isinstance(schema, dict) or not schema:
+        return UNKNOWN
+    return read_schema_shape(schema) if is_schema(schema) else infer_shape_from_type_names(schema)

@@ -4,17 +4,17 @@ from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Protocol
 
 from domain.tool import ToolDoc, ToolId
-from graph.facts import Edge, GraphBatch, GraphState, GraphStatistics, Lesson, LiveBatch, Mark, Neighbour, ToolFacts
+from graph.facts import Edge, GraphBatch, GraphState, GraphStatistics, LiveBatch, Mark, Neighbour, ToolFacts, ToolLesson
 
 if TYPE_CHECKING:
-    from graph.links import Neighbourhood
-    from graph.shapes import Shape
+    from graph.links import ToolNeighbourhood
+    from graph.shapes import JsonShape
 
 
-class GraphReads(Protocol):
+class NeighbourhoodReader(Protocol):
     """The part of a graph store that planning reads; see :class:`GraphStore`."""
 
-    async def around(self, tools: Iterable[ToolId]) -> "dict[ToolId, Neighbourhood]": ...
+    async def around(self, tools: Iterable[ToolId]) -> "dict[ToolId, ToolNeighbourhood]": ...
 
 
 class GraphStore(Protocol):
@@ -74,7 +74,7 @@ class GraphStore(Protocol):
         """Forget what runs taught about these tools: live calls, scores and lessons. Imported counts and walks stay."""
         ...
 
-    async def learn_answers(self, seen: "Mapping[ToolId, Sequence[Shape]]") -> set[ToolId]:
+    async def learn_answers(self, seen: "Mapping[ToolId, Sequence[JsonShape]]") -> set[ToolId]:
         """Merge observed response shapes into the tools' documents, and return the tools whose documents changed.
 
         Their links become pending. Tools without a document are ignored.
@@ -92,7 +92,7 @@ class GraphStore(Protocol):
         """Mark the edges from these tools into ``tool``, all or none, as :meth:`mark` does; no edges are created."""
         ...
 
-    async def lessons(self, tool: ToolId) -> list[Lesson]:
+    async def lessons(self, tool: ToolId) -> list[ToolLesson]:
         """Return what runs taught about a tool, newest first, at most ``LESSONS``; ties by key, the last first."""
         ...
 
@@ -128,7 +128,7 @@ class GraphStore(Protocol):
         """Return all edges that begin or end at one of these tools, each once, by (source id, target id). One read."""
         ...
 
-    async def around(self, tools: Iterable[ToolId]) -> "dict[ToolId, Neighbourhood]":
+    async def around(self, tools: Iterable[ToolId]) -> "dict[ToolId, ToolNeighbourhood]":
         """Return each tool with its document, facts, edges and links; ids that are not nodes are left out. One read."""
         ...
 
@@ -140,7 +140,7 @@ class GraphStore(Protocol):
         """Stream all edges, ordered by (source id, target id)."""
         ...
 
-    def all_lessons(self) -> AsyncIterator[tuple[ToolId, Lesson]]:
+    def all_lessons(self) -> AsyncIterator[tuple[ToolId, ToolLesson]]:
         """Stream all lessons, ordered by (tool, moment, key)."""
         ...
 

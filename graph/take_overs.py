@@ -9,18 +9,18 @@ from collections.abc import Awaitable, Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from urllib.parse import urlsplit
 
-from domain.source import source_id_of
 from domain.tool import STDIO, Credential, ToolDoc, ToolId
+from domain.tool_source import parse_source_id
 from graph.store import GraphStore
 
-Forget = Callable[[Collection[ToolId]], Awaitable[None]]
+ForgetTools = Callable[[Collection[ToolId]], Awaitable[None]]
 """Callback that deletes, outside the graph, what was learnt about tools that are different from now on."""
 
-Tell = Callable[["TakeOver"], None]
+TakeOverListener = Callable[["TakeOver"], None]
 """Callback that receives each take-over at once, whether it is refused or about to be done."""
 
 _PORTS = {"http": ":80", "https": ":443"}
-_ANOTHER = frozenset({"source", "host", "method"})
+_IDENTITY_PARTS = frozenset({"source", "host", "method"})
 """Changes that make a tool a different one, whose evidence starts over.
 
 A tool that gets its first address stays the same.
@@ -28,7 +28,7 @@ A tool that gets its first address stays the same.
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class IdentityChange:
     """A changed property of a tool."""
 
     what: str
@@ -51,7 +51,7 @@ class TakeOver:
     """Source of the existing tool."""
     source: str
     """Source of the document."""
-    changes: tuple[Change, ...]
+    changes: tuple[IdentityChange, ...]
     replaced: bool
     """Whether it was done, because that was requested; otherwise nothing about the tool was changed."""
 
@@ -68,17 +68,17 @@ class TakeOver:
 
 
 @dataclass(slots=True)
-class Admission:
+class ImportAdmission:
     """Decides which documents of an import may be stored, and in which form."""
 
     store: GraphStore
     replace: bool = False
     """Do take-overs instead of refusing them; they are reported either way."""
-    forget: Forget | None = None
-    tell: Tell | None = None
+    forget: ForgetTools | None = None
+    on_take_over: TakeOverListener | None = None
     take_overs: list[TakeOver] = field(default_factory=list[TakeOver])
 
-    async def admitted(self, documents: Sequence[ToolDoc], source: str) -> list[ToolDoc]:
+    async def admit(self, documents: Sequence[ToolDoc], source: str) -> list[ToolDoc]:
         """Return the documents to store, each with what only the store knows about its tool.
 
         What was learnt about tools that become different ones is forgotten first.
@@ -86,43 +86,43 @@ class Admission:
         Raises:
             UnavailableError: the store.
         """
-        documents = [_imported(document, source) for document in documents]
-        known = await self.store.get_tools([document.id for document in documents])
+        documents = [_reset_source(document, source) for document in documents]
+        existing = await self.store.get_tools([document.id for document in documents])
         admitted: list[ToolDoc] = []
-        others: list[ToolId] = []
+        different_tools: list[ToolId] = []
         for document in documents:
-            old = known.get(document.id)
-            changes = sensitive_changes(old, document) if old else ()
+            old = existing.get(document.id)
+            changes = find_sensitive_changes(old, document) if old else ()
             if old is not None and changes:
-                self._told(TakeOver(document.id, old.source, source, changes, self.replace))
+                self._report(TakeOver(document.id, old.source, source, changes, self.replace))
                 if not self.replace:
                     continue
-            another = makes_another(changes)
-            if another:
-                others.append(document.id)
-            admitted.append(with_known(document, old, another=another))
-        await self._begin_anew(others)
+            is_different = makes_different_tool(changes)
+            if is_different:
+                different_tools.append(document.id)
+            admitted.append(merge_known(document, old, is_different=is_different))
+        await self._begin_anew(different_tools)
         return admitted
 
-    async def of_two(self, documents: Sequence[ToolDoc], source: str) -> list[ToolId]:
+    async def check_duplicates(self, documents: Sequence[ToolDoc], source: str) -> list[ToolId]:
         """Return the ids of documents whose id an earlier document of the same import has, except for take-overs.
 
         Take-overs are reported and refused even with ``replace``: one permission cannot stand for both documents. None of the documents is stored.
         """
-        known = await self.store.get_tools([document.id for document in documents])
-        alike: list[ToolId] = []
+        existing = await self.store.get_tools([document.id for document in documents])
+        identical: list[ToolId] = []
         for document in documents:
-            changes = sensitive_changes(known[document.id], document) if document.id in known else ()
+            changes = find_sensitive_changes(existing[document.id], document) if document.id in existing else ()
             if changes:
-                self._told(TakeOver(document.id, known[document.id].source, source, changes, False))
+                self._report(TakeOver(document.id, existing[document.id].source, source, changes, False))
             else:
-                alike.append(document.id)
-        return alike
+                identical.append(document.id)
+        return identical
 
-    def _told(self, one: TakeOver) -> None:
-        self.take_overs.append(one)
-        if self.tell is not None:
-            self.tell(one)
+    def _report(self, take_over: TakeOver) -> None:
+        self.take_overs.append(take_over)
+        if self.on_take_over is not None:
+            self.on_take_over(take_over)
 
     async def _begin_anew(self, tools: Sequence[ToolId]) -> None:
         """Forget what was learnt about these tools.
@@ -136,48 +136,48 @@ class Admission:
             await self.store.begin_anew(tools)
 
 
-def sensitive_changes(old: ToolDoc, new: ToolDoc) -> tuple[Change, ...]:
+def find_sensitive_changes(old: ToolDoc, new: ToolDoc) -> tuple[IdentityChange, ...]:
     """Return what ``new`` changes of the properties that define a tool.
 
     Only a tool's own source may declare it read-only, so a new claim from another source counts as a change.
     """
-    found = [
-        Change("source", *_sources(old, new)),
-        Change("host", origin(old), origin(new)),
-        Change("method", old.method, new.method),
-        Change("credentials", _written(old.credentials), _written(new.credentials)),
+    changes = [
+        IdentityChange("source", *_get_sources(old, new)),
+        IdentityChange("host", get_origin(old), get_origin(new)),
+        IdentityChange("method", old.method, new.method),
+        IdentityChange("credentials", _describe_credentials(old.credentials), _describe_credentials(new.credentials)),
     ]
     # An administrator's mark hides what the old document itself declares, so it is ignored here.
-    before, after = _without_mark(old).effect, new.effect
+    before, after = _remove_mark(old).effect, new.effect
     if after.reads and old.source != new.source:
-        found.append(Change("side effect", before.kind, after.kind))
-    return tuple(change for change in found if change.old != change.new)
+        changes.append(IdentityChange("side effect", before.kind, after.kind))
+    return tuple(change for change in changes if change.old != change.new)
 
 
-def _imported(document: ToolDoc, source: str) -> ToolDoc:
+def _reset_source(document: ToolDoc, source: str) -> ToolDoc:
     """Replace a tool source's mark that an imported file claims.
 
     A document from an import belongs to no source of tools, whatever its file says.
     """
-    return document.model_copy(update={"source": source}) if source_id_of(document.source) is not None else document
+    return document.model_copy(update={"source": source}) if parse_source_id(document.source) is not None else document
 
 
-def _sources(old: ToolDoc, new: ToolDoc) -> tuple[str, str]:
+def _get_sources(old: ToolDoc, new: ToolDoc) -> tuple[str, str]:
     """Return the tool sources of two documents, both empty if neither has one.
 
     Tools without a tool source may be imported again from any file.
     """
-    if source_id_of(old.source) is None and source_id_of(new.source) is None:
+    if parse_source_id(old.source) is None and parse_source_id(new.source) is None:
         return "", ""
     return old.source, new.source
 
 
-def makes_another(changes: Iterable[Change]) -> bool:
+def makes_different_tool(changes: Iterable[IdentityChange]) -> bool:
     """Return whether these changes make a tool a different one, whose evidence starts over."""
-    return any(change.what in _ANOTHER and change.old for change in changes)
+    return any(change.what in _IDENTITY_PARTS and change.old for change in changes)
 
 
-def origin(tool: ToolDoc) -> str:
+def get_origin(tool: ToolDoc) -> str:
     """Return the scheme and host of a tool's address in normal form; empty if it has none."""
     if not tool.host or tool.host.startswith(STDIO):
         return tool.host
@@ -185,7 +185,7 @@ def origin(tool: ToolDoc) -> str:
     return f"{scheme}://{tool.host.removesuffix(_PORTS.get(scheme, ''))}"
 
 
-def _written(credentials: Iterable[Credential]) -> str:
+def _describe_credentials(credentials: Iterable[Credential]) -> str:
     """Describe which secrets are sent and where. Whether one is optional makes no difference."""
     places = (
         f"{one.secret} ({'basic' if one.basic else f'{one.place} {one.name} {one.prefix}'.strip()})"
@@ -194,29 +194,32 @@ def _written(credentials: Iterable[Credential]) -> str:
     return ", ".join(sorted(places))
 
 
-def _without_mark(tool: ToolDoc) -> ToolDoc:
+def _remove_mark(tool: ToolDoc) -> ToolDoc:
     return tool.model_copy(update={"marked": ""}) if tool.marked else tool
 
 
-def with_known(document: ToolDoc, old: ToolDoc | None, *, another: bool = False) -> ToolDoc:
+def merge_known(document: ToolDoc, old: ToolDoc | None, *, is_different: bool = False) -> ToolDoc:
     """Return the document with what administrators said and what was learnt about its tool.
 
-    A learnt response is kept only while the document says the same about responses. A tool that is ``another`` one keeps only a mark that it
+    A learnt response is kept only while the document says the same about responses. A tool that is ``is_different`` one keeps only a mark that it
     has side effects.
     """
     if old is None:
         return document
-    if another:
+    if is_different:
         return document.model_copy(update={"marked": document.marked or ("" if old.marked == "reads" else old.marked)})
-    said = (document.response_schema, document.example_response) == (old.response_schema, old.example_response)
+    same_documentation = (document.response_schema, document.example_response) == (
+        old.response_schema,
+        old.example_response,
+    )
     # What people say of a source's tool is said at the source, whose document holds it.
-    marked = document.marked if source_id_of(document.source) is not None else old.marked
-    entities = document.entity_marks if source_id_of(document.source) is not None else old.entity_marks
-    learnt = old.learnt_response if said else None
-    kept = {
+    marked = document.marked if parse_source_id(document.source) is not None else old.marked
+    entities = document.entity_marks if parse_source_id(document.source) is not None else old.entity_marks
+    learnt = old.learnt_response if same_documentation else None
+    preserved = {
         "marked": marked,
         "feed_marks": old.feed_marks,
         "entity_marks": entities,
         "learnt_response": learnt or document.learnt_response,
     }
-    return document.model_copy(update=kept)
+    return document.model_copy(update=preserved)

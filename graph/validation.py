@@ -9,7 +9,7 @@ from domain.errors import UsageError
 from domain.tool import FINISH, ToolDoc, ToolId, is_unresolved
 from graph.facts import GraphBatch, GraphState, LiveBatch, Mark
 
-_MOST = 2**63 - 1
+_MAX_COUNT = 2**63 - 1
 """The largest count that every back end can store."""
 
 
@@ -35,7 +35,7 @@ def check_batch(batch: GraphBatch) -> None:
             )
 
 
-def check_live(batch: LiveBatch) -> None:
+def check_live_batch(batch: LiveBatch) -> None:
     """Raise ``UsageError`` for a run that cannot be learnt from.
 
     That is: no key, γ outside (0, 1], Δ outside [-1, 1], no valid half-life, or a called Finish.
@@ -59,7 +59,7 @@ def check_state(state: GraphState) -> None:
     """Raise ``UsageError`` for facts that no sequence of batches and runs could have produced."""
     for tool, facts in state.nodes.items():
         counts = (facts.calls, facts.successes, facts.ok, facts.transient, facts.gone)
-        if not all(0 <= count <= _MOST for count in counts) or facts.successes > facts.calls:
+        if not all(0 <= count <= _MAX_COUNT for count in counts) or facts.successes > facts.calls:
             raise UsageError(f"facts of {tool!r}: counts cannot be negative, nor successes more than calls")
         if not (math.isfinite(facts.quality) and math.isfinite(facts.reliability)):
             raise UsageError(f"facts of {tool!r}: quality and reliability must be finite numbers")
@@ -67,7 +67,7 @@ def check_state(state: GraphState) -> None:
             raise UsageError(f"facts of {tool!r}: live evidence and its moment must be finite and cannot be negative")
     for edge in state.edges:
         _check_transition(edge.source, edge.target, min(edge.imported, edge.live))
-        if not (edge.mark is None) <= edge.imported + edge.live <= _MOST:
+        if not (edge.mark is None) <= edge.imported + edge.live <= _MAX_COUNT:
             raise UsageError(f"{edge.source!r} -> {edge.target!r}: an edge without a mark was walked at least once")
         if not 0 <= edge.strength < math.inf:
             raise UsageError(f"{edge.source!r} -> {edge.target!r}: a strength must be finite and cannot be negative")
@@ -84,7 +84,7 @@ def check_state(state: GraphState) -> None:
 
 def check_mark(source: ToolId, target: ToolId, mark: Mark | None, nodes: Collection[ToolId]) -> None:
     """Raise ``UsageError`` for an unknown mark, an end that is not among ``nodes``, or an edge out of Finish."""
-    check_word(mark)
+    check_mark_name(mark)
     for end in (source, target):
         if end not in nodes:
             raise UsageError(
@@ -93,7 +93,7 @@ def check_mark(source: ToolId, target: ToolId, mark: Mark | None, nodes: Collect
     _check_transition(source, target, 0)
 
 
-def check_word(mark: Mark | None) -> None:
+def check_mark_name(mark: Mark | None) -> None:
     """Raise ``UsageError`` for an unknown mark."""
     if mark is not None and mark not in get_args(Mark):
         raise UsageError(f"{mark!r} is no mark: an edge can be marked {', '.join(get_args(Mark))}")

@@ -11,31 +11,29 @@ from dataclasses import dataclass
 from itertools import islice
 
 from domain.tool import Parameter, ToolDoc, ToolId
-from graph.followed import is_plain
-from graph.fuzzy import asked, is_topic, must_be_found
-from graph.ground import Ground
-from graph.identifiers import words
-from graph.links import Feed
-from graph.looks import holder_of
-from graph.vocabulary import IDENTITY
+from graph.entity_vocabulary import IDENTITY, get_parent_path
+from graph.feed_graph import FeedGraph, is_plain_value
+from graph.fuzzy import is_topic, needs_lookup, select_user_inputs
+from graph.identifiers import split_words
+from graph.links import FeedLink
 
-MOST_TOOLS = 3
-_MOST_WAYS = 4
+MAX_TOOLS = 3
+_MAX_CHOICES = 4
 """Maximum number of ways followed in which one tool may feed another: from other lists, into other inputs."""
 
 _NAMING = frozenset({"name", "title"})
 
 
 @dataclass(frozen=True, slots=True)
-class Walk:
+class FeedWalk:
     """A sequence of tools with what feeds them."""
 
     tools: tuple[ToolDoc, ...]
-    feeds: tuple[Feed, ...] = ()
+    feeds: tuple[FeedLink, ...] = ()
     """What fills inputs of the second and later tools, in their order."""
-    asked: tuple[tuple[ToolId, Parameter], ...] = ()
+    user_inputs: tuple[tuple[ToolId, Parameter], ...] = ()
     """Inputs of the second and later tools that a user gives."""
-    twice: tuple[str, ...] = ()
+    repeated_inputs: tuple[str, ...] = ()
     """Inputs of the second tool that one field of the first fills.
 
     The first tool is called once for each of them, as for the two stations of a journey.
@@ -59,160 +57,177 @@ class Walk:
         """True if the last tool has side effects."""
         return not self.tail.safe
 
-    def into(self, tool: ToolId) -> tuple[Feed, ...]:
+    def list_feeds_into(self, tool: ToolId) -> tuple[FeedLink, ...]:
         """Return the feeds into one of its tools."""
         return tuple(feed for feed in self.feeds if feed.target == tool)
 
 
-def walks(tools: Iterable[ToolDoc], most_tools: int = MOST_TOOLS) -> Iterator[Walk]:
+def find_walks(tools: Iterable[ToolDoc], max_tools: int = MAX_TOOLS) -> Iterator[FeedWalk]:
     """Yield all valid and simple walks over these tools in a stable order, shorter ones first.
 
     Pass as many tools of a service at once as possible: they determine each other's entities.
     """
-    return walks_over(Ground(tools), most_tools)
+    return find_walks_over(FeedGraph(tools), max_tools)
 
 
-def walks_over(ground: Ground, most_tools: int = MOST_TOOLS) -> Iterator[Walk]:
-    """Yield walks as :func:`walks` does, over tools that are already indexed."""
-    walker = _Walker(ground)
-    found = [Walk((head,)) for head in ground.heads()]
-    for length in range(1, most_tools + 1):
-        yield from found
-        if length < most_tools:
-            found = [longer for walk in found for longer in walker.onward(walk)]
+def find_walks_over(ground: FeedGraph, max_tools: int = MAX_TOOLS) -> Iterator[FeedWalk]:
+    """Yield walks as :func:`find_walks` does, over tools that are already indexed."""
+    walker = _WalkFinder(ground)
+    current = [FeedWalk((head,)) for head in ground.find_fuzzy_tools()]
+    for length in range(1, max_tools + 1):
+        yield from current
+        if length < max_tools:
+            current = [longer for walk in current for longer in walker.extend(walk)]
 
 
 @dataclass(frozen=True, slots=True)
-class Way:
+class FeedChoice:
     """One way to fill a tool's inputs from the last response."""
 
-    feeds: tuple[Feed, ...]
+    feeds: tuple[FeedLink, ...]
     """Feeds from fields of one object."""
-    also: tuple[Feed, ...] = ()
+    earlier_feeds: tuple[FeedLink, ...] = ()
     """Feeds from the response of an earlier tool."""
-    twice: tuple[str, ...] = ()
+    repeated_inputs: tuple[str, ...] = ()
     """Inputs that one field fills; see :attr:`Walk.twice`."""
 
 
-class _Walker:
+class _WalkFinder:
     """Extends walks tool by tool."""
 
-    def __init__(self, ground: Ground) -> None:
+    def __init__(self, ground: FeedGraph) -> None:
         self._ground = ground
 
-    def onward(self, walk: Walk) -> Iterator[Walk]:
+    def extend(self, walk: FeedWalk) -> Iterator[FeedWalk]:
         """Yield the walks that are one tool longer."""
         last = walk.tail
         if not last.safe:
             return
-        for target in self._ground.after(last.id):
+        for target in self._ground.get_successors(last.id):
             if target not in walk.path:
-                for way in islice(self.ways(walk, self._ground.tools[target]), _MOST_WAYS):
-                    yield self._longer(walk, self._ground.tools[target], way)
+                for way in islice(self.find_feed_choices(walk, self._ground.tools[target]), _MAX_CHOICES):
+                    yield self._append(walk, self._ground.tools[target], way)
 
-    def _longer(self, walk: Walk, target: ToolDoc, way: Way) -> Walk:
+    def _append(self, walk: FeedWalk, target: ToolDoc, way: FeedChoice) -> FeedWalk:
         """Append a tool to a walk.
 
         Inputs named like one that was already fed take the same field; the others are given by the user.
         """
-        feeds = [*way.feeds, *way.also]
-        said: list[tuple[ToolId, Parameter]] = []
-        for one in asked(target, self._ground.service(target), frozenset(feed.parameter for feed in feeds)):
-            before = next((feed for feed in walk.feeds if words(feed.parameter) == words(one.name)), None)
-            if before is None:
-                said.append((target.id, one))
+        feeds = [*way.feeds, *way.earlier_feeds]
+        user_inputs: list[tuple[ToolId, Parameter]] = []
+        for parameter in select_user_inputs(
+            target, self._ground.get_service(target), frozenset(feed.parameter for feed in feeds)
+        ):
+            earlier_feed = next(
+                (feed for feed in walk.feeds if split_words(feed.parameter) == split_words(parameter.name)), None
+            )
+            if earlier_feed is None:
+                user_inputs.append((target.id, parameter))
             else:
-                feeds.append(Feed(before.source, target.id, before.field, one.name, before.score))
-        return Walk((*walk.tools, target), (*walk.feeds, *feeds), (*walk.asked, *said), walk.twice or way.twice)
+                feeds.append(
+                    FeedLink(earlier_feed.source, target.id, earlier_feed.field, parameter.name, earlier_feed.score)
+                )
+        return FeedWalk(
+            (*walk.tools, target),
+            (*walk.feeds, *feeds),
+            (*walk.user_inputs, *user_inputs),
+            walk.repeated_inputs or way.repeated_inputs,
+        )
 
-    def ways(self, walk: Walk, target: ToolDoc) -> Iterator[Way]:
+    def find_feed_choices(self, walk: FeedWalk, target: ToolDoc) -> Iterator[FeedChoice]:
         """Yield the ways in which the walk's last tool, with earlier ones, fills what ``target`` needs, best first."""
-        by_holder: defaultdict[str, list[Feed]] = defaultdict(list)
-        given = {words(one.name) for one in asked(walk.head, self._ground.service(walk.head))}
-        for feed in self._ground.feeds(walk.tail.id, target.id):
-            if "[]" not in feed.field and words(feed.parameter) in given:
+        by_holder: defaultdict[str, list[FeedLink]] = defaultdict(list)
+        head_inputs = {
+            split_words(one.name) for one in select_user_inputs(walk.head, self._ground.get_service(walk.head))
+        }
+        for feed in self._ground.get_feeds(walk.tail.id, target.id):
+            if "[]" not in feed.field and split_words(feed.parameter) in head_inputs:
                 continue
-            by_holder[holder_of(feed.field)].append(feed)
-        found = [way for feeds in by_holder.values() for way in self._of_object(walk, target, feeds)]
-        found.sort(key=lambda way: (-min(feed.score for feed in way.feeds), [feed.field for feed in way.feeds]))
-        yield from (way for way in found if self._is_simple(walk, target, way))
+            by_holder[get_parent_path(feed.field)].append(feed)
+        choices = [way for feeds in by_holder.values() for way in self._find_choices_in_object(walk, target, feeds)]
+        choices.sort(key=lambda way: (-min(feed.score for feed in way.feeds), [feed.field for feed in way.feeds]))
+        yield from (way for way in choices if self._is_simple(walk, target, way))
 
-    def _of_object(self, walk: Walk, target: ToolDoc, feeds: Sequence[Feed]) -> Iterator[Way]:
+    def _find_choices_in_object(
+        self, walk: FeedWalk, target: ToolDoc, feeds: Sequence[FeedLink]
+    ) -> Iterator[FeedChoice]:
         """Yield the ways that use fields of one object of the last response."""
-        best: dict[str, Feed] = {}
+        best: dict[str, FeedLink] = {}
         for feed in sorted(feeds, key=lambda one: (-one.score, one.field)):
             best.setdefault(feed.parameter, feed)
-        service = self._ground.service(target)
+        service = self._ground.get_service(target)
         required = {one.name: one for one in target.required}
-        needed = [name for name, one in required.items() if must_be_found(one, target, service)]
-        also = [self._earlier(walk, target, name) for name in needed if name not in best]
-        if any(feed is None for feed in also):
+        needed = [name for name, one in required.items() if needs_lookup(one, target, service)]
+        earlier_feeds = [self._find_earlier_feed(walk, target, name) for name in needed if name not in best]
+        if any(feed is None for feed in earlier_feeds):
             return
-        earlier = tuple(feed for feed in also if feed is not None)
-        taken = [best[name] for name in needed if name in best]
-        twice = _twice(taken)
-        if (twice and len(walk.tools) > 1) or _is_half_a_place([*taken, *earlier]):
+        earlier = tuple(feed for feed in earlier_feeds if feed is not None)
+        chosen = [best[name] for name in needed if name in best]
+        twice = _find_repeated_inputs(chosen)
+        if (twice and len(walk.tools) > 1) or _has_lone_coordinate([*chosen, *earlier]):
             return
-        if taken and not all(is_plain(_input(target, one)) for one in taken):
-            yield Way(tuple(taken), earlier, twice)
-        elif not taken:
-            freely = self._freely(target, best)
-            yield from (Way(some, earlier) for some in freely if not _is_half_a_place(some))
+        if chosen and not all(is_plain_value(_find_parameter(target, one)) for one in chosen):
+            yield FeedChoice(tuple(chosen), earlier, twice)
+        elif not chosen:
+            optional_feeds = self._iterate_optional_feeds(target, best)
+            yield from (FeedChoice(some, earlier) for some in optional_feeds if not _has_lone_coordinate(some))
 
-    def _freely(self, target: ToolDoc, best: dict[str, Feed]) -> Iterator[tuple[Feed, ...]]:
+    def _iterate_optional_feeds(self, target: ToolDoc, best: dict[str, FeedLink]) -> Iterator[tuple[FeedLink, ...]]:
         """Yield feeds into inputs that a user could give: all of an object's if one of them names it, else one by one."""
-        open_to = {one.name: one for one in target.parameters if is_topic(one)}
-        topics = [feed for name, feed in best.items() if name in open_to and not is_plain(open_to[name])]
-        if any(set(words(feed.parameter)) & _NAMING for feed in topics):
+        open_inputs = {one.name: one for one in target.parameters if is_topic(one)}
+        topics = [feed for name, feed in best.items() if name in open_inputs and not is_plain_value(open_inputs[name])]
+        if any(set(split_words(feed.parameter)) & _NAMING for feed in topics):
             yield tuple(sorted(topics, key=lambda feed: feed.parameter))
         else:
             yield from ((feed,) for feed in topics)
 
-    def _earlier(self, walk: Walk, target: ToolDoc, parameter: str) -> Feed | None:
+    def _find_earlier_feed(self, walk: FeedWalk, target: ToolDoc, parameter: str) -> FeedLink | None:
         """Return the best feed into an input from a response before the last one, the latest response first."""
         for tool in reversed(walk.tools[:-1]):
-            fit = [one for one in self._ground.feeds(tool.id, target.id) if one.parameter == parameter]
-            if fit:
-                return max(fit, key=lambda one: one.score)
+            matching = [one for one in self._ground.get_feeds(tool.id, target.id) if one.parameter == parameter]
+            if matching:
+                return max(matching, key=lambda one: one.score)
         return None
 
-    def _is_simple(self, walk: Walk, target: ToolDoc, way: Way) -> bool:
+    def _is_simple(self, walk: FeedWalk, target: ToolDoc, choice: FeedChoice) -> bool:
         """Return whether the last tool is needed.
 
         It is unless its own input could have fed the target directly; a tool that lists other things of the kind is needed, too.
         """
-        into = walk.into(walk.tail.id)
+        into = walk.list_feeds_into(walk.tail.id)
         if not into:
             return True
         asked_by = into[0]
         direct = {
             feed.parameter
-            for feed in self._ground.feeds(asked_by.source, target.id)
-            if holder_of(feed.field) == holder_of(asked_by.field)
+            for feed in self._ground.get_feeds(asked_by.source, target.id)
+            if get_parent_path(feed.field) == get_parent_path(asked_by.field)
         }
-        return any(feed.parameter not in direct or self._is_of_others(walk, feed) for feed in way.feeds)
+        return any(feed.parameter not in direct or self._is_about_others(walk, feed) for feed in choice.feeds)
 
-    def _is_of_others(self, walk: Walk, feed: Feed) -> bool:
+    def _is_about_others(self, walk: FeedWalk, feed: FeedLink) -> bool:
         """Return whether a field of the last response is about other things than the tool was asked about.
 
         That is the case for a list that is not a search for its input.
         """
-        asked_with = {words(one.parameter) for one in walk.into(walk.tail.id)}
+        asked_with = {split_words(one.parameter) for one in walk.list_feeds_into(walk.tail.id)}
         asked_with = {named for named in asked_with if named[-1] not in IDENTITY}
-        return "[]" in feed.field and not asked_with & {words(one.name) for one in self._ground.beside(feed)}
+        return "[]" in feed.field and not asked_with & {
+            split_words(one.name) for one in self._ground.list_holder_fields(feed)
+        }
 
 
-def _input(tool: ToolDoc, feed: Feed) -> Parameter:
+def _find_parameter(tool: ToolDoc, feed: FeedLink) -> Parameter:
     return next(one for one in tool.parameters if one.name == feed.parameter)
 
 
-def _is_half_a_place(feeds: Sequence[Feed]) -> bool:
+def _has_lone_coordinate(feeds: Sequence[FeedLink]) -> bool:
     """Return whether only one of two coordinates is fed."""
-    named = {word for feed in feeds for word in words(feed.parameter)}
-    return ("latitude" in named) != ("longitude" in named)
+    parameter_words = {word for feed in feeds for word in split_words(feed.parameter)}
+    return ("latitude" in parameter_words) != ("longitude" in parameter_words)
 
 
-def _twice(feeds: Sequence[Feed]) -> tuple[str, ...]:
+def _find_repeated_inputs(feeds: Sequence[FeedLink]) -> tuple[str, ...]:
     """Return the inputs that are filled from one and the same field."""
     by_field: defaultdict[str, list[str]] = defaultdict(list)
     for feed in feeds:

@@ -13,16 +13,16 @@ from typing import Literal
 
 from domain.errors import UsageError
 from domain.tool import FINISH, ToolId
-from graph.evidence import left_of, seconds
-from graph.facts import HALF_LIFE, Edge, Neighbour, ToolFacts, record
+from graph.evidence import compute_remaining_share, to_timestamp
+from graph.facts import HALF_LIFE_DAYS, Edge, Neighbour, ToolFacts, record
 
-MUTED = 0.1
+MUTED_FACTOR = 0.1
 """Factor that a muted edge's weight is multiplied by, before the weights are normalised again."""
 
-UNTESTED = 0.5
+UNTESTED_AVAILABILITY = 0.5
 """The availability that a tool without any evidence is ranked by."""
 
-IMPORTED = 50
+IMPORTED_CAP = 50
 """Maximum number of imported calls of a tool, or imported walks out of a node, that count.
 
 Live evidence can reach the same amount. Weights with much imported evidence move slowly, those with little quickly, and neither kind
@@ -32,20 +32,20 @@ drowns what runs here have seen.
 PRIOR = 1.0
 """Good calls and bad calls that every tool is assumed to have had, so that a few real calls prove little."""
 
-FORGIVEN = 1.0
+FORGIVEN_TROUBLE = 1.0
 """The amount of trouble that has no effect: one failure is not a series."""
 
-Form = Literal["living", "thesis"]
+WeightForm = Literal["living", "thesis"]
 
 
 @dataclass(frozen=True, slots=True)
 class WeightParameters:
     """Parameters of the weights; ``beta`` and ``gamma`` apply to the thesis's form only."""
 
-    form: Form = "living"
+    form: WeightForm = "living"
     alpha: float = 1.0
     """Slope of the score map."""
-    half_life: float = HALF_LIFE
+    half_life: float = HALF_LIFE_DAYS
     """Days without calls after which evidence against a tool counts half."""
     beta: float = 0.5
     """Share of imported evidence once there is live evidence."""
@@ -61,11 +61,11 @@ class WeightParameters:
             raise UsageError(f"gamma {self.gamma}: must be above 0 and at most 1")
 
 
-DEFAULTS = WeightParameters()
+DEFAULT_WEIGHTS = WeightParameters()
 
 
 @record
-class Weighted:
+class WeightedEdge:
     """An out-edge with its weight and its target's availability."""
 
     target: ToolId
@@ -79,7 +79,7 @@ class Weighted:
     @property
     def rank_score(self) -> float:
         """Weight times availability, by which candidates are ranked; an untested tool counts as one half."""
-        return self.weight * (UNTESTED if self.availability is None else self.availability)
+        return self.weight * (UNTESTED_AVAILABILITY if self.availability is None else self.availability)
 
 
 def score_map(x: float, alpha: float = 1.0) -> float:
@@ -90,12 +90,12 @@ def score_map(x: float, alpha: float = 1.0) -> float:
     return alpha * x + 1 if x >= 0 else max(math.exp(alpha * x), sys.float_info.min)
 
 
-def transition_weights(
-    neighbours: Sequence[Neighbour], parameters: WeightParameters = DEFAULTS, now: float | None = None
-) -> list[Weighted]:
+def compute_transition_weights(
+    neighbours: Sequence[Neighbour], parameters: WeightParameters = DEFAULT_WEIGHTS, now: float | None = None
+) -> list[WeightedEdge]:
     """Return the weights of all edges out of one node, in the given order.
 
-    Marks: a banned edge is left out of the sums and has weight 0; a muted one counts with :data:`MUTED`; a pinned one counts as much as the
+    Marks: a banned edge is left out of the sums and has weight 0; a muted one counts with :data:`MUTED_FACTOR`; a pinned one counts as much as the
     heaviest. The weights then sum to 1, unless every edge is banned.
 
     Args:
@@ -103,12 +103,16 @@ def transition_weights(
         parameters: form and parameters of the weights.
         now: moment for which availability is computed, in seconds since 1970.
     """
-    now = seconds() if now is None else now
-    shares = _living if parameters.form == "living" else partial(_thesis, parameters=parameters)
+    now = to_timestamp() if now is None else now
+    shares = (
+        _compute_living_shares
+        if parameters.form == "living"
+        else partial(_compute_thesis_shares, parameters=parameters)
+    )
     marked = any(neighbour.edge.mark for neighbour in neighbours)
-    weights = _marked(neighbours, shares) if marked else shares(neighbours)
+    weights = _apply_marks(neighbours, shares) if marked else shares(neighbours)
     return [
-        Weighted(n.edge.target, weight, availability(n.facts, parameters, now), n.resolved, n.edge)
+        WeightedEdge(n.edge.target, weight, compute_availability(n.facts, parameters, now), n.resolved, n.edge)
         for n, weight in zip(neighbours, weights, strict=True)
     ]
 
@@ -116,36 +120,36 @@ def transition_weights(
 _Shares = Callable[[Sequence[Neighbour]], list[float]]
 
 
-def _marked(neighbours: Sequence[Neighbour], shares: _Shares) -> list[float]:
-    kept = [n for n in neighbours if n.edge.mark != "ban"]
-    weights = zip(kept, shares(kept), strict=True)
-    counted = {n.edge.target: w * MUTED if n.edge.mark == "mute" else w for n, w in weights}
+def _apply_marks(neighbours: Sequence[Neighbour], shares: _Shares) -> list[float]:
+    unbanned = [n for n in neighbours if n.edge.mark != "ban"]
+    weights = zip(unbanned, shares(unbanned), strict=True)
+    counted = {n.edge.target: w * MUTED_FACTOR if n.edge.mark == "mute" else w for n, w in weights}
     heaviest = max(counted.values(), default=0.0)
-    counted |= {n.edge.target: heaviest for n in kept if n.edge.mark == "pin"}
+    counted |= {n.edge.target: heaviest for n in unbanned if n.edge.mark == "pin"}
     total = math.fsum(counted.values()) or 1.0  # all edges banned: every weight is 0
     return [counted.get(n.edge.target, 0.0) / total for n in neighbours]
 
 
-def _living(neighbours: Sequence[Neighbour]) -> list[float]:
+def _compute_living_shares(neighbours: Sequence[Neighbour]) -> list[float]:
     """Return weights w_ij = e_ij / Σ_k e_ik, with e the imported walks plus the decayed live ones.
 
-    Imported walks count for at most :data:`IMPORTED` out of all of i. Without any evidence all weights are equal. ``Finish`` is an edge like others.
+    Imported walks count for at most :data:`IMPORTED_CAP` out of all of i. Without any evidence all weights are equal. ``Finish`` is an edge like others.
     """
     imported = sum(neighbour.edge.imported for neighbour in neighbours)
-    each = min(1.0, IMPORTED / imported) if imported else 0.0
+    each = min(1.0, IMPORTED_CAP / imported) if imported else 0.0
     evidence = [each * neighbour.edge.imported + neighbour.edge.strength for neighbour in neighbours]
     total = math.fsum(evidence)
     return [one / total if total else 1 / len(evidence) for one in evidence]
 
 
-def _thesis(neighbours: Sequence[Neighbour], parameters: WeightParameters) -> list[float]:
+def _compute_thesis_shares(neighbours: Sequence[Neighbour], parameters: WeightParameters) -> list[float]:
     """Return weights w_ij = β · n_ij / Σ_k n_ik + (1 - β) · f(s_j) / Σ_k f(s_k) (3.4.2.1).
 
     n are imported counts and s sums of scores. β is 1 before a node's first live walk, and 0 if nothing was imported.
     """
     imported = sum(neighbour.edge.imported for neighbour in neighbours)
     live = sum(neighbour.edge.live for neighbour in neighbours)
-    beta = _beta(imported, live, parameters)
+    beta = _compute_beta(imported, live, parameters)
     scores = [score_map(neighbour.facts.quality, parameters.alpha) for neighbour in neighbours]
     total = sum(scores)
     return [
@@ -154,71 +158,75 @@ def _thesis(neighbours: Sequence[Neighbour], parameters: WeightParameters) -> li
     ]
 
 
-def availability(facts: ToolFacts, parameters: WeightParameters = DEFAULTS, now: float | None = None) -> float | None:
+def compute_availability(
+    facts: ToolFacts, parameters: WeightParameters = DEFAULT_WEIGHTS, now: float | None = None
+) -> float | None:
     """Return the probability in [0, 1] that a call succeeds, or None if there is no evidence."""
     if not (facts.calls or facts.ok or facts.transient or facts.gone):
         return None
     if parameters.form == "thesis":
-        return _thesis_availability(facts, parameters)
+        return _compute_thesis_availability(facts, parameters)
     if not (facts.bad or facts.trouble):
-        return in_the_long_run(facts)
-    left = left_of(facts.heard, seconds() if now is None else now, parameters.half_life)
-    return in_the_long_run(facts, left) * of_late(facts, parameters, left)
+        return compute_long_run_availability(facts)
+    remaining = compute_remaining_share(facts.heard, to_timestamp() if now is None else now, parameters.half_life)
+    return compute_long_run_availability(facts, remaining) * compute_recent_factor(facts, parameters, remaining)
 
 
-def in_the_long_run(facts: ToolFacts, left: float = 1.0) -> float:
+def compute_long_run_availability(facts: ToolFacts, remaining: float = 1.0) -> float:
     """Return the share of good calls among the imported and live calls, smoothed with :data:`PRIOR`.
 
-    At most :data:`IMPORTED` imported calls count. ``left`` is the part that remains, after decay, of the evidence against the tool.
+    At most :data:`IMPORTED_CAP` imported calls count. ``remaining`` is the part that remains, after decay, of the evidence against the tool.
     """
-    each = IMPORTED / facts.calls if facts.calls > IMPORTED else 1.0
+    each = IMPORTED_CAP / facts.calls if facts.calls > IMPORTED_CAP else 1.0
     good = PRIOR + each * facts.successes + facts.good
-    bad = PRIOR + each * (facts.calls - facts.successes) + left * facts.bad
+    bad = PRIOR + each * (facts.calls - facts.successes) + remaining * facts.bad
     return good / (good + bad)
 
 
-def of_late(facts: ToolFacts, parameters: WeightParameters = DEFAULTS, left: float = 1.0) -> float:
+def compute_recent_factor(
+    facts: ToolFacts, parameters: WeightParameters = DEFAULT_WEIGHTS, remaining: float = 1.0
+) -> float:
     """Return the factor for recent failures in a row: f(1 - trouble), at most 1.
 
     One failure is forgiven, five leave a tenth.
     """
-    return min(1.0, score_map(FORGIVEN - left * facts.trouble, parameters.alpha))
+    return min(1.0, score_map(FORGIVEN_TROUBLE - remaining * facts.trouble, parameters.alpha))
 
 
-def is_failing(facts: ToolFacts, parameters: WeightParameters = DEFAULTS, now: float | None = None) -> bool:
+def is_failing(facts: ToolFacts, parameters: WeightParameters = DEFAULT_WEIGHTS, now: float | None = None) -> bool:
     """Return whether a tool's last live calls failed recently: the last one, or more than succeeded since."""
-    left = left_of(facts.heard, seconds() if now is None else now, parameters.half_life)
-    return left * facts.trouble > FORGIVEN / 2
+    remaining = compute_remaining_share(facts.heard, to_timestamp() if now is None else now, parameters.half_life)
+    return remaining * facts.trouble > FORGIVEN_TROUBLE / 2
 
 
-def _thesis_availability(facts: ToolFacts, parameters: WeightParameters) -> float:
+def _compute_thesis_availability(facts: ToolFacts, parameters: WeightParameters) -> float:
     """Return availability v = β · successes / calls + (1 - β) · f(s) / (f(s) + 1) (3.4.2.2).
 
     s is the sum of the signs of live calls. The thesis's sum over the neighbours is read as the tool's own f(s) and one neighbour without
     evidence: as printed, the value would exceed 1 and depend on the number of neighbours.
     """
     imported = facts.successes / facts.calls if facts.calls else 0.0
-    beta = _beta(facts.calls, facts.ok + facts.transient + facts.gone, parameters)
+    beta = _compute_beta(facts.calls, facts.ok + facts.transient + facts.gone, parameters)
     mapped = score_map(facts.reliability, parameters.alpha)
     return beta * imported + (1 - beta) * mapped / (mapped + 1)
 
 
-def _beta(imported: int, live: int, parameters: WeightParameters) -> float:
+def _compute_beta(imported: int, live: int, parameters: WeightParameters) -> float:
     """Return the share of imported evidence: all of it before there is live evidence, none if nothing was imported."""
     if not imported:
         return 0.0
     return parameters.beta if live else 1.0
 
 
-def top_candidates(weighted: Iterable[Weighted], k: int) -> list[Weighted]:
+def select_top_candidates(weighted: Iterable[WeightedEdge], k: int) -> list[WeightedEdge]:
     """Return the ``k`` best tools to offer.
 
     Only tools with a document, never ``FINISH`` and never over a banned edge; pinned ones first, then by weight times availability, ties by id.
     """
-    return rank(weighted)[:k]
+    return rank_candidates(weighted)[:k]
 
 
-def rank(weighted: Iterable[Weighted]) -> list[Weighted]:
+def rank_candidates(weighted: Iterable[WeightedEdge]) -> list[WeightedEdge]:
     """Return all tools that can be offered, best first."""
     offered = [w for w in weighted if w.resolved and w.target != FINISH and w.edge.mark != "ban"]
     return sorted(offered, key=lambda w: (w.edge.mark != "pin", -w.rank_score, w.target))

@@ -9,118 +9,120 @@ from dataclasses import dataclass
 
 from agent.memory.long_term import vote
 from agent.memory.path_reuse import next_of
-from agent.offer.exploration import rivalled, working
-from agent.policy.path_questions import Adoption, Proposal
-from agent.policy.protocol import Choice, Situation
-from domain.memory import Recalled
+from agent.offer.exploration import has_rival, is_working
+from agent.policy.path_questions import AdoptionQuestion, PathAdoption
+from agent.policy.protocol import MoveQuestion, NextMove
+from domain.memory import RecalledMemory
 from domain.tool import FINISH, ToolDoc, ToolId
-from offline.change_words import makes, may_call, told_to_change
-from offline.coverage import unsaid
-from offline.nlp.clauses import clauses
-from offline.routes import Missing
+from offline.change_orders import can_make_change, find_ordered_changes, may_call
+from offline.coverage import find_unanswered_words
+from offline.nlp.clauses import split_clauses
+from offline.routes import MissingFinder
 
-TRUSTED = 0.57
+MIN_SIMILARITY = 0.57
 """Similarity from which a memory may decide.
 
 It is the lowest at which nine of ten trajectories of the playground, each left out in turn, have the path of their
 most similar memory (docs/benchmarks.md).
 """
-SURE = 0.75
+MIN_FINISH_SIMILARITY = 0.75
 """Similarity from which a memory also decides whether the path is at its end."""
 
 
 @dataclass(frozen=True, slots=True)
-class _Vote:
+class _MemoryVote:
     """Votes of memories for one next tool."""
 
     weight: float
     """Sum of the votes."""
-    best: Recalled
+    best: RecalledMemory
     """The most similar of the memories."""
 
 
 @dataclass(frozen=True, slots=True)
-class Remembered:
+class RememberedMove:
     """A move that memories propose."""
 
-    choice: Choice
+    choice: NextMove
     similarity: float
     """Similarity of the memory that supports it most."""
-    told: bool = False
+    covers_request: bool = False
     """True if the path's tools have words for everything that the request asks; set for a finish."""
 
-    def overrules(self, own: Choice) -> bool:
+    def can_overrule(self, own: NextMove) -> bool:
         """Return whether it is taken instead of the policy's own move.
 
         A memory is better at which way to go than at whether to go on. At an end it still decides if the path's tools
         cover everything that the request asks (``covers_request``).
         """
-        ends = "finish" in (self.choice.action, own.action)
-        sure = self.similarity >= SURE or (self.choice.action == "finish" and self.told)
-        return self.choice.action == own.action or not ends or sure or own.action == "give_up"
+        is_ending = "finish" in (self.choice.action, own.action)
+        is_sure = self.similarity >= MIN_FINISH_SIMILARITY or (self.choice.action == "finish" and self.covers_request)
+        return self.choice.action == own.action or not is_ending or is_sure or own.action == "give_up"
 
 
-def remembered(situation: Situation, missing: Missing) -> Remembered | None:
+def find_remembered_move(situation: MoveQuestion, missing: MissingFinder) -> RememberedMove | None:
     """Find the move that memories of similar requests agree on; None if none is similar or can be followed.
 
     A tool that mostly fails now is not followed, and memory has no say where another tool is to be retried in its
     place.
     """
-    votes = _votes(situation)
+    votes = _count_votes(situation)
     usable = {
         candidate.tool.id: at
         for at, candidate in enumerate(situation.candidates)
         if candidate.tool.id in votes
-        and working(candidate.availability)
+        and is_working(candidate.availability)
         and may_call(candidate.tool, situation.request)
         and not missing(candidate.tool, situation.path)
     }
     # A path that only read must not be finished where the request orders a change.
-    ends = bool(situation.path) and _makes_all(situation.path, situation.clauses)
-    open_ways = {tool: vote for tool, vote in votes.items() if tool in usable or (tool == FINISH and ends)}
+    may_finish = bool(situation.path) and _can_make_all(situation.path, situation.clauses)
+    open_ways = {tool: vote for tool, vote in votes.items() if tool in usable or (tool == FINISH and may_finish)}
     if not open_ways:
         return None
     # The id breaks ties, so that the same memories always give the same move.
     tool = max(open_ways, key=lambda t: (open_ways[t].weight, t))
     best = open_ways[tool].best
-    if best.similarity < TRUSTED or (tool != FINISH and rivalled(situation.candidates, tool)):
+    if best.similarity < MIN_SIMILARITY or (tool != FINISH and has_rival(situation.candidates, tool)):
         return None
-    like = f'"{best.memory.request}" ({best.similarity:.2f})'
+    quoted = f'"{best.memory.request}" ({best.similarity:.2f})'
     if tool == FINISH:
-        told = not unsaid(situation.clauses, situation.path)
-        end = Choice("finish", f"the path that served {like}", memory=best.memory.id)
-        return Remembered(end, best.similarity, told)
-    choice = Choice("advance", f"the next step of what served {like}", usable[tool], best.memory.id)
-    return Remembered(choice, best.similarity)
+        covers_request = not find_unanswered_words(situation.clauses, situation.path)
+        finish = NextMove("finish", f"the path that served {quoted}", memory=best.memory.id)
+        return RememberedMove(finish, best.similarity, covers_request)
+    choice = NextMove("advance", f"the next step of what served {quoted}", usable[tool], best.memory.id)
+    return RememberedMove(choice, best.similarity)
 
 
-def adoptable(proposal: Proposal) -> Adoption:
+def decide_adoption(proposal: AdoptionQuestion) -> PathAdoption:
     """Decide whether a path that can be walked here and now may be walked for this request."""
-    barred = next((tool for tool in proposal.path if not may_call(tool, proposal.request)), None)
-    if barred is not None:
-        return Adoption(
-            adopted=False, reason=f"{barred.api} would change something, which the request does not ask for"
+    forbidden = next((tool for tool in proposal.path if not may_call(tool, proposal.request)), None)
+    if forbidden is not None:
+        return PathAdoption(
+            adopted=False, reason=f"{forbidden.api} would change something, which the request does not ask for"
         )
-    if not _makes_all(proposal.path, clauses(proposal.request) or (proposal.request,)):
-        return Adoption(adopted=False, reason="it would not change what the request tells to")
-    one = proposal.recalled
-    return Adoption(adopted=True, reason=f'as for "{one.memory.request}" ({one.similarity:.2f})')
+    if not _can_make_all(proposal.path, split_clauses(proposal.request) or (proposal.request,)):
+        return PathAdoption(adopted=False, reason="it would not change what the request tells to")
+    recalled = proposal.recalled
+    return PathAdoption(adopted=True, reason=f'as for "{recalled.memory.request}" ({recalled.similarity:.2f})')
 
 
-def _makes_all(path: Sequence[ToolDoc], parts: Sequence[str]) -> bool:
+def _can_make_all(path: Sequence[ToolDoc], parts: Sequence[str]) -> bool:
     """Return whether a path makes every change that is ordered: a path that only reads never booked a table."""
-    told = [kinds for part in parts if (kinds := told_to_change(part))]
-    return all(any(makes(tool, kinds) for tool in path) for kinds in told)
+    ordered_changes = [kinds for part in parts if (kinds := find_ordered_changes(part))]
+    return all(any(can_make_change(tool, kinds) for tool in path) for kinds in ordered_changes)
 
 
-def _votes(situation: Situation) -> dict[ToolId, _Vote]:
+def _count_votes(situation: MoveQuestion) -> dict[ToolId, _MemoryVote]:
     """Count the votes for each tool that follows on the memories' paths, and for ``FINISH``."""
     path = [tool.id for tool in situation.path]
-    votes: dict[ToolId, _Vote] = {}
-    for one in situation.recalled:
-        following = next_of(one.memory.path, path)
+    votes: dict[ToolId, _MemoryVote] = {}
+    for recalled in situation.recalled:
+        following = next_of(recalled.memory.path, path)
         if following is not None:
-            weight = vote(one)
-            known = votes.get(following)
-            votes[following] = _Vote(weight + known.weight, known.best) if known else _Vote(weight, one)
+            weight = vote(recalled)
+            earlier = votes.get(following)
+            votes[following] = (
+                _MemoryVote(weight + earlier.weight, earlier.best) if earlier else _MemoryVote(weight, recalled)
+            )
     return votes

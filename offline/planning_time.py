@@ -13,9 +13,9 @@ from typing import Concatenate, ParamSpec, TypeVar
 P = ParamSpec("P")
 T = TypeVar("T")
 
-SECONDS = 10.0
+DEFAULT_SECONDS = 10.0
 """Planning time of a run by default, in seconds of processor time."""
-SLICE = 0.1
+SLICE_SECONDS = 0.1
 """Seconds after which another user's run, which has used less, continues in place of this one."""
 
 
@@ -26,11 +26,11 @@ class OutOfPlanningTimeError(Exception):
 class PlanningClock:
     """Planning time of one run; :meth:`check` is called at each step of the work, in the thread that works."""
 
-    def __init__(self, seconds: float = SECONDS, now: Callable[[], float] = time.thread_time) -> None:
+    def __init__(self, seconds: float = DEFAULT_SECONDS, now: Callable[[], float] = time.thread_time) -> None:
         self.seconds = seconds
-        self.taken = 0.0
+        self.used_seconds = 0.0
         self._now = now
-        self._begun = now()
+        self._started_at = now()
         self._stopped = False
         self._pause: Callable[[float], None] | None = None
 
@@ -39,32 +39,32 @@ class PlanningClock:
 
         ``pause`` is called in that thread after each slice, with the seconds used since the last pause.
         """
-        self._begun, self._stopped, self._pause = self._now(), False, pause
+        self._started_at, self._stopped, self._pause = self._now(), False, pause
 
     def end(self) -> float:
         """Stop counting, and return the seconds used since :meth:`begin` or the last pause."""
-        took = self._now() - self._begun
+        elapsed = self._now() - self._started_at
         # Moving the start lets the next check count only what comes after this.
-        self._begun += took
-        self.taken += took
-        return took
+        self._started_at += elapsed
+        self.used_seconds += elapsed
+        return elapsed
 
     def stop(self) -> None:
         """Let the work end at its next step."""
         self._stopped = True
 
     @property
-    def stopped(self) -> bool:
+    def is_stopped(self) -> bool:
         """True if the work is to end at its next step."""
         return self._stopped
 
     def check(self) -> None:
         """Raise :class:`OutOfPlanningTimeError` if the work is to end, and pause it after each slice."""
-        took = self._now() - self._begun
-        if self._pause is not None and took > SLICE:
+        elapsed = self._now() - self._started_at
+        if self._pause is not None and elapsed > SLICE_SECONDS:
             self._pause(self.end())
-            took = 0.0
-        if self._stopped or self.taken + took > self.seconds:
+            elapsed = 0.0
+        if self._stopped or self.used_seconds + elapsed > self.seconds:
             raise OutOfPlanningTimeError
 
 
@@ -77,77 +77,77 @@ class PlanningTurns:
     short plans never wait for long ones.
     """
 
-    def __init__(self, seconds: float = SECONDS) -> None:
+    def __init__(self, seconds: float = DEFAULT_SECONDS) -> None:
         self._seconds = seconds
-        self._taken: dict[str, float] = {}
+        self._used_seconds: dict[str, float] = {}
         self._level = 0.0
         self._busy = False
         self._waiting: list[tuple[str, asyncio.Future[None]]] = []
         self.runs = 0
         """Runs that are being planned now, or wait for their turn."""
 
-    def of(self, owner: str) -> "TimedPlanning":
+    def create_planning(self, owner: str) -> "TimedPlanning":
         """Create the planning of one run of a user."""
         return TimedPlanning(self, owner, PlanningClock(self._seconds))
 
     def charge(self, owner: str, seconds: float) -> None:
         """Add to the seconds that a user has used."""
         # Never below the common level: time that a user did not use earlier gives no priority later.
-        self._taken[owner] = max(self._taken.get(owner, 0.0), self._level) + seconds
+        self._used_seconds[owner] = max(self._used_seconds.get(owner, 0.0), self._level) + seconds
 
     @property
-    def awaited(self) -> bool:
+    def has_waiting(self) -> bool:
         """True if anybody waits for a turn."""
         return bool(self._waiting)
 
     @asynccontextmanager
-    async def turn(self, owner: str) -> AsyncGenerator[None]:
+    async def hold_turn(self, owner: str) -> AsyncGenerator[None]:
         """Wait for a user's turn, and hold it during the block."""
-        await self.take(owner)
+        await self.acquire(owner)
         try:
             yield
         finally:
-            self.give()
+            self.release()
 
-    async def take(self, owner: str) -> None:
+    async def acquire(self, owner: str) -> None:
         """Wait for a user's turn; the caller must release it."""
         if self._busy:
             await self._wait(owner)
-        self._begin(owner)
+        self._start_turn(owner)
 
-    async def retake(self, owner: str) -> None:
+    async def reacquire(self, owner: str) -> None:
         """Let users go first who have used less. If this is cancelled, the turn is released already."""
         if self._waiting:
             await self._wait(owner, grant=True)
-        self._begin(owner)
+        self._start_turn(owner)
 
-    def give(self) -> None:
+    def release(self) -> None:
         """Pass the turn to the next user, if anybody waits."""
         self._waiting = [one for one in self._waiting if not one[1].done()]
         if not self._waiting:
             self._busy = False
             # Users at or below the level would start at it anyway; forgetting them bounds the table.
-            self._taken = {owner: taken for owner, taken in self._taken.items() if taken > self._level}
+            self._used_seconds = {owner: taken for owner, taken in self._used_seconds.items() if taken > self._level}
             return
-        chosen = min(self._waiting, key=lambda one: self._taken.get(one[0], 0.0))
+        chosen = min(self._waiting, key=lambda one: self._used_seconds.get(one[0], 0.0))
         self._waiting.remove(chosen)
         chosen[1].set_result(None)
 
-    def _begin(self, owner: str) -> None:
+    def _start_turn(self, owner: str) -> None:
         self._busy = True
-        self._level = max(self._level, self._taken.get(owner, 0.0))
+        self._level = max(self._level, self._used_seconds.get(owner, 0.0))
 
     async def _wait(self, owner: str, *, grant: bool = False) -> None:
         """Wait until the turn is passed to this user; ``grant``: pass the own turn on first."""
         granted = asyncio.get_running_loop().create_future()
         self._waiting.append((owner, granted))
         if grant:
-            self.give()
+            self.release()
         try:
             await granted
         except asyncio.CancelledError:
             if granted.done() and not granted.cancelled():
-                self.give()  # it was this one's turn already
+                self.release()  # it was this one's turn already
             raise
 
 
@@ -157,72 +157,74 @@ class TimedPlanning:
     def __init__(self, turns: PlanningTurns, owner: str, clock: PlanningClock) -> None:
         self._turns = turns
         self._owner = owner
-        self._one = asyncio.Lock()
+        self._lock = asyncio.Lock()
         self.clock = clock
 
-    async def work(self, function: Callable[Concatenate[PlanningClock, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
+    async def run_work(
+        self, function: Callable[Concatenate[PlanningClock, P], T], *args: P.args, **kwargs: P.kwargs
+    ) -> T:
         """Run work in a thread of its own, in this user's turn; if the run is cancelled, it ends at its next step."""
-        async with self._one:
+        async with self._lock:
             self._turns.runs += 1
             try:
-                return await self._piece(partial(function, self.clock, *args, **kwargs))
+                return await self._run_piece(partial(function, self.clock, *args, **kwargs))
             finally:
                 self._turns.runs -= 1
 
-    async def _piece(self, work: Callable[[], T]) -> T:
+    async def _run_piece(self, work: Callable[[], T]) -> T:
         """Run one piece of work in a thread, hold the turn meanwhile, and charge the user for its time."""
         loop, turns, clock = asyncio.get_running_loop(), self._turns, self.clock
-        resumed, held = threading.Event(), True
-        retaking: asyncio.Task[None] | None = None
-        took: list[float] = []
+        resumed, has_turn = threading.Event(), True
+        reacquiring: asyncio.Task[None] | None = None
+        measured_seconds: list[float] = []
 
-        async def retake(seconds: float) -> None:
-            nonlocal held
+        async def reacquire_turn(seconds: float) -> None:
+            nonlocal has_turn
             turns.charge(self._owner, seconds)
-            held = False
-            await turns.retake(self._owner)
-            held = True
+            has_turn = False
+            await turns.reacquire(self._owner)
+            has_turn = True
 
-        def begin_retaking(seconds: float) -> None:
-            nonlocal retaking
-            if clock.stopped:  # the run was cancelled meanwhile, and who ended it does not know of this pause
-                took.append(seconds)
+        def start_reacquiring(seconds: float) -> None:
+            nonlocal reacquiring
+            if clock.is_stopped:  # the run was cancelled meanwhile, and who ended it does not know of this pause
+                measured_seconds.append(seconds)
                 resumed.set()
                 return
-            retaking = asyncio.ensure_future(retake(seconds))
-            retaking.add_done_callback(lambda _: resumed.set())
+            reacquiring = asyncio.ensure_future(reacquire_turn(seconds))
+            reacquiring.add_done_callback(lambda _: resumed.set())
 
         def pause(seconds: float) -> None:
-            if not turns.awaited:
+            if not turns.has_waiting:
                 # This runs in the planning thread, and the turns belong to the event loop.
                 loop.call_soon_threadsafe(turns.charge, self._owner, seconds)
                 return
             resumed.clear()
-            loop.call_soon_threadsafe(begin_retaking, seconds)
+            loop.call_soon_threadsafe(start_reacquiring, seconds)
             resumed.wait()
 
-        def timed() -> T:
+        def run_timed() -> T:
             clock.begin(pause)
             try:
                 return work()
             finally:
-                took.append(clock.end())
+                measured_seconds.append(clock.end())
 
-        await turns.take(self._owner)
+        await turns.acquire(self._owner)
         # Not one of the loop's own threads: those that pause here would leave none to the rest of the server.
         thread = ThreadPoolExecutor(1, "planning")
         try:
-            working = asyncio.ensure_future(loop.run_in_executor(thread, copy_context().run, timed))
+            working = asyncio.ensure_future(loop.run_in_executor(thread, copy_context().run, run_timed))
             try:
                 return await asyncio.shield(working)
             except asyncio.CancelledError:
                 clock.stop()
-                if retaking is not None:
-                    retaking.cancel()
+                if reacquiring is not None:
+                    reacquiring.cancel()
                 await asyncio.wait([working])  # the thread has the turn as long as it computes
                 raise
         finally:
             thread.shutdown(wait=False)
-            turns.charge(self._owner, sum(took))
-            if held:
-                turns.give()
+            turns.charge(self._owner, sum(measured_seconds))
+            if has_turn:
+                turns.release()

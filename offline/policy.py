@@ -3,55 +3,62 @@
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from dataclasses import dataclass, field, replace
 
-from agent.learning.step_scores import scores
+from agent.learning.step_scores import score_steps
 from agent.memory.path_reuse import IDENTICAL
 from agent.offer.candidates import Candidate
-from agent.policy.path_questions import Adoption, Proposal, Reflection, ReflectionQuestion, ScoreQuestion
+from agent.policy.path_questions import AdoptionQuestion, PathAdoption, Reflection, ReflectionQuestion, ScoreQuestion
 from agent.policy.protocol import (
-    Arguments,
     ArgumentsQuestion,
-    Choice,
-    Cost,
+    CallArguments,
     FieldsQuestion,
-    Notice,
+    MoveQuestion,
+    NextMove,
     PathQuestion,
     PhraseQuestion,
-    Situation,
+    PolicyCost,
+    PolicyNotice,
     UnservedQuestion,
     WholePath,
 )
 from agent.policy.question import Decider
-from agent.policy.subtasks import DecomposeQuestion, Decomposition, whole
+from agent.policy.subtasks import DecomposeQuestion, Decomposition, build_single_subtask
 from agent.programs.protocol import ProgramQuestion, WrittenProgram
-from agent.solutions.protocol import ChosenSolution, Filled, FillQuestion, SolutionQuestion
+from agent.solutions.protocol import ChosenSolution, FilledSolution, FillQuestion, SolutionQuestion
 from domain.plan import StepResult
 from domain.tool import ToolDoc, ToolId
-from offline.after_solution import after_solution
-from offline.change_words import unmet
-from offline.choice import ChoiceParameters, Verdict, decide, out_of_turn, purpose_of
-from offline.coverage import Uses, bare
-from offline.field_selection import telling_fields
-from offline.follow_up import followed, narrowed_to
-from offline.memory_vote import Missing, adoptable, remembered
+from offline.change_orders import find_unmet_orders
+from offline.choice import ChoiceParameters, PolicyMove, decide, find_purpose, is_out_of_turn
+from offline.coverage import ValueUsage, strip_values
+from offline.field_selection import select_fields
+from offline.follow_up import decompose_follow_up, narrow_steps
+from offline.memory_vote import MissingFinder, decide_adoption, find_remembered_move
 from offline.planning_time import PlanningTurns, TimedPlanning
-from offline.repeated_calls import Call, Prefix, calls, fresh, once_more
-from offline.sentences.author import written
-from offline.slots.binding import WHOLE, bind, fillable, may_mean_another
-from offline.solution_fill import fill
+from offline.repeated_calls import (
+    CallPurpose,
+    PathPrefix,
+    add_repeated_call,
+    drop_called_candidates,
+    find_call_purposes,
+)
+from offline.sentences.author import write_program
+from offline.slots.binding import WHOLE_REQUEST, bind, check_fillable, may_mean_another
+from offline.solution_reuse import adapt_solution, fill_inputs
 from offline.template_answer import compose
-from offline.toolset_prior import kindred
+from offline.toolset_prior import choose_by_toolset
 
 
 @dataclass(slots=True)
-class _Worked:
+class _SubtaskState:
     """Intermediate results for one subtask."""
 
-    uses: Uses
-    purpose: dict[ToolId, str] = field(default_factory=dict[ToolId, str])
+    uses: ValueUsage
+    purposes: dict[ToolId, str] = field(default_factory=dict[ToolId, str])
     """The clause that each tool was chosen for."""
-    calls: dict[Prefix, Call] = field(default_factory=dict[Prefix, Call])
+    calls: dict[PathPrefix, CallPurpose] = field(default_factory=dict[PathPrefix, CallPurpose])
     """Purposes of the calls of a finished path, by the path up to each."""
-    tried: dict[Prefix, tuple[Arguments, ...]] = field(default_factory=dict[Prefix, tuple[Arguments, ...]])
+    tried: dict[PathPrefix, tuple[CallArguments, ...]] = field(
+        default_factory=dict[PathPrefix, tuple[CallArguments, ...]]
+    )
     """Arguments that were given for a call before, by the path up to it."""
     unserved: tuple[str, ...] = ()
     """Clauses that the path does not serve."""
@@ -65,72 +72,80 @@ class OfflinePolicy(Decider):
     writes = True
 
     def __init__(self, parameters: ChoiceParameters | None = None, planning: TimedPlanning | None = None) -> None:
-        self._planning = planning or PlanningTurns().of("")
-        self.cost = Cost()
-        self.notices: list[Notice] = []
+        self._planning = planning or PlanningTurns().create_planning("")
+        self.cost = PolicyCost()
+        self.notices: list[PolicyNotice] = []
         self._parameters = parameters or ChoiceParameters()
         self._missing: dict[tuple[str, ToolId, tuple[ToolId, ...]], frozenset[str]] = {}
-        self._worked: dict[str, _Worked] = {}
+        self._states: dict[str, _SubtaskState] = {}
 
-    def _of(self, request: str) -> _Worked:
+    def _get_state(self, request: str) -> _SubtaskState:
         """Return the state of a subtask, by its description."""
-        if request not in self._worked:
-            self._worked[request] = _Worked(Uses(request))
-        return self._worked[request]
+        if request not in self._states:
+            self._states[request] = _SubtaskState(ValueUsage(request))
+        return self._states[request]
 
     async def decompose(self, question: DecomposeQuestion) -> Decomposition:
         """Resolve what the request means after earlier questions; rules never split a request."""
-        return followed(question) or whole(question.request, "rules keep a request whole")
+        return decompose_follow_up(question) or build_single_subtask(question.request, "rules keep a request whole")
 
-    async def choose(self, situation: Situation) -> Choice:
+    async def choose(self, situation: MoveQuestion) -> NextMove:
         """Choose a move by weight, availability, relevance and executability; see :func:`offline.choice.decide`."""
 
-        def missing(tool: ToolDoc, path: tuple[ToolDoc, ...]) -> frozenset[str]:
+        def find_missing(tool: ToolDoc, path: tuple[ToolDoc, ...]) -> frozenset[str]:
             key = (situation.request, tool.id, tuple(step.id for step in path))
             if key not in self._missing:
-                self._missing[key] = frozenset(fillable(tool, situation.request, path).missing)
+                self._missing[key] = frozenset(check_fillable(tool, situation.request, path).missing)
             return self._missing[key]
 
-        now, worked = fresh(situation), self._of(situation.request)
-        known = kindred(now, missing)
-        found = Verdict(known, "", ()) if known else self._found(now, missing, worked)
-        verdict = once_more(situation, found)
-        worked.unserved, worked.finished = verdict.unserved, verdict.choice.action == "finish"
-        if worked.finished:
-            worked.calls = calls(situation, verdict)
+        open_situation, state = drop_called_candidates(situation), self._get_state(situation.request)
+        toolset_choice = choose_by_toolset(open_situation, find_missing)
+        move = (
+            PolicyMove(toolset_choice, "", ())
+            if toolset_choice
+            else self._decide_move(open_situation, find_missing, state)
+        )
+        verdict = add_repeated_call(situation, move)
+        state.unserved, state.finished = verdict.unserved, verdict.choice.action == "finish"
+        if state.finished:
+            state.calls = find_call_purposes(situation, verdict)
         if verdict.choice.index is not None and verdict.purpose:
-            worked.purpose[situation.candidates[verdict.choice.index].tool.id] = verdict.purpose
+            state.purposes[situation.candidates[verdict.choice.index].tool.id] = verdict.purpose
         return verdict.choice
 
-    def _found(self, situation: Situation, missing: Missing, worked: _Worked) -> Verdict:
+    def _decide_move(self, situation: MoveQuestion, find_missing: MissingFinder, state: _SubtaskState) -> PolicyMove:
         """Return the rules' own move, unless memory has a better one."""
-        share = worked.uses.share
-        own = decide(situation, missing, self._parameters, share)
-        known = remembered(situation, missing)
-        if known is None or not known.overrules(own.choice) or out_of_turn(situation, known.choice, own.choice):
+        share = state.uses.measure_share
+        own = decide(situation, find_missing, self._parameters, share)
+        remembered_move = find_remembered_move(situation, find_missing)
+        if (
+            remembered_move is None
+            or not remembered_move.can_overrule(own.choice)
+            or is_out_of_turn(situation, remembered_move.choice, own.choice)
+        ):
             return own
-        at = known.choice.index
+        at = remembered_move.choice.index
         if at is None or len(situation.clauses) < 2:
-            return Verdict(known.choice, "", ())
-        return Verdict(known.choice, purpose_of(situation, situation.candidates[at].relevance), ())
+            return PolicyMove(remembered_move.choice, "", ())
+        return PolicyMove(remembered_move.choice, find_purpose(situation, situation.candidates[at].relevance), ())
 
     async def reflect(self, question: ReflectionQuestion) -> Reflection:
         """Continue a path as it is: these same rules chose its steps, and would choose them again."""
-        if question.path and question.how != "gave_up":
+        if question.path and question.ending != "gave_up":
             return Reflection("success", "every step was taken because it can be called and serves the request")
         return Reflection("total", f"no path was found: {question.reason}")
 
-    async def adopt(self, proposal: Proposal) -> Adoption:
+    async def adopt(self, proposal: AdoptionQuestion) -> PathAdoption:
         """Adopt a known path if it can be walked here and now and changes nothing that the request does not order."""
-        return adoptable(proposal)
+        return decide_adoption(proposal)
 
-    async def whole_path(self, question: PathQuestion) -> WholePath:
+    async def plan_path(self, question: PathQuestion) -> WholePath:
         """Return the steps that :meth:`choose` would take over these candidates alone."""
-        return await walked(question, self.choose)
+        return await walk_candidates(question, self.choose)
 
-    async def fill(self, question: FillQuestion) -> Filled:
+    async def fill(self, question: FillQuestion) -> FilledSolution:
         """Fill a solution's inputs by the words that differ, and by the types of the inputs."""
-        return fill(question)
+        return fill_inputs(question)
 
     async def choose_solution(self, question: SolutionQuestion) -> ChosenSolution:
         """Choose the nearest solution if it is nearly identical apart from its values."""
@@ -146,15 +161,15 @@ class OfflinePolicy(Decider):
         The chosen solution's program comes first, with this request's values. Otherwise it is the sentence of the
         grammar that says what the request says, compiled (:mod:`offline.sentences`).
         """
-        if text := after_solution(question):
+        if text := adapt_solution(question):
             return WrittenProgram(text)
-        return await self._planning.work(written, question)
+        return await self._planning.run_work(write_program, question)
 
     async def phrase(self, question: PhraseQuestion) -> str:
         """Return the answer unchanged."""
         return question.answer
 
-    async def arguments(self, question: ArgumentsQuestion) -> Arguments:
+    async def fill_arguments(self, question: ArgumentsQuestion) -> CallArguments:
         """Bind arguments from the part of the request that the tool was chosen for, earlier results and defaults.
 
         If that part leaves anything open, the whole request is used. A part that names no value ("the population of
@@ -162,52 +177,58 @@ class OfflinePolicy(Decider):
         without any, nothing changes.
         """
         prefix = (*(tool.id for tool, _ in question.earlier), question.tool.id)
-        worked = self._of(question.request)
-        tried = worked.tried.get(prefix, ()) if question.complaint else ()
-        found = self._bound(question, prefix, worked) if not tried else _another(question, tried)
-        worked.tried[prefix] = (*tried, found)
-        return found
+        state = self._get_state(question.request)
+        tried = state.tried.get(prefix, ()) if question.complaint else ()
+        arguments = self._bind_arguments(question, prefix, state) if not tried else _bind_other_names(question, tried)
+        state.tried[prefix] = (*tried, arguments)
+        return arguments
 
-    def _bound(self, question: ArgumentsQuestion, prefix: Prefix, worked: _Worked) -> Arguments:
+    def _bind_arguments(self, question: ArgumentsQuestion, prefix: PathPrefix, state: _SubtaskState) -> CallArguments:
         """Bind arguments from the narrowest part of the request that fills all of them."""
-        call = worked.calls.get(prefix)
+        call = state.calls.get(prefix)
         if call is not None:
-            question = replace(question, request=call.part.whole, earlier=call.seen(question.earlier))
-        part = call.part.text if call else worked.purpose.get(question.tool.id, question.request)
+            question = replace(
+                question, request=call.part.whole_request, earlier=call.hide_other_parts(question.earlier)
+            )
+        part = call.part.text if call else state.purposes.get(question.tool.id, question.request)
         # A part without values is first bound as an empty request, so that earlier results alone fill it.
-        for text in ("", part) if bare(part) == part else (part,):
+        for text in ("", part) if strip_values(part) == part else (part,):
             if text != question.request and question.tool.required:
                 bound = bind(replace(question, request=text))
-                found = all(binding.origin in ("request", "step") for binding in bound.provenance)
-                if found and not bound.missing and not any(b.reference == WHOLE for b in bound.provenance):
+                is_grounded = all(binding.origin in ("request", "step") for binding in bound.provenance)
+                if (
+                    is_grounded
+                    and not bound.missing
+                    and not any(b.reference == WHOLE_REQUEST for b in bound.provenance)
+                ):
                     return bound
         return bind(question)
 
-    def unserved(self, question: UnservedQuestion) -> tuple[str, ...]:
+    def find_unserved(self, question: UnservedQuestion) -> tuple[str, ...]:
         """Find the clauses that order a change which an offered tool would have made."""
-        return unmet(question.clauses, question.at_hand, question.done)
+        return find_unmet_orders(question.clauses, question.at_hand, question.done)
 
     async def fields_to_keep(self, question: FieldsQuestion) -> tuple[str, ...]:
         """Select fields that are telling by name, by the document's words and by their values."""
-        return telling_fields(question)
+        return select_fields(question)
 
     async def answer(self, request: str, steps: Sequence[tuple[ToolDoc, StepResult]]) -> AsyncIterator[str]:
         """Yield the fields of the responses that the request asks about, with the calls they come from."""
-        for piece in compose(request, narrowed_to(request, steps), self._open()):
+        for piece in compose(request, narrow_steps(request, steps), self._list_unserved()):
             yield piece
 
     async def score(self, question: ScoreQuestion) -> tuple[float, ...]:
         """Score the steps by the rules of :mod:`agent.learning.step_scores`."""
         done, failed = ([result for _, result in part] for part in (question.steps, question.failed))
-        return scores(done, failed, answered=question.answered)
+        return score_steps(done, failed, answered=question.answered)
 
-    def _open(self) -> tuple[str, ...]:
+    def _list_unserved(self) -> tuple[str, ...]:
         """List the clauses that no step serves; the run itself names subtasks that failed as a whole."""
-        told = [worked for worked in self._worked.values() if worked.finished or len(self._worked) == 1]
-        return tuple(dict.fromkeys(clause for worked in told for clause in worked.unserved))
+        states = [worked for worked in self._states.values() if worked.finished or len(self._states) == 1]
+        return tuple(dict.fromkeys(clause for worked in states for clause in worked.unserved))
 
 
-def _another(question: ArgumentsQuestion, tried: tuple[Arguments, ...]) -> Arguments:
+def _bind_other_names(question: ArgumentsQuestion, tried: tuple[CallArguments, ...]) -> CallArguments:
     """Bind other names of the request than those of calls that failed; the last arguments if there are none.
 
     The person in whose name a change is made stays as the request says.
@@ -218,42 +239,44 @@ def _another(question: ArgumentsQuestion, tried: tuple[Arguments, ...]) -> Argum
         for binding in made.provenance
         if binding.origin == "request" and may_mean_another(question.tool, binding.parameter)
     )
-    found = bind(question, avoid=avoid) if avoid else tried[-1]
-    return tried[-1] if found.missing or any(b.reference == WHOLE for b in found.provenance) else found
+    rebound = bind(question, avoided=avoid) if avoid else tried[-1]
+    return tried[-1] if rebound.missing or any(b.reference == WHOLE_REQUEST for b in rebound.provenance) else rebound
 
 
-async def walked(question: PathQuestion, choose: Callable[[Situation], Awaitable[Choice]]) -> WholePath:
+async def walk_candidates(question: PathQuestion, choose: Callable[[MoveQuestion], Awaitable[NextMove]]) -> WholePath:
     """Take the steps that ``choose`` takes, each judged by what those before it give; there is no way back."""
-    taken: list[int] = []
+    chosen: list[int] = []
     reason = "no tool at hand serves the request"
     while True:
-        left = [at for at in range(len(question.candidates)) if at not in taken and len(taken) < question.longest]
-        situation = _situation(question, taken, left)
+        remaining = [
+            at for at in range(len(question.candidates)) if at not in chosen and len(chosen) < question.max_steps
+        ]
+        situation = _build_situation(question, chosen, remaining)
         choice = await choose(situation)
         if choice.action != "advance" or choice.index is None:
-            reason = choice.reason if choice.action == "finish" or not taken else reason
-            return WholePath(tuple(taken), reason)
-        taken.append(left[choice.index])
+            reason = choice.reason if choice.action == "finish" or not chosen else reason
+            return WholePath(tuple(chosen), reason)
+        chosen.append(remaining[choice.index])
         reason = choice.reason
 
 
-def _situation(question: PathQuestion, taken: Sequence[int], left: Sequence[int]) -> Situation:
+def _build_situation(question: PathQuestion, chosen: Sequence[int], remaining: Sequence[int]) -> MoveQuestion:
     """Build the situation after the chosen candidates, as the search would present it."""
-    new = [question.candidates[at] for at in taken]
+    new = [question.candidates[at] for at in chosen]
     path = (*question.path, *(candidate.tool for candidate in new))
-    return Situation(
+    return MoveQuestion(
         request=question.request,
         clauses=question.clauses,
         path=path,
         path_relevance=(*question.path_relevance, *(candidate.relevance for candidate in new)),
         best_relevance=question.best_relevance,
-        candidates=tuple(_behind(question.candidates[at], question.request, path) for at in left),
+        candidates=tuple(_update_candidate(question.candidates[at], question.request, path) for at in remaining),
         finish_weight=0.0,
         memory=question.memory,
     )
 
 
-def _behind(candidate: Candidate, request: str, path: tuple[ToolDoc, ...]) -> Candidate:
+def _update_candidate(candidate: Candidate, request: str, path: tuple[ToolDoc, ...]) -> Candidate:
     """Return a candidate with the inputs that stay missing after a path."""
-    fill = fillable(candidate.tool, request, path)
+    fill = check_fillable(candidate.tool, request, path)
     return replace(candidate, missing=fill.missing, feeds=fill.feeds)

@@ -6,14 +6,14 @@ from datetime import date
 
 from agent.parameters.kinds import NeedKind
 from agent.parameters.needs import need_of
-from agent.text import clean, shown
+from agent.text import clean, format_scalar
 from domain.model import JsonObject
 from domain.plan import Binding, Origin, StepResult
 from domain.tool import Parameter, ToolDoc
-from graph.identifiers import text_words
-from offline.nlp.entities import Span, SpanKind, spans
-from offline.slots.candidates import today as current_day
-from offline.slots.span_scoring import FITS
+from graph.identifiers import extract_words
+from offline.nlp.entities import Span, SpanKind, find_spans
+from offline.slots.span_readings import get_today as current_day
+from offline.slots.span_scoring import KIND_SCORES
 
 _OF_THE_REQUEST: frozenset[Origin] = frozenset({"request", "step", "user", "memory"})
 _POINTS: frozenset[NeedKind] = frozenset({"latitude", "longitude", "coordinates"})
@@ -37,97 +37,112 @@ _IDENTIFYING: frozenset[NeedKind] = _POINTS | frozenset[NeedKind](
 _NAMING: frozenset[SpanKind] = frozenset(
     {"quoted", "name", "country", "code", "coordinates", "email", "url", "domain", "ip", "phone"}
 )
-_FITS = 0.4
+_MIN_FIT = 0.4
 
 
-def left_to_defaults(tool: ToolDoc, request: str, values: JsonObject, provenance: Sequence[Binding]) -> tuple[str, ...]:
+def find_defaulted_inputs(
+    tool: ToolDoc, request: str, values: JsonObject, provenance: Sequence[Binding]
+) -> tuple[str, ...]:
     """Find the required parameters that identify a thing and have defaults, though the request names one.
 
     Catalogues put an example where the default belongs: the weather at the example is no answer to who asks for that
     in Lisbon. A call that takes a thing of the request, or of an earlier answer, somewhere else has none.
     """
     origins = {binding.parameter: binding.origin for binding in provenance}
-    telling = [one for one in tool.parameters if one.name in values and need_of(one).kind in _IDENTIFYING]
-    if any(origins.get(one.name, "request") in _OF_THE_REQUEST for one in telling):
+    identifying = [one for one in tool.parameters if one.name in values and need_of(one).kind in _IDENTIFYING]
+    if any(origins.get(one.name, "request") in _OF_THE_REQUEST for one in identifying):
         return ()
-    named = _named(tool, request)
+    names = _find_names_beyond_tool(tool, request)
     return tuple(
-        one.name for one in telling if one.default == values[one.name] and any(_may_fill(span, one) for span in named)
+        one.name
+        for one in identifying
+        if one.default == values[one.name] and any(_may_fill(span, one) for span in names)
     )
 
 
-def elsewhere(tool: ToolDoc, request: str, result: StepResult) -> Iterator[str]:
+def describe_mismatches(tool: ToolDoc, request: str, result: StepResult) -> Iterator[str]:
     """Yield a sentence for each thing that a successful call was about instead of what the request names."""
-    said = result.response.casefold()
-    lost = left_to_defaults(tool, request, result.arguments, result.provenance)
-    names = [span.text for span in _named(tool, request) if span.text.casefold() not in said]
-    if lost and names:
-        taken = ", ".join(f"{name} {shown(result.arguments[name], 60)}" for name in lost)
-        yield f"{clean(tool.api, 80)} was called with its document's {taken}, and not for {', '.join(names[:3])}"
+    response_text = result.response.casefold()
+    defaulted = find_defaulted_inputs(tool, request, result.arguments, result.provenance)
+    names = [span.text for span in _find_names_beyond_tool(tool, request) if span.text.casefold() not in response_text]
+    if defaulted and names:
+        default_values = ", ".join(f"{name} {format_scalar(result.arguments[name], 60)}" for name in defaulted)
+        yield f"{clean(tool.api, 80)} was called with its document's {default_values}, and not for {', '.join(names[:3])}"
     origins = {binding.parameter: binding.origin for binding in result.provenance}
     for name, recorded in result.instead.items():
         if origins.get(name) in _OF_THE_REQUEST and name in result.arguments:
-            asked, told = shown(result.arguments[name], 60), "without it" if recorded is None else shown(recorded, 60)
-            yield f"{clean(tool.api, 80)} was asked for {clean(name, 60)} {asked}, and the recorded answer is for {told}"
+            requested, answered_for = (
+                format_scalar(result.arguments[name], 60),
+                "without it" if recorded is None else format_scalar(recorded, 60),
+            )
+            yield f"{clean(tool.api, 80)} was asked for {clean(name, 60)} {requested}, and the recorded answer is for {answered_for}"
 
 
-def unused(request: str, steps: Sequence[tuple[ToolDoc, StepResult]], day: date | None = None) -> tuple[Span, ...]:
+def find_unused_names(
+    request: str, steps: Sequence[tuple[ToolDoc, StepResult]], day: date | None = None
+) -> tuple[Span, ...]:
     """Find what a request names that no successful call took and no response has.
 
     A recorded response counts for what was recorded. ``day``: what relative days count from, the local date by
     default.
     """
-    good = [(tool, result) for tool, result in steps if result.status == "ok"]
-    spoken = "\n".join(text for _, result in good for text in (_taken(result), result.response)).casefold()
-    own = frozenset[str]().union(*(_own_words(tool) for tool, _ in good))
-    named = _named_in(request, day)
-    lost = [one for one in named if not _in(spoken, one) and not text_words(one.text) <= own]
-    kept = [one for one in named if one not in lost]
-    return tuple(one for one in lost if not any(one.overlaps(other) for other in kept))
+    successful = [(tool, result) for tool, result in steps if result.status == "ok"]
+    called_text = "\n".join(
+        text for _, result in successful for text in (_render_arguments(result), result.response)
+    ).casefold()
+    tool_words = frozenset[str]().union(*(_collect_tool_words(tool) for tool, _ in successful))
+    names = _find_names(request, day)
+    unused_names = [one for one in names if not _is_in(called_text, one) and not extract_words(one.text) <= tool_words]
+    used_names = [one for one in names if one not in unused_names]
+    return tuple(one for one in unused_names if not any(one.overlaps(other) for other in used_names))
 
 
-def _in(spoken: str, span: Span) -> bool:
+def _is_in(spoken: str, span: Span) -> bool:
     return span.text.casefold() in spoken or span.value.casefold() in spoken
 
 
-def _named_in(request: str, day: date | None = None) -> list[Span]:
+def _find_names(request: str, day: date | None = None) -> list[Span]:
     today = day or current_day()
-    found = [one for one in spans(request, today) if not (one.kind == "name" and _opens(request, one))]
-    return [one for one in found if one.kind in _NAMING or (one.kind == "date" and one.value != f"{today}")]
+    candidates = [
+        one for one in find_spans(request, today) if not (one.kind == "name" and _is_sentence_start(request, one))
+    ]
+    return [one for one in candidates if one.kind in _NAMING or (one.kind == "date" and one.value != f"{today}")]
 
 
-def _opens(request: str, span: Span) -> bool:
+def _is_sentence_start(request: str, span: Span) -> bool:
     """Return whether a sentence begins with a span, to which it may owe its capital: ``Mark Water the lemon tree``."""
     return request[: span.start].rstrip()[-1:] in ("", ".", "!", "?", ":", "\n")
 
 
-def beside_the_point(request: str, steps: Sequence[tuple[ToolDoc, StepResult]]) -> bool:
+def is_unrelated(request: str, steps: Sequence[tuple[ToolDoc, StepResult]]) -> bool:
     """Return whether a request names something, and no call took a value of it or of an earlier response."""
     good = [result for _, result in steps if result.status == "ok"]
     if any(binding.origin in _OF_THE_REQUEST for result in good for binding in result.provenance):
         return False
-    named = [one for one in _named_in(request) if one.kind in _NAMING]
-    lost = unused(request, steps)
-    return bool(named) and all(one in lost for one in named)
+    names = [one for one in _find_names(request) if one.kind in _NAMING]
+    unused_names = find_unused_names(request, steps)
+    return bool(names) and all(one in unused_names for one in names)
 
 
-def _taken(result: StepResult) -> str:
+def _render_arguments(result: StepResult) -> str:
     """Render the values of a call with the request's words for them, without those that its response is not for."""
-    kept = {name: value for name, value in result.arguments.items() if name not in result.instead}
-    read = [one.reference for one in result.provenance if one.origin == "request" and one.parameter in kept]
-    return json.dumps([kept, result.instead, read], ensure_ascii=False)
+    own_arguments = {name: value for name, value in result.arguments.items() if name not in result.instead}
+    references = [
+        one.reference for one in result.provenance if one.origin == "request" and one.parameter in own_arguments
+    ]
+    return json.dumps([own_arguments, result.instead, references], ensure_ascii=False)
 
 
-def _named(tool: ToolDoc, request: str) -> list[Span]:
+def _find_names_beyond_tool(tool: ToolDoc, request: str) -> list[Span]:
     """Find what a request names and the tool's own name and description do not."""
-    own = _own_words(tool)
-    return [one for one in _named_in(request) if one.kind in _NAMING and not text_words(one.text) <= own]
+    tool_words = _collect_tool_words(tool)
+    return [one for one in _find_names(request) if one.kind in _NAMING and not extract_words(one.text) <= tool_words]
 
 
-def _own_words(tool: ToolDoc) -> frozenset[str]:
-    return frozenset(text_words(f"{tool.category} {tool.toolset} {tool.api} {tool.description}"))
+def _collect_tool_words(tool: ToolDoc) -> frozenset[str]:
+    return frozenset(extract_words(f"{tool.category} {tool.toolset} {tool.api} {tool.description}"))
 
 
 def _may_fill(span: Span, parameter: Parameter) -> bool:
     kind = need_of(parameter).kind
-    return FITS[kind].get(span.kind, 0.0) >= _FITS or (kind in _POINTS and span.kind in ("name", "country"))
+    return KIND_SCORES[kind].get(span.kind, 0.0) >= _MIN_FIT or (kind in _POINTS and span.kind in ("name", "country"))

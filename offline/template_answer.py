@@ -5,13 +5,13 @@ from dataclasses import replace
 
 from agent.execution.error_bodies import is_empty
 from agent.policy.protocol import Results
-from agent.step_notes import fit_to_tell
-from agent.text import clean, title
+from agent.step_notes import strip_internal_notes
+from agent.text import clean, format_tool_title
 from domain.plan import StepResult
-from offline.nlp.asked_words import asked_words
-from offline.response_summary import View, view
+from offline.nlp.asked_words import find_asked_words
+from offline.response_summary import ResponseSummary, summarize_response
 
-_MOST_TEXT = 1_500
+_MAX_CHARACTERS = 1_500
 """Characters of an answer, besides the line that names its calls."""
 
 
@@ -22,47 +22,47 @@ def compose(request: str, steps: Results, unanswered: Sequence[str] = ()) -> Ite
     first; of the others only what the request asks about. Every value is a field of a response, with tool text made
     harmless; nothing is added. ``unanswered``: parts of the request that no step serves.
     """
-    yield from _within(_all(request, steps, unanswered))
+    yield from _truncate(_compose_all(request, steps, unanswered))
 
 
-def _within(pieces: Iterator[str]) -> Iterator[str]:
+def _truncate(pieces: Iterator[str]) -> Iterator[str]:
     """Yield the pieces up to a readable length, and always the last one, which names the calls."""
-    kept, last = 0, ""
+    length, last = 0, ""
     # One piece is held back, since only at the end it is known which one is the last.
     for piece in pieces:
-        if last and kept + len(last) <= _MOST_TEXT:
-            kept += len(last)
+        if last and length + len(last) <= _MAX_CHARACTERS:
+            length += len(last)
             yield last
-        elif last and kept <= _MOST_TEXT:
-            kept = _MOST_TEXT + 1
+        elif last and length <= _MAX_CHARACTERS:
+            length = _MAX_CHARACTERS + 1
             yield "…\n"
         last = piece
     yield last
 
 
-def _all(request: str, steps: Results, unanswered: Sequence[str]) -> Iterator[str]:
+def _compose_all(request: str, steps: Results, unanswered: Sequence[str]) -> Iterator[str]:
     """Yield all pieces: final steps, what intermediate steps say of the request, open parts, and the calls."""
-    asked = asked_words(request)
-    used = _used(steps)
-    good = [number for number, (_, result) in enumerate(steps, start=1) if result.status == "ok"]
-    ends = [n for n in good if n not in used]
-    for number in ends:
+    asked_names = find_asked_words(request)
+    used = _find_used_steps(steps)
+    successful = [number for number, (_, result) in enumerate(steps, start=1) if result.status == "ok"]
+    final_steps = [n for n in successful if n not in used]
+    for number in final_steps:
         tool, result = steps[number - 1]
         if not tool.safe and (not result.response.strip() or is_empty(result.response)):
             continue
-        yield from _lines(number, view(result.response, asked))
-    on_the_way = [n for n in good if n in used]
-    for number in on_the_way:
+        yield from _render_lines(number, summarize_response(result.response, asked_names))
+    intermediate_steps = [n for n in successful if n in used]
+    for number in intermediate_steps:
         tool, result = steps[number - 1]
-        found = view(result.response, asked, used[number])
-        if found.matched and not is_empty(steps[number - 1][1].response):
-            yield from _lines(number, replace(found, lines=found.lines[:1]))
-    yield from _open(steps, unanswered)
-    if good:
-        yield f"Based on: {', '.join(f'[{n}] {title(steps[n - 1][0])}{_note(steps[n - 1][1])}' for n in good)}\n"
+        summary = summarize_response(result.response, asked_names, used[number])
+        if summary.matched and not is_empty(steps[number - 1][1].response):
+            yield from _render_lines(number, replace(summary, lines=summary.lines[:1]))
+    yield from _render_open(steps, unanswered)
+    if successful:
+        yield f"Based on: {', '.join(f'[{n}] {format_tool_title(steps[n - 1][0])}{_render_note(steps[n - 1][1])}' for n in successful)}\n"
 
 
-def _used(steps: Results) -> dict[int, str]:
+def _find_used_steps(steps: Results) -> dict[int, str]:
     """Return the steps whose output a later successful step took, with the place of the value."""
     used: dict[int, str] = {}
     for _, result in steps:
@@ -73,35 +73,35 @@ def _used(steps: Results) -> dict[int, str]:
     return used
 
 
-def _lines(number: int, found: View) -> Iterator[str]:
+def _render_lines(number: int, summary: ResponseSummary) -> Iterator[str]:
     """Yield the lines of one step's summary with the step's number."""
-    if len(found.lines) == 1:
-        yield f"{found.lines[0]} [{number}]\n"
-    elif found.lines:
-        for line in found.lines:
+    if len(summary.lines) == 1:
+        yield f"{summary.lines[0]} [{number}]\n"
+    elif summary.lines:
+        for line in summary.lines:
             yield f"- {line} [{number}]\n"
-    for sentence in found.nothing:
+    for sentence in summary.empty_list_notes:
         yield f"{sentence} [{number}]\n"
-    if not found.lines and not found.nothing:
+    if not summary.lines and not summary.empty_list_notes:
         yield f"The response was empty. [{number}]\n"
 
 
-def _open(steps: Results, unanswered: Sequence[str]) -> Iterator[str]:
+def _render_open(steps: Results, unanswered: Sequence[str]) -> Iterator[str]:
     """Yield what could not be answered, with the reason as far as it is known."""
     lines: list[str] = []
     for tool, result in steps:
         if not tool.safe:
             continue  # the run itself tells of those
-        note = clean(fit_to_tell(result.note))
+        note = clean(strip_internal_notes(result.note))
         if result.status == "unknown":
-            lines.append(f"Whether {title(tool)} took effect is unknown: {note}\n")
+            lines.append(f"Whether {format_tool_title(tool)} took effect is unknown: {note}\n")
         elif result.status != "ok":
-            lines.append(f"{title(tool)} gave no answer: {note or result.status}\n")
+            lines.append(f"{format_tool_title(tool)} gave no answer: {note or result.status}\n")
     yield from dict.fromkeys(lines)
     for part in unanswered:
         yield f'Not answered: "{clean(part)}"\n'
 
 
-def _note(result: StepResult) -> str:
-    note = clean(fit_to_tell(result.note), 120)
+def _render_note(result: StepResult) -> str:
+    note = clean(strip_internal_notes(result.note), 120)
     return f" ({note})" if note else ""

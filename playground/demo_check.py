@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass
 
 from domain.event import CallFinished, Event, RunFinished, StepBacktracked
-from domain.tool import ToolId, tool_id_parts
+from domain.tool import ToolId, split_tool_id
 from playground.demo_requests import DemoRequest
 
 _NUMBER = re.compile(r"(?<![\w.])-?\d+(?:,\d{3})*(?:\.\d+)?(?!\w)")
@@ -70,4 +70,4 @@ def _reason(end: RunFinished | None) -> str:
 
 
 def _operation(tool: ToolId) -> str:
-    return tool_id_parts(tool)[2]
+    return split_tool_id(tool)[2]

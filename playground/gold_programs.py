@@ -13,7 +13,7 @@ import httpx
 from domain.model import JsonObject
 from domain.python_source import compile_with_value
 from domain.tool import ToolDoc
-from graph.sources import read_tools
+from graph.input_files import read_tools
 from playground.calls import send
 
 _TRIES = 3

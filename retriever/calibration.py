@@ -21,10 +21,10 @@ if TYPE_CHECKING:
 REFERENCE_ENCODER = "footpath-minilm-3:652114fbc9579b78:text1:384"
 """Identity of the bundled encoder, on whose scale thresholds and features were chosen."""
 
-_FLAT = 1e-4
+_MIN_DIFFERENCE = 1e-4
 """Differences of cosines up to this are taken for rounding."""
 
-_RELATED = {
+_PAIR_DESCRIPTIONS = {
     "tools": "a request and a tool that serves it",
     "requests": "requests for the same",
     "documents": "tools for the same",
@@ -47,17 +47,17 @@ class PairCosines(Model):
     """Median over pairs of one topic."""
 
     @property
-    def separates(self) -> bool:
+    def is_separated(self) -> bool:
         """Return whether related texts stand out from unrelated ones, on any scale."""
-        return self.related - self.unrelated > _FLAT and self.related > self.upper
+        return self.related - self.unrelated > _MIN_DIFFERENCE and self.related > self.upper
 
     @property
-    def flat(self) -> bool:
+    def is_flat(self) -> bool:
         """Return whether related and unrelated texts have the same cosine."""
-        return abs(self.related - self.unrelated) <= _FLAT
+        return abs(self.related - self.unrelated) <= _MIN_DIFFERENCE
 
 
-class Calibration(Model):
+class EncoderCalibration(Model):
     """Cosine statistics of an encoder for each kind of pair; asymmetric encoders have another scale for each."""
 
     identity: str
@@ -70,15 +70,15 @@ class Calibration(Model):
     """Cosines of two documents."""
 
     @property
-    def indistinct(self) -> dict[str, PairCosines]:
+    def indistinct_kinds(self) -> dict[str, PairCosines]:
         """Return the kinds of pairs whose related texts do not stand out."""
         kinds = {"tools": self.tools, "requests": self.requests, "documents": self.documents}
-        return {kind: pairs for kind, pairs in kinds.items() if not pairs.separates}
+        return {kind: pairs for kind, pairs in kinds.items() if not pairs.is_separated}
 
     @property
-    def flat(self) -> bool:
+    def is_flat(self) -> bool:
         """Return whether a request has the same cosine with all tools."""
-        return self.tools.flat
+        return self.tools.is_flat
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +90,7 @@ class LinearMap:
 
     def map(self, cosines: Cosines) -> Cosines:
         """Map cosines, clipped to [-1, 1]; the identity map returns them unchanged."""
-        if self == _UNCHANGED:
+        if self == _IDENTITY_MAP:
             return cosines
         if isinstance(cosines, np.ndarray):
             return np.clip(cosines * np.float32(self.slope) + np.float32(self.offset), -1.0, 1.0)
@@ -111,11 +111,11 @@ class CosineScale:
     """True if mapped cosines are on the bundled encoder's scale; else thresholds and re-ranking mean little."""
 
 
-_UNCHANGED = LinearMap()
+_IDENTITY_MAP = LinearMap()
 UNSCALED = CosineScale()
 """Scale of the bundled encoder itself."""
 
-REFERENCE = Calibration(
+REFERENCE = EncoderCalibration(
     identity=REFERENCE_ENCODER,
     tools=PairCosines(unrelated=0.0046, upper=0.0530, related=0.4054),
     requests=PairCosines(unrelated=0.0712, upper=0.1251, related=0.8162),
@@ -124,73 +124,75 @@ REFERENCE = Calibration(
 """Calibration of the bundled encoder; ``tests/unit/retriever/test_calibration.py`` measures it again."""
 
 
-async def calibrate(embedder: "Embedder") -> Calibration:
+async def calibrate(embedder: "Embedder") -> EncoderCalibration:
     """Return an encoder's calibration, measured on 96 short texts; the bundled encoder's is a constant.
 
     Raises:
         UnavailableError: the encoder cannot be reached.
     """
-    return REFERENCE if embedder.identity == REFERENCE_ENCODER else await measure(embedder)
+    return REFERENCE if embedder.identity == REFERENCE_ENCODER else await measure_calibration(embedder)
 
 
-async def measure(embedder: "Embedder") -> Calibration:
+async def measure_calibration(embedder: "Embedder") -> EncoderCalibration:
     """Embed the bundled texts and compare them with each other. Raises ``UnavailableError``."""
     requests = await embedder.embed([text for pair, _ in TOPICS for text in pair], "query")
     documents = await embedder.embed([text for _, pair in TOPICS for text in pair], "document")
-    return Calibration(
+    return EncoderCalibration(
         identity=embedder.identity,
-        tools=_compared(requests, documents),
-        requests=_compared(requests, requests),
-        documents=_compared(documents, documents),
+        tools=_compare_pairs(requests, documents),
+        requests=_compare_pairs(requests, requests),
+        documents=_compare_pairs(documents, documents),
     )
 
 
-def scale_of(found: Calibration) -> CosineScale:
+def build_scale(calibration: EncoderCalibration) -> CosineScale:
     """Return the maps to the bundled encoder's scale.
 
     Cosines that do not separate related from unrelated texts are left unmapped, with a warning.
     """
-    if found.identity == REFERENCE_ENCODER:
+    if calibration.identity == REFERENCE_ENCODER:
         return UNSCALED
-    if found.indistinct:
-        _log.warning("%s", describe_indistinctness(found))
+    if calibration.indistinct_kinds:
+        _log.warning("%s", describe_indistinctness(calibration))
         return CosineScale(comparable=False)
     return CosineScale(
-        _linear_map(found.tools, REFERENCE.tools),
-        _linear_map(found.requests, REFERENCE.requests),
-        _linear_map(found.documents, REFERENCE.documents),
+        _fit_linear_map(calibration.tools, REFERENCE.tools),
+        _fit_linear_map(calibration.requests, REFERENCE.requests),
+        _fit_linear_map(calibration.documents, REFERENCE.documents),
     )
 
 
-def describe_indistinctness(found: Calibration) -> str:
+def describe_indistinctness(calibration: EncoderCalibration) -> str:
     """Return a message about an encoder whose cosines do not separate related from unrelated texts."""
     figures = "; ".join(
-        f"{_RELATED[kind]} have a cosine of {pairs.related:.3f} at the median, unrelated ones {pairs.unrelated:.3f}"
-        for kind, pairs in found.indistinct.items()
+        f"{_PAIR_DESCRIPTIONS[kind]} have a cosine of {pairs.related:.3f} at the median, unrelated ones {pairs.unrelated:.3f}"
+        for kind, pairs in calibration.indistinct_kinds.items()
     )
     return (
-        f"the encoder {found.identity} hardly tells texts apart: {figures}. Its cosines cannot be brought to a scale that thresholds "
+        f"the encoder {calibration.identity} hardly tells texts apart: {figures}. Its cosines cannot be brought to a scale that thresholds "
         "know, so what is found by it means little. Check that FOOTPATH_EMBEDDING_NAME is an embedding model and that its prefixes are "
         "right, or use another encoder"
     )
 
 
-def _linear_map(own: PairCosines, reference: PairCosines) -> LinearMap:
+def _fit_linear_map(own: PairCosines, reference: PairCosines) -> LinearMap:
     """Return the map that takes both medians to those of the reference."""
     slope = (reference.related - reference.unrelated) / (own.related - own.unrelated)
     return LinearMap(slope, reference.unrelated - slope * own.unrelated)
 
 
-def _compared(ones: "Vectors", others: "Vectors") -> PairCosines:
+def _compare_pairs(first: "Vectors", second: "Vectors") -> PairCosines:
     """Compute the statistics of all pairs of rows; each topic has two consecutive rows.
 
-    ``others`` may be ``ones`` itself: then a text is not compared with itself.
+    ``second`` may be ``first`` itself: then a text is not compared with itself.
     """
-    cosines = ones @ others.T
-    topics = np.arange(len(ones)) // 2
+    cosines = first @ second.T
+    topics = np.arange(len(first)) // 2
     same = topics[:, None] == topics[None, :]
-    apart = cosines[~same]
-    related = cosines[same & ~np.eye(len(ones), dtype=np.bool_)] if ones is others else cosines[same]
+    unrelated = cosines[~same]
+    related = cosines[same & ~np.eye(len(first), dtype=np.bool_)] if first is second else cosines[same]
     return PairCosines(
-        unrelated=float(np.median(apart)), upper=float(np.quantile(apart, 0.75)), related=float(np.median(related))
+        unrelated=float(np.median(unrelated)),
+        upper=float(np.quantile(unrelated, 0.75)),
+        related=float(np.median(related)),
     )

@@ -2,50 +2,116 @@
 
 import asyncio
 from bisect import bisect_left
+from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from domain.tool import FINISH, ToolId, tool_id, tool_id_parts
-from retriever.experience import Experience, Precedent, Walked
-from retriever.features import STRONG, Candidates, best_first
-from retriever.index import Embedder, VectorIndex
-from retriever.lexical import Words
-from retriever.request import ReadyRequest, RequestReader
+from domain.tool import FINISH, ToolId, split_tool_id, tool_id
+from retriever.calibration import LinearMap
+from retriever.experience import Precedent, ToolExperience, TransitionCount
+from retriever.features import MAX_STRONG, ScoredCandidates, argsort_descending
+from retriever.index import Embedder, VectorIndex, Vectors
+from retriever.lexical import LexicalMatch, WordIndex
+from retriever.words import split_sentences
 
-_LINKED = 20
+Scores = NDArray[np.float32]
+
+
+@dataclass(frozen=True, slots=True)
+class EncodedRequest:
+    """Vectors and BM25 matches of a request."""
+
+    vectors: Vectors
+    """Row 0 is the whole text's, the others are its sentences'."""
+    matches: Sequence[LexicalMatch]
+    """BM25 matches, in the same order."""
+    scale: LinearMap
+    """Map of cosines with tools to the scale of thresholds and re-ranking."""
+
+    @property
+    def whole_vector(self) -> NDArray[np.float32]:
+        """Return the vector of the whole text."""
+        return self.vectors[0]
+
+    def compute_scores(self, cosines: Mapping[ToolId, NDArray[np.float32]]) -> tuple[Scores, Scores]:
+        """Return calibrated cosines and BM25 scores of each tool, in order, each of shape (tools, texts), in [0, 1].
+
+        ``cosines``: each tool's cosines with ``vectors``, as an index returns them.
+        """
+        if not cosines:
+            return np.zeros((0, len(self.matches)), np.float32), np.zeros((0, len(self.matches)), np.float32)
+        scaled = np.clip(self.scale.map(np.stack(list(cosines.values()))), 0.0, 1.0)
+        return scaled, np.stack([match.select_scores(list(cosines)) for match in self.matches], axis=1)
+
+
+class RequestEncoder:
+    """Encodes requests and caches the latest ``remembered``: a walk needs the same request at every node."""
+
+    def __init__(self, embedder: Embedder, lexical: WordIndex, cache_size: int = 64) -> None:
+        self._embedder = embedder
+        self._lexical = lexical
+        self._limit = cache_size
+        self._cache: OrderedDict[str, EncodedRequest] = OrderedDict()
+
+    async def encode(self, texts: Sequence[str]) -> list[EncodedRequest]:
+        """Encode texts, in order; new ones are embedded in one batch."""
+        new = [text for text in dict.fromkeys(texts) if text not in self._cache]
+        encoded = {text: self._cache[text] for text in texts if text in self._cache}
+        if new:
+            encoded |= await self._encode(new)
+        for text, request in encoded.items():
+            self._cache[text] = request
+            self._cache.move_to_end(text)
+        while len(self._cache) > self._limit:
+            self._cache.popitem(last=False)
+        return [encoded[text] for text in texts]
+
+    async def _encode(self, texts: Sequence[str]) -> dict[str, EncodedRequest]:
+        matching = asyncio.gather(*(self._match_parts(text) for text in texts))
+        vectors, matches, scale = await asyncio.gather(self._embedder.read(texts), matching, self._embedder.scale())
+        return {
+            text: EncodedRequest(*made, scale.tools)
+            for text, made in zip(texts, zip(vectors, matches, strict=True), strict=True)
+        }
+
+    async def _match_parts(self, text: str) -> Sequence[LexicalMatch]:
+        return await asyncio.gather(*(self._lexical.match(part) for part in [text, *split_sentences(text)]))
+
+
+_MAX_LINKED = 20
 """Maximum of tools that are added because they were walked next to strong candidates."""
-_ALIKE, _FOLLOWED = 32, 5
+_MAX_PRECEDENTS, _MAX_FOLLOWED = 32, 5
 """Similar requests that are read, and how many of them contribute their tools."""
-_SETS, _OF_A_SET = 3, 20
+_MAX_TOOLSETS, _MAX_PER_TOOLSET = 3, 20
 """Strongest tool sets whose other tools are added, and the maximum of each."""
 
 
 @dataclass(frozen=True, slots=True)
-class Pool:
+class GatheredCandidates:
     """Candidates of one request with the evidence for the re-ranker."""
 
-    candidates: Candidates
-    walked: Sequence[Walked] = ()
+    candidates: ScoredCandidates
+    transitions: Sequence[TransitionCount] = ()
     """Transitions out of or into the candidates."""
     precedents: Sequence[Precedent] = ()
     """Similar past requests with the tools that served them, best first."""
 
 
-class Gathering:
+class CandidateGatherer:
     """Finds and scores the candidates of requests. Safe for concurrent use."""
 
     def __init__(
         self,
         embedder: Embedder,
         index: VectorIndex,
-        lexical: Words,
+        lexical: WordIndex,
         dense_weight: float,
-        experience: Experience | None = None,
+        experience: ToolExperience | None = None,
     ) -> None:
-        self._reader = RequestReader(embedder, lexical)
+        self._encoder = RequestEncoder(embedder, lexical)
         self._lexical = lexical
         self._index = index
         self._dense_weight = dense_weight
@@ -53,111 +119,133 @@ class Gathering:
 
     async def gather(
         self, requests: Sequence[str], size: int, category: str | None, *, widen: bool = True
-    ) -> list[Pool]:
-        """Return the candidates of each request, ``size`` from the vectors and ``size`` from the words.
+    ) -> list[GatheredCandidates]:
+        """Return the candidates of each request, ``count_tools`` from the vectors and ``count_tools`` from the words.
 
         With ``widen``, tools of the strongest tool sets, tools walked next to strong candidates and tools that served similar requests
         are added. Reads of the graph are shared by all requests.
         """
         # One text in each call: an embedding service's vector may depend on the texts that are sent with it.
-        asked = [one for (one,) in await asyncio.gather(*(self._reader.read([request]) for request in requests))]
-        found = await asyncio.gather(*(self._nearest(one, size, category) for one in asked))
+        encoded = [one for (one,) in await asyncio.gather(*(self._encoder.encode([request]) for request in requests))]
+        nearest_ids = await asyncio.gather(*(self._find_nearest(one, size, category) for one in encoded))
         if not widen:
-            judged = await self._all_judged(requests, asked, found)
-            return [Pool(one) for one in judged]
-        judged, walked, alike = await asyncio.gather(
-            self._all_judged(requests, asked, found),
-            self._beside(found),
-            asyncio.gather(*(self._precedents(one, _ALIKE) for one in asked)),
+            scored = await self._score_all(requests, encoded, nearest_ids)
+            return [GatheredCandidates(one) for one in scored]
+        scored, transitions, precedents = await asyncio.gather(
+            self._score_all(requests, encoded, nearest_ids),
+            self._find_transitions(nearest_ids),
+            asyncio.gather(*(self._search_precedents(one, _MAX_PRECEDENTS) for one in encoded)),
         )
-        others = [_others(*known, category) for known in zip(judged, walked, alike, asked, strict=True)]
-        more, further = await asyncio.gather(self._all_judged(requests, asked, others), self._beside(others))
-        return [_pool(*parts) for parts in zip(judged, walked, alike, more, further, strict=True)]
+        added_ids = [_expand(*known, category) for known in zip(scored, transitions, precedents, encoded, strict=True)]
+        added, added_transitions = await asyncio.gather(
+            self._score_all(requests, encoded, added_ids), self._find_transitions(added_ids)
+        )
+        return [
+            _build_pool(*parts) for parts in zip(scored, transitions, precedents, added, added_transitions, strict=True)
+        ]
 
-    async def size(self) -> int:
+    async def count_tools(self) -> int:
         """Return the number of indexed tools."""
         return await self._lexical.count()
 
-    async def like(self, request: str, limit: int) -> Sequence[Precedent]:
+    async def find_precedents(self, request: str, limit: int) -> Sequence[Precedent]:
         """Return the past requests most similar to this one, best first."""
-        (asked,) = await self._reader.read([request])
-        return await self._precedents(asked, limit)
+        (encoded,) = await self._encoder.encode([request])
+        return await self._search_precedents(encoded, limit)
 
-    async def relevance(self, texts: Sequence[str], ids: Sequence[ToolId]) -> list[Candidates]:
+    async def score_tools(self, texts: Sequence[str], ids: Sequence[ToolId]) -> list[ScoredCandidates]:
         """Score each text against those of the given tools that are indexed."""
-        asked = await self._reader.read(texts)
-        cosines = await self._index.cosines(np.concatenate([one.vectors for one in asked]), ids)
-        found: list[Candidates] = []
+        encoded = await self._encoder.encode(texts)
+        cosines = await self._index.compute_cosines(np.concatenate([one.vectors for one in encoded]), ids)
+        scored: list[ScoredCandidates] = []
         begin = 0
-        for text, one in zip(texts, asked, strict=True):
+        for text, one in zip(texts, encoded, strict=True):
             own = slice(begin, begin := begin + len(one.vectors))
-            found.append(self._judged(text, one, {tool: row[own] for tool, row in cosines.items()}))
-        return found
+            scored.append(self._score(text, one, {tool: row[own] for tool, row in cosines.items()}))
+        return scored
 
-    async def _nearest(self, asked: ReadyRequest, size: int, category: str | None) -> list[ToolId]:
-        """Return the ``size`` nearest tools by vector, followed by those by words."""
+    async def _find_nearest(self, encoded: EncodedRequest, size: int, category: str | None) -> list[ToolId]:
+        """Return the ``count_tools`` nearest tools by vector, followed by those by words."""
         where = None if category is None else {"category": category}
-        near, worded = await asyncio.gather(
-            self._near(asked, size, where), asyncio.to_thread(_worded, asked, size, category)
+        near, matched = await asyncio.gather(
+            self._search_vectors(encoded, size, where), asyncio.to_thread(_match_words, encoded, size, category)
         )
-        return list(dict.fromkeys(near + worded))
+        return list(dict.fromkeys(near + matched))
 
-    async def _all_judged(
-        self, requests: Sequence[str], asked: Sequence[ReadyRequest], ids: Sequence[Sequence[ToolId]]
-    ) -> list[Candidates]:
+    async def _score_all(
+        self, requests: Sequence[str], encoded: Sequence[EncodedRequest], ids: Sequence[Sequence[ToolId]]
+    ) -> list[ScoredCandidates]:
         """Score each request's tools."""
         cosines = await asyncio.gather(
-            *(self._index.cosines(one.vectors, own) for one, own in zip(asked, ids, strict=True))
+            *(self._index.compute_cosines(one.vectors, own) for one, own in zip(encoded, ids, strict=True))
         )
-        return [self._judged(*known) for known in zip(requests, asked, cosines, strict=True)]
+        return [self._score(*known) for known in zip(requests, encoded, cosines, strict=True)]
 
-    async def _beside(self, tools: Sequence[Sequence[ToolId]]) -> list[list[Walked]]:
+    async def _find_transitions(self, tools: Sequence[Sequence[ToolId]]) -> list[list[TransitionCount]]:
         """Return the transitions out of or into each of these sets of tools, in one read of the graph."""
         everything = list(dict.fromkeys(tool for own in tools for tool in own))
-        walked = await self._experience.beside(everything) if self._experience and everything else ()
+        transitions = await self._experience.find_transitions(everything) if self._experience and everything else ()
         sets = [frozenset(own) for own in tools]
-        return [[one for one in walked if one.source in own or one.target in own] for own in sets]
+        return [[one for one in transitions if one.source in own or one.target in own] for own in sets]
 
-    async def _precedents(self, asked: ReadyRequest, limit: int) -> Sequence[Precedent]:
-        return await self._experience.precedents(asked.whole, limit) if self._experience and limit else ()
+    async def _search_precedents(self, encoded: EncodedRequest, limit: int) -> Sequence[Precedent]:
+        return await self._experience.find_precedents(encoded.whole_vector, limit) if self._experience and limit else ()
 
-    async def _near(self, asked: ReadyRequest, size: int, where: Mapping[str, str] | None) -> list[ToolId]:
-        return [hit.id for hit in await self._index.search(asked.whole, size, where)]
+    async def _search_vectors(
+        self, encoded: EncodedRequest, size: int, where: Mapping[str, str] | None
+    ) -> list[ToolId]:
+        return [hit.id for hit in await self._index.search(encoded.whole_vector, size, where)]
 
-    def _judged(self, request: str, asked: ReadyRequest, cosines: Mapping[ToolId, NDArray[np.float32]]) -> Candidates:
+    def _score(
+        self, request: str, encoded: EncodedRequest, cosines: Mapping[ToolId, NDArray[np.float32]]
+    ) -> ScoredCandidates:
         """Score the tools that have these cosines with the request."""
-        dense, worded = asked.scores(cosines)
+        dense, bm25 = encoded.compute_scores(cosines)
         share = self._dense_weight
-        fused = (share * halves(dense) + (1 - share) * halves(worded)).astype(np.float32)
-        return Candidates(request, tuple(cosines), dense, worded, fused)
+        fused = (share * combine_parts(dense) + (1 - share) * combine_parts(bm25)).astype(np.float32)
+        return ScoredCandidates(request, tuple(cosines), dense, bm25, fused)
 
 
-def _others(
-    found: Candidates, walked: Sequence[Walked], alike: Sequence[Precedent], asked: ReadyRequest, category: str | None
+def _expand(
+    candidates: ScoredCandidates,
+    transitions: Sequence[TransitionCount],
+    precedents: Sequence[Precedent],
+    encoded: EncodedRequest,
+    category: str | None,
 ) -> list[ToolId]:
     """Return tools to add to the candidates by tool set, transitions and precedents; none without candidates."""
-    if not found.ids:
+    if not candidates.ids:
         return []
-    siblings = _siblings(found, asked.matches[0].ids)
-    return list(dict.fromkeys([*siblings, *_linked(found, walked, category), *_followed(found, alike, category)]))
+    same_toolset = _find_same_toolset(candidates, encoded.matches[0].ids)
+    return list(
+        dict.fromkeys(
+            [
+                *same_toolset,
+                *_find_linked(candidates, transitions, category),
+                *_find_followed(candidates, precedents, category),
+            ]
+        )
+    )
 
 
-def _pool(
-    found: Candidates,
-    walked: Sequence[Walked],
-    alike: Sequence[Precedent],
-    more: Candidates,
-    further: Sequence[Walked],
-) -> Pool:
-    """Join the first candidates with those added later (``more``) and their transitions (``further``)."""
-    if not found.ids:
-        return Pool(found)
-    if not more.ids:
-        return Pool(found, walked, alike)
-    return Pool(_joined(found, more), tuple(dict.fromkeys([*walked, *further])), alike)
+def _build_pool(
+    candidates: ScoredCandidates,
+    transitions: Sequence[TransitionCount],
+    precedents: Sequence[Precedent],
+    added: ScoredCandidates,
+    added_transitions: Sequence[TransitionCount],
+) -> GatheredCandidates:
+    """Join the first candidates with those added later (``added``) and their transitions (``added_transitions``)."""
+    if not candidates.ids:
+        return GatheredCandidates(candidates)
+    if not added.ids:
+        return GatheredCandidates(candidates, transitions, precedents)
+    return GatheredCandidates(
+        _join(candidates, added), tuple(dict.fromkeys([*transitions, *added_transitions])), precedents
+    )
 
 
-def halves(scores: NDArray[np.float32]) -> NDArray[np.float32]:
+def combine_parts(scores: NDArray[np.float32]) -> NDArray[np.float32]:
     """Return the mean of column 0, the whole text's, and the best other column.
 
     A request may ask for several things, and each tool serves one of them.
@@ -165,63 +253,70 @@ def halves(scores: NDArray[np.float32]) -> NDArray[np.float32]:
     return scores[:, 0] if scores.shape[1] == 1 else (scores[:, 0] + scores[:, 1:].max(axis=1)) / 2
 
 
-def _worded(asked: ReadyRequest, limit: int, category: str | None) -> list[ToolId]:
+def _match_words(encoded: EncodedRequest, limit: int, category: str | None) -> list[ToolId]:
     """Return candidates by BM25, from the whole request and from each sentence."""
-    first = asked.matches[0]
+    first = encoded.matches[0]
     allowed = None
     if category is not None:
         allowed = np.zeros(len(first.ids), np.bool_)
-        allowed[_beginning_with(tool_id(category, "", "").removesuffix("//"), first.ids)] = True
-    share = limit // len(asked.matches) + 1
-    found = first.best(limit, allowed)
+        allowed[_slice_prefix(tool_id(category, "", "").removesuffix("//"), first.ids)] = True
+    share = limit // len(encoded.matches) + 1
+    matched = first.select_best(limit, allowed)
     # If the index was swapped between two matches, their rows differ: then only the whole request's count.
-    for match in asked.matches[1:]:
+    for match in encoded.matches[1:]:
         if match.ids is first.ids:
-            found += match.best(share, allowed)
-    return found
+            matched += match.select_best(share, allowed)
+    return matched
 
 
-def _linked(found: Candidates, walked: Sequence[Walked], category: str | None) -> list[ToolId]:
-    """Return tools outside ``found`` that have transitions from or to its strongest, best linked first."""
-    strong = {found.ids[place]: float(found.fused[place]) for place in best_first(found.fused)[:STRONG]}
-    known, weight = set(found.ids), dict[ToolId, float]()
-    for one in walked:
-        for here, there in ((one.source, one.target), (one.target, one.source)):
-            if here not in strong or there in known or there == FINISH:
+def _find_linked(
+    candidates: ScoredCandidates, transitions: Sequence[TransitionCount], category: str | None
+) -> list[ToolId]:
+    """Return tools outside ``candidates`` that have transitions from or to its strongest, best linked first."""
+    strong = {
+        candidates.ids[place]: float(candidates.fused[place])
+        for place in argsort_descending(candidates.fused)[:MAX_STRONG]
+    }
+    known_ids, weight = set(candidates.ids), dict[ToolId, float]()
+    for one in transitions:
+        for end, neighbour in ((one.source, one.target), (one.target, one.source)):
+            if end not in strong or neighbour in known_ids or neighbour == FINISH:
                 continue
-            if category in (None, tool_id_parts(there)[0]):
-                weight[there] = weight.get(there, 0.0) + strong[here] * one.count
-    return sorted(weight, key=lambda tool: (-weight[tool], tool))[:_LINKED]
+            if category in (None, split_tool_id(neighbour)[0]):
+                weight[neighbour] = weight.get(neighbour, 0.0) + strong[end] * one.count
+    return sorted(weight, key=lambda tool: (-weight[tool], tool))[:_MAX_LINKED]
 
 
-def _followed(found: Candidates, precedents: Sequence[Precedent], category: str | None) -> list[ToolId]:
-    """Return tools outside ``found`` that served the most similar requests."""
-    tools = dict.fromkeys(tool for one in precedents[:_FOLLOWED] for tool in one.tools)
-    known = set(found.ids)
-    return [tool for tool in tools if tool not in known and category in (None, tool_id_parts(tool)[0])]
+def _find_followed(candidates: ScoredCandidates, precedents: Sequence[Precedent], category: str | None) -> list[ToolId]:
+    """Return tools outside ``candidates`` that served the most similar requests."""
+    tools = dict.fromkeys(tool for one in precedents[:_MAX_FOLLOWED] for tool in one.tools)
+    known_ids = set(candidates.ids)
+    return [tool for tool in tools if tool not in known_ids and category in (None, split_tool_id(tool)[0])]
 
 
-def _siblings(found: Candidates, ids: Sequence[ToolId]) -> list[ToolId]:
-    """Return tools outside ``found`` from the tool sets of its strongest. ``ids``: all indexed tools, sorted."""
-    order = best_first(found.fused)
-    sets = list(dict.fromkeys(found.ids[place].rpartition("/")[0] for place in order[: 4 * _SETS]))[:_SETS]
-    taken: list[ToolId] = []
+def _find_same_toolset(candidates: ScoredCandidates, ids: Sequence[ToolId]) -> list[ToolId]:
+    """Return tools outside ``candidates`` from the tool sets of its strongest. ``ids``: all indexed tools, sorted."""
+    order = argsort_descending(candidates.fused)
+    sets = list(dict.fromkeys(candidates.ids[place].rpartition("/")[0] for place in order[: 4 * _MAX_TOOLSETS]))[
+        :_MAX_TOOLSETS
+    ]
+    same_toolset: list[ToolId] = []
     for name in sets:
-        taken += ids[_beginning_with(name, ids)][:_OF_A_SET]
-    known = set(found.ids)
-    return [tool for tool in taken if tool not in known]
+        same_toolset += ids[_slice_prefix(name, ids)][:_MAX_PER_TOOLSET]
+    known_ids = set(candidates.ids)
+    return [tool for tool in same_toolset if tool not in known_ids]
 
 
-def _beginning_with(name: str, ids: Sequence[ToolId]) -> slice:
+def _slice_prefix(name: str, ids: Sequence[ToolId]) -> slice:
     """Return the slice of sorted ids that lie in a category or tool set; "0" is the character right after "/"."""
     return slice(bisect_left(ids, f"{name}/"), bisect_left(ids, f"{name}0"))
 
 
-def _joined(one: Candidates, other: Candidates) -> Candidates:
-    return Candidates(
-        one.request,
-        (*one.ids, *other.ids),
-        np.concatenate([one.cosines, other.cosines]),
-        np.concatenate([one.worded, other.worded]),
-        np.concatenate([one.fused, other.fused]),
+def _join(first: ScoredCandidates, second: ScoredCandidates) -> ScoredCandidates:
+    return ScoredCandidates(
+        first.request,
+        (*first.ids, *second.ids),
+        np.concatenate([first.cosines, second.cosines]),
+        np.concatenate([first.bm25, second.bm25]),
+        np.concatenate([first.fused, second.fused]),
     )

@@ -3,39 +3,39 @@
 from hashlib import blake2b
 
 from domain.tool import ToolDoc
-from retriever.words import first_words, split_identifier
+from retriever.words import split_identifier, truncate_words
 
-TEMPLATE = "1"
+TEMPLATE_VERSION = "1"
 """Version of both text forms. Change it with them: indexes of another version are refused, not mixed."""
 
 _MAX_TEXT = 20_000
 """Characters of a field that are read: catalogue texts come from strangers and may be huge."""
 
 
-def dense_text(tool: ToolDoc) -> str:
+def build_dense_text(tool: ToolDoc) -> str:
     """Return the text for the encoder, most informative part first, because the encoder sees 96 tokens."""
     parts = [f"{tool.toolset}: {split_identifier(tool.api)}."]
-    if description := first_words(tool.description[:_MAX_TEXT], 40):
+    if description := truncate_words(tool.description[:_MAX_TEXT], 40):
         parts.append(description)
-    if about := first_words(tool.toolset_description[:_MAX_TEXT], 20):
+    if about := truncate_words(tool.toolset_description[:_MAX_TEXT], 20):
         parts.append(about)
     parts.append(f"Category {tool.category}.")
-    if names := _parameter_names(tool):
+    if names := _format_parameter_names(tool):
         parts.append(f"Parameters {', '.join(names)}")
     return " ".join(parts)
 
 
-def lexical_text(tool: ToolDoc) -> str:
+def build_lexical_text(tool: ToolDoc) -> str:
     """Return the text for BM25; names occur twice, because they say more than a word of a description."""
     parts = [tool.category, tool.toolset, tool.toolset, tool.api, tool.api]
-    parts += [first_words(text[:_MAX_TEXT], 300) for text in (tool.description, tool.toolset_description)]
-    return " ".join([*parts, *_parameter_names(tool)])
+    parts += [truncate_words(text[:_MAX_TEXT], 300) for text in (tool.description, tool.toolset_description)]
+    return " ".join([*parts, *_format_parameter_names(tool)])
 
 
-def digest(text: str) -> str:
+def hash_text(text: str) -> str:
     """Return a hash of a text, by which an unchanged text is not embedded again."""
     return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=12).hexdigest()
 
 
-def _parameter_names(tool: ToolDoc, limit: int = 12) -> list[str]:
+def _format_parameter_names(tool: ToolDoc, limit: int = 12) -> list[str]:
     return [split_identifier(parameter.name[:100]) for parameter in tool.parameters[:limit]]

@@ -8,14 +8,14 @@ from typing import Literal
 from pydantic import Field, ValidationError
 
 from domain.errors import UsageError
-from domain.model import Model, what_is_wrong
+from domain.model import Model, describe_errors
 
 MODEL_FILE = "model.onnx"
 TOKENIZER_FILE = "tokenizer.json"
-FORM_FILE = "encoder.json"
+CONFIG_FILE = "encoder.json"
 
 
-class EncoderForm(Model):
+class EncoderConfig(Model):
     """Configuration of an encoder; the defaults are those of the bundled one."""
 
     dimension: int = Field(default=384, ge=1)
@@ -30,44 +30,44 @@ class EncoderForm(Model):
     """Tokens after which a tool's document is cut."""
 
 
-def keep_use_private() -> None:
+def disable_telemetry() -> None:
     """Turn off the usage reports of onnxruntime (1.29 and newer); call this before it is imported."""
     os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")
 
 
-def read_form(folder: Path) -> EncoderForm:
+def read_encoder_config(folder: Path) -> EncoderConfig:
     """Read the configuration of the encoder in ``folder``; defaults where there is no file.
 
     Raises:
         UsageError: the file cannot be read or is invalid.
     """
-    file = folder / FORM_FILE
+    file = folder / CONFIG_FILE
     try:
-        return EncoderForm.model_validate_json(file.read_bytes())
+        return EncoderConfig.model_validate_json(file.read_bytes())
     except FileNotFoundError:
-        return EncoderForm()
+        return EncoderConfig()
     except OSError as error:
         raise UsageError(f"{file} cannot be read ({error.strerror}); export the encoder anew") from error
     except ValidationError as error:
-        raise UsageError(f"{file} cannot be used ({what_is_wrong(error)}); export the encoder anew") from error
+        raise UsageError(f"{file} cannot be used ({describe_errors(error)}); export the encoder anew") from error
 
 
-def write_form(form: EncoderForm, folder: Path) -> None:
+def write_encoder_config(config: EncoderConfig, folder: Path) -> None:
     """Write the configuration into ``folder``; no file is kept for the defaults."""
-    if form == EncoderForm():
-        (folder / FORM_FILE).unlink(missing_ok=True)
+    if config == EncoderConfig():
+        (folder / CONFIG_FILE).unlink(missing_ok=True)
     else:
-        (folder / FORM_FILE).write_text(form.model_dump_json(indent=2) + "\n", encoding="utf-8")
+        (folder / CONFIG_FILE).write_text(config.model_dump_json(indent=2) + "\n", encoding="utf-8")
 
 
-def hash_of(folder: Path) -> str:
+def hash_encoder(folder: Path) -> str:
     """Return the SHA-256 that identifies an exported encoder: model, tokenizer and, if there is one, configuration.
 
     Raises:
         OSError: the files are missing or unreadable.
     """
-    told = hashlib.sha256((folder / MODEL_FILE).read_bytes())
-    told.update((folder / TOKENIZER_FILE).read_bytes())
-    if (folder / FORM_FILE).exists():
-        told.update((folder / FORM_FILE).read_bytes())
-    return told.hexdigest()
+    digest = hashlib.sha256((folder / MODEL_FILE).read_bytes())
+    digest.update((folder / TOKENIZER_FILE).read_bytes())
+    if (folder / CONFIG_FILE).exists():
+        digest.update((folder / CONFIG_FILE).read_bytes())
+    return digest.hexdigest()

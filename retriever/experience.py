@@ -9,12 +9,12 @@ from numpy.typing import NDArray
 
 from domain.tool import ToolId
 
-SHARPNESS = 8
+VOTE_EXPONENT = 8
 """Exponent of similarity in votes: a similar request's vote is its similarity to this power."""
 
 
 @dataclass(frozen=True, slots=True)
-class Walked:
+class TransitionCount:
     """Number of times that accepted paths went from one tool to another."""
 
     source: ToolId
@@ -32,13 +32,13 @@ class Precedent:
     """Cosine with the current request."""
 
 
-class Experience(Protocol):
+class ToolExperience(Protocol):
     """The part of graph and long-term memory that the search reads."""
 
-    async def beside(self, tools: Iterable[ToolId]) -> Sequence[Walked]:
+    async def find_transitions(self, tools: Iterable[ToolId]) -> Sequence[TransitionCount]:
         """Return every transition out of or into one of these tools."""
         ...
 
-    async def precedents(self, request: NDArray[np.float32], limit: int) -> Sequence[Precedent]:
+    async def find_precedents(self, request: NDArray[np.float32], limit: int) -> Sequence[Precedent]:
         """Return the past requests most similar to this vector (of unit length), best first."""
         ...

@@ -6,16 +6,16 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from domain.tool import ToolId, tool_id_parts
-from retriever.experience import SHARPNESS, Precedent, Walked
-from retriever.words import name_words, standard_name, words
+from domain.tool import ToolId, split_tool_id
+from retriever.experience import VOTE_EXPONENT, Precedent, TransitionCount
+from retriever.words import normalize_name, split_name, split_words
 
 Values = NDArray[np.float32]
 
-VERSION = "3"
+FEATURES_VERSION = "3"
 """Version of the features; a re-ranker of another version is refused. 3: cosines are calibrated."""
 
-SCORES = (
+SCORE_FEATURES = (
     "cosine whole",
     "cosine best sentence",
     "cosine sentences' mean",
@@ -29,61 +29,75 @@ SCORES = (
     "place fused",
     "best place in a sentence",
 )
-TOOLSET = ("tool set's best other", "tool set's mean of three", "tool set's candidates", "category's share")
-NAMES = ("tool set's words asked for", "api's words asked for", "tool set named")
-WALKED = ("walks", "walked", "linked", "linked at most", "tool set's walks")
-PRECEDENTS = ("most alike that it served", "votes of those alike", "place among those alike", "tool set's most alike")
-REQUEST = ("sentences", "words")
-NAMES_OF_ALL = (*SCORES, *TOOLSET, *NAMES, *WALKED, *PRECEDENTS, *REQUEST)
+TOOLSET_FEATURES = ("tool set's best other", "tool set's mean of three", "tool set's candidates", "category's share")
+NAME_FEATURES = ("tool set's words asked for", "api's words asked for", "tool set named")
+WALK_FEATURES = ("walks", "walked", "linked", "linked at most", "tool set's walks")
+PRECEDENT_FEATURES = (
+    "most alike that it served",
+    "votes of those alike",
+    "place among those alike",
+    "tool set's most alike",
+)
+REQUEST_FEATURES = ("sentences", "words")
+FEATURE_NAMES = (
+    *SCORE_FEATURES,
+    *TOOLSET_FEATURES,
+    *NAME_FEATURES,
+    *WALK_FEATURES,
+    *PRECEDENT_FEATURES,
+    *REQUEST_FEATURES,
+)
 
-STRONG = 10
+MAX_STRONG = 10
 """Number of best candidates by fused score whose neighbours count as linked."""
 
 
 @dataclass(frozen=True, slots=True)
-class Candidates:
+class ScoredCandidates:
     """Tools with their scores for one request, all in [0, 1]."""
 
     request: str
     ids: Sequence[ToolId]
     cosines: Values
     """Calibrated cosines, shape (candidates, 1 + sentences); column 0 is the whole request's."""
-    worded: Values
+    bm25: Values
     """BM25 scores, of the same shape."""
     fused: Values
     """Weighted sums of both, shape (candidates,)."""
 
 
-def best_first(scores: Values) -> list[int]:
+def argsort_descending(scores: Values) -> list[int]:
     """Return the places by descending score; equal scores keep their order."""
     return np.argsort(-scores, kind="stable").tolist()
 
 
-def features(found: Candidates, walked: Sequence[Walked], precedents: Sequence[Precedent] = ()) -> Values:
-    """Compute the feature matrix, shape (candidates, ``NAMES_OF_ALL``).
+def compute_features(
+    candidates: ScoredCandidates, transitions: Sequence[TransitionCount], precedents: Sequence[Precedent] = ()
+) -> Values:
+    """Compute the feature matrix, shape (candidates, ``FEATURE_NAMES``).
 
     Args:
-        found: the candidates.
-        walked: the transitions out of or into any candidate.
+        candidates: the candidates.
+        transitions: the transitions out of or into any candidate.
         precedents: similar requests, best first.
     """
-    parts = [tool_id_parts(tool) for tool in found.ids]
-    sets = _numbers([standard_name(toolset) for _, toolset, _ in parts])
-    categories = _numbers([category for category, _, _ in parts])
+    parts = [split_tool_id(tool) for tool in candidates.ids]
+    sets = _number_names([normalize_name(toolset) for _, toolset, _ in parts])
+    categories = _number_names([category for category, _, _ in parts])
     columns = [
-        *_scores(found),
-        *_of_sets(found.fused, sets, categories),
-        *_names(found.request, parts),
-        *_walks(found, walked, sets),
-        *_precedents(found.ids, precedents, sets),
-        *_asked(found),
+        *_compute_score_features(candidates),
+        *_compute_toolset_features(candidates.fused, sets, categories),
+        *_compute_name_features(candidates.request, parts),
+        *_compute_walk_features(candidates, transitions, sets),
+        *_compute_precedent_features(candidates.ids, precedents, sets),
+        *_compute_request_features(candidates),
     ]
     return np.stack(columns, axis=1).astype(np.float32)
 
 
-def _scores(found: Candidates) -> list[Values]:
-    """Compute the columns ``SCORES``."""
-    cosines, worded, fused = found.cosines, found.worded, found.fused
+def _compute_score_features(candidates: ScoredCandidates) -> list[Values]:
+    """Compute the columns ``SCORE_FEATURES``."""
+    cosines, worded, fused = candidates.cosines, candidates.bm25, candidates.fused
     parts = slice(1, None) if cosines.shape[1] > 1 else slice(0, None)
     both = cosines[:, parts] + worded[:, parts]
     return [
@@ -95,22 +109,22 @@ def _scores(found: Candidates) -> list[Values]:
         worded[:, parts].mean(axis=1),
         fused,
         fused - fused.max(),
-        _places(cosines[:, 0]),
-        _places(worded[:, 0]),
-        _places(fused),
-        np.stack([_places(both[:, part]) for part in range(both.shape[1])]).max(axis=0),
+        _compute_reciprocal_ranks(cosines[:, 0]),
+        _compute_reciprocal_ranks(worded[:, 0]),
+        _compute_reciprocal_ranks(fused),
+        np.stack([_compute_reciprocal_ranks(both[:, part]) for part in range(both.shape[1])]).max(axis=0),
     ]
 
 
-def _places(scores: Values) -> Values:
+def _compute_reciprocal_ranks(scores: Values) -> Values:
     """Return reciprocal ranks: 1 for the best, ½ for the second …; equal scores rank in their order."""
     places = np.empty(len(scores), np.float32)
-    places[best_first(scores)] = 1.0 / np.arange(1, len(scores) + 1, dtype=np.float32)
+    places[argsort_descending(scores)] = 1.0 / np.arange(1, len(scores) + 1, dtype=np.float32)
     return places
 
 
-def _of_sets(fused: Values, sets: NDArray[np.int64], categories: NDArray[np.int64]) -> list[Values]:
-    """Compute the columns ``TOOLSET``. ``sets`` and ``categories``: each candidate's, by number."""
+def _compute_toolset_features(fused: Values, sets: NDArray[np.int64], categories: NDArray[np.int64]) -> list[Values]:
+    """Compute the columns ``TOOLSET_FEATURES``. ``sets`` and ``categories``: each candidate's, by number."""
     count = np.bincount(sets)
     order = np.lexsort((-fused, sets))  # each set's candidates together, best first
     starts = np.cumsum(count) - count
@@ -121,58 +135,62 @@ def _of_sets(fused: Values, sets: NDArray[np.int64], categories: NDArray[np.int6
     mean = (three.sum(axis=0) / np.minimum(count, 3)).astype(np.float32)[sets]
     other = np.where(count > 1, three[0], np.float32(0))[sets]
     other[order[starts]] = three[1]  # the best of a set has the second as its best other
-    top = best_first(fused)[:20]
+    top = argsort_descending(fused)[:20]
     share = np.bincount(categories[top], weights=fused[top], minlength=int(categories.max()) + 1)
     of_all = (share / max(float(share.sum()), 1e-9)).astype(np.float32)
     return [other, mean, np.log1p(count).astype(np.float32)[sets], of_all[categories]]
 
 
-def _names(request: str, parts: Sequence[tuple[str, str, str]]) -> list[Values]:
-    """Compute the columns ``NAMES``. ``parts``: each candidate's category, tool set and API."""
-    asked = words(request)
+def _compute_name_features(request: str, parts: Sequence[tuple[str, str, str]]) -> list[Values]:
+    """Compute the columns ``NAME_FEATURES``. ``parts``: each candidate's category, tool set and API."""
+    request_words = split_words(request)
     # Blanks at both ends, so that a name is found as whole words only.
-    known, run = set(asked), f" {' '.join(asked)} "
+    distinct_words, run = set(request_words), f" {' '.join(request_words)} "
     rows = [
         (
-            _share(name_words(toolset), known),
-            _share(name_words(api), known),
-            f" {' '.join(name_words(toolset))} " in run,
+            _compute_coverage(split_name(toolset), distinct_words),
+            _compute_coverage(split_name(api), distinct_words),
+            f" {' '.join(split_name(toolset))} " in run,
         )
         for _, toolset, api in parts
     ]
     return list(np.array(rows, np.float32).reshape(len(parts), 3).T)
 
 
-def _share(named: Sequence[str], asked: set[str]) -> float:
+def _compute_coverage(name: Sequence[str], request_words: set[str]) -> float:
     """Return the share of a name's words that the request has."""
-    return sum(word in asked for word in named) / len(named) if named else 0.0
+    return sum(word in request_words for word in name) / len(name) if name else 0.0
 
 
-def _walks(found: Candidates, walked: Sequence[Walked], sets: NDArray[np.int64]) -> list[Values]:
-    """Compute the columns ``WALKED``."""
-    row = {tool: number for number, tool in enumerate(found.ids)}
-    out, into = np.zeros(len(row), np.float32), np.zeros(len(row), np.float32)
-    for one in walked:
+def _compute_walk_features(
+    candidates: ScoredCandidates, transitions: Sequence[TransitionCount], sets: NDArray[np.int64]
+) -> list[Values]:
+    """Compute the columns ``WALK_FEATURES``."""
+    row = {tool: number for number, tool in enumerate(candidates.ids)}
+    outgoing, incoming = np.zeros(len(row), np.float32), np.zeros(len(row), np.float32)
+    for one in transitions:
         if one.source in row:
-            out[row[one.source]] += one.count
+            outgoing[row[one.source]] += one.count
         if one.target in row:
-            into[row[one.target]] += one.count
+            incoming[row[one.target]] += one.count
     # A tool in the middle of a path has a transition in and one out: the larger sum counts each path once.
-    walks = np.maximum(out, into)
-    strong = {place: float(found.fused[place]) for place in best_first(found.fused)[:STRONG]}
+    walks = np.maximum(outgoing, incoming)
+    strong = {place: float(candidates.fused[place]) for place in argsort_descending(candidates.fused)[:MAX_STRONG]}
     linked, most = np.zeros(len(row), np.float32), np.zeros(len(row), np.float32)
-    for one in walked:
-        for here, there in ((one.source, one.target), (one.target, one.source)):
-            if (start := row.get(here, -1)) in strong and there in row and here != there:
+    for one in transitions:
+        for end, neighbour in ((one.source, one.target), (one.target, one.source)):
+            if (start := row.get(end, -1)) in strong and neighbour in row and end != neighbour:
                 part = strong[start] * one.count / max(float(walks[start]), 1.0)
-                linked[row[there]] += part
-                most[row[there]] = max(most[row[there]], part)
+                linked[row[neighbour]] += part
+                most[row[neighbour]] = max(most[row[neighbour]], part)
     of_set = np.bincount(sets, weights=walks).astype(np.float32)[sets]
     return [np.log1p(walks), (walks > 0).astype(np.float32), linked, most, np.log1p(of_set)]
 
 
-def _precedents(ids: Sequence[ToolId], precedents: Sequence[Precedent], sets: NDArray[np.int64]) -> list[Values]:
-    """Compute the columns ``PRECEDENTS``."""
+def _compute_precedent_features(
+    ids: Sequence[ToolId], precedents: Sequence[Precedent], sets: NDArray[np.int64]
+) -> list[Values]:
+    """Compute the columns ``PRECEDENT_FEATURES``."""
     row = {tool: number for number, tool in enumerate(ids)}
     most, votes, place, of_set = (np.zeros(len(ids), np.float32) for _ in range(4))
     for number, one in enumerate(precedents):
@@ -180,20 +198,20 @@ def _precedents(ids: Sequence[ToolId], precedents: Sequence[Precedent], sets: ND
         for tool in set(one.tools) & row.keys():
             here = row[tool]
             most[here] = max(most[here], similarity)
-            votes[here] += similarity**SHARPNESS
+            votes[here] += similarity**VOTE_EXPONENT
             place[here] = max(place[here], 1.0 / (1 + number))
     np.maximum.at(of_set, sets, most)
-    total = sum(max(0.0, one.similarity) ** SHARPNESS for one in precedents)
+    total = sum(max(0.0, one.similarity) ** VOTE_EXPONENT for one in precedents)
     return [most, votes / max(total, 1e-9), place, of_set[sets]]
 
 
-def _asked(found: Candidates) -> list[Values]:
-    """Compute the columns ``REQUEST``, the same for all candidates."""
-    whole = np.ones(len(found.ids), np.float32)
-    return [whole * (found.cosines.shape[1] - 1), whole * np.log1p(len(found.request.split()))]
+def _compute_request_features(candidates: ScoredCandidates) -> list[Values]:
+    """Compute the columns ``REQUEST_FEATURES``, the same for all candidates."""
+    ones = np.ones(len(candidates.ids), np.float32)
+    return [ones * (candidates.cosines.shape[1] - 1), ones * np.log1p(len(candidates.request.split()))]
 
 
-def _numbers(names: Sequence[str]) -> NDArray[np.int64]:
+def _number_names(names: Sequence[str]) -> NDArray[np.int64]:
     """Number the distinct names in order of first occurrence, and return each name's number."""
     number = {name: place for place, name in enumerate(dict.fromkeys(names))}
     return np.array([number[name] for name in names], np.int64)

@@ -48,7 +48,7 @@ class Embedder(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Point:
+class VectorPoint:
     """A tool's vector with its payload."""
 
     id: ToolId
@@ -60,7 +60,7 @@ class Point:
 
 
 @dataclass(frozen=True, slots=True)
-class Hit:
+class VectorHit:
     """A search result of a vector index."""
 
     id: ToolId
@@ -68,13 +68,13 @@ class Hit:
     """Cosine similarity, in [-1, 1]."""
 
 
-def hit_score(hit: Hit) -> float:
-    """Return the hit's cosine, as a key for :mod:`domain.ties`."""
+def get_hit_score(hit: VectorHit) -> float:
+    """Return the hit's cosine, as a key for :mod:`domain.ranking`."""
     return hit.score
 
 
-def hit_id(hit: Hit) -> ToolId:
-    """Return the tool's id, as a key for :mod:`domain.ties`."""
+def get_hit_id(hit: VectorHit) -> ToolId:
+    """Return the tool's id, as a key for :mod:`domain.ranking`."""
     return hit.id
 
 
@@ -85,7 +85,7 @@ class VectorIndex(Protocol):
         """Open or create the collection; raises ``StoreVersionError`` if it has vectors of another identity."""
         ...
 
-    async def put(self, points: Sequence[Point]) -> None:
+    async def put(self, points: Sequence[VectorPoint]) -> None:
         """Insert or replace points by id."""
         ...
 
@@ -95,25 +95,25 @@ class VectorIndex(Protocol):
 
     async def search(
         self, vector: NDArray[np.float32], limit: int, where: Mapping[str, str] | None = None
-    ) -> list[Hit]:
-        """Return the nearest points, best first; ties are ordered by id (:mod:`domain.ties`).
+    ) -> list[VectorHit]:
+        """Return the nearest points, best first; ties are ordered by id (:mod:`domain.ranking`).
 
         ``where`` holds equality filters on the payload (``category``).
         """
         ...
 
-    async def cosines(self, asked: Vectors, ids: Iterable[ToolId]) -> dict[ToolId, NDArray[np.float32]]:
-        """Return each tool's cosines with the rows of ``asked``, shape (len(asked),), in the order of ``ids``.
+    async def compute_cosines(self, queries: Vectors, ids: Iterable[ToolId]) -> dict[ToolId, NDArray[np.float32]]:
+        """Return each tool's cosines with the rows of ``queries``, shape (len(asked),), in the order of ``ids``.
 
         Unknown ids are left out. A server sends a number for each pair, not the vectors.
         """
         ...
 
-    async def vectors(self, ids: Iterable[ToolId]) -> dict[ToolId, NDArray[np.float32]]:
+    async def fetch_vectors(self, ids: Iterable[ToolId]) -> dict[ToolId, NDArray[np.float32]]:
         """Return stored vectors by id; unknown ids are left out."""
         ...
 
-    async def digests(self) -> dict[ToolId, str]:
+    async def fetch_digests(self) -> dict[ToolId, str]:
         """Return all ids with the digest of their text, so that a re-run embeds only what has changed."""
         ...
 

@@ -8,8 +8,8 @@ from collections.abc import AsyncIterator, Callable, Mapping
 from dataclasses import dataclass
 
 from domain.tool import ToolDoc, ToolId
-from retriever.documents import dense_text, digest, lexical_text
-from retriever.index import Embedder, Point, VectorIndex, Vectors
+from retriever.documents import build_dense_text, build_lexical_text, hash_text
+from retriever.index import Embedder, VectorIndex, VectorPoint, Vectors
 from retriever.lexical import LexicalIndex
 
 _BATCH = 512
@@ -44,45 +44,50 @@ async def index_tools(
     ``progress`` gets the number of documents done so far. The index must be set up. Raises ``UnavailableError``.
     """
     start = time.perf_counter()
-    words: dict[ToolId, str] = {}
+    lexical_texts: dict[ToolId, str] = {}
     embedded = 0
 
     # Documents are read once: the texts for BM25 are collected while the vectors are made.
-    async def told() -> AsyncIterator[ToolDoc]:
+    async def record_texts() -> AsyncIterator[ToolDoc]:
         async for tool in documents:
-            words[tool.id] = lexical_text(tool)
+            lexical_texts[tool.id] = build_lexical_text(tool)
             yield tool
 
-    async for portion in unindexed(told(), await index.digests()):
+    async for portion in select_unindexed(record_texts(), await index.fetch_digests()):
         await put_portion(portion, await embedder.embed([text for _, text, _ in portion], "document"), index)
         embedded += len(portion)
         if progress:
-            progress(len(words))
-    rebuilt = bool(words) and await lexical.put(words)
+            progress(len(lexical_texts))
+    rebuilt = bool(lexical_texts) and await lexical.put(lexical_texts)
     if progress:
-        progress(len(words))
-    return IndexReport(len(words), embedded, rebuilt, time.perf_counter() - start)
+        progress(len(lexical_texts))
+    return IndexReport(len(lexical_texts), embedded, rebuilt, time.perf_counter() - start)
 
 
-async def unindexed(documents: AsyncIterator[ToolDoc], known: Mapping[ToolId, str]) -> AsyncIterator[Portion]:
+async def select_unindexed(
+    documents: AsyncIterator[ToolDoc], stored_digests: Mapping[ToolId, str]
+) -> AsyncIterator[Portion]:
     """Yield new and changed documents in portions.
 
     Vectors of some encoders depend a little on the batch, so all builds cut portions alike.
     """
-    waiting: dict[ToolId, tuple[ToolDoc, str, str]] = {}
+    portion: dict[ToolId, tuple[ToolDoc, str, str]] = {}
     async for tool in documents:
-        text = dense_text(tool)
-        if known.get(tool.id) != (name := digest(text)):
-            waiting[tool.id] = (tool, text, name)
-        if len(waiting) >= _BATCH:
-            yield list(waiting.values())
-            waiting.clear()
-    if waiting:
-        yield list(waiting.values())
+        text = build_dense_text(tool)
+        if stored_digests.get(tool.id) != (text_digest := hash_text(text)):
+            portion[tool.id] = (tool, text, text_digest)
+        if len(portion) >= _BATCH:
+            yield list(portion.values())
+            portion.clear()
+    if portion:
+        yield list(portion.values())
 
 
 async def put_portion(portion: Portion, vectors: Vectors, index: VectorIndex) -> None:
     """Store the vectors of a portion; row n belongs to document n. Raises ``UnavailableError``."""
     await index.put(
-        [Point(tool.id, vector, name, tool.category) for (tool, _, name), vector in zip(portion, vectors, strict=True)]
+        [
+            VectorPoint(tool.id, vector, name, tool.category)
+            for (tool, _, name), vector in zip(portion, vectors, strict=True)
+        ]
     )

@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from domain.tool import ToolId
-from retriever.lexical_files import Generation, LexicalFiles
-from retriever.lexical_update import Built, counts_of, updated
-from retriever.words import telling_words
+from retriever.lexical_files import LexicalFiles, LexicalGeneration
+from retriever.lexical_update import BuiltIndex, count_words, update_index
+from retriever.words import split_terms
 
 Scores = NDArray[np.float32]
 
@@ -37,13 +37,13 @@ class LexicalMatch:
     scores: Scores
     """BM25 divided by the best tool's: 1 for that one, 0 where no word is shared."""
 
-    def of(self, tools: Sequence[ToolId]) -> Scores:
+    def select_scores(self, tools: Sequence[ToolId]) -> Scores:
         """Return the scores of these tools, in order; 0 for one that is not indexed."""
         # Row -1 would read the last tool's score: np.where puts 0 in its place.
         rows = [self.rows.get(tool, -1) for tool in tools]
         return np.where(np.array(rows) < 0, np.float32(0), self.scores[rows]) if rows else np.zeros(0, np.float32)
 
-    def best(self, limit: int, allowed: NDArray[np.bool_] | None = None) -> list[ToolId]:
+    def select_best(self, limit: int, allowed: NDArray[np.bool_] | None = None) -> list[ToolId]:
         """Return the ids of the best tools that share a word with the text, best first; ``allowed`` masks rows."""
         scores = self.scores if allowed is None else np.where(allowed, self.scores, 0.0)
         limit = min(limit, len(scores))
@@ -54,14 +54,14 @@ class LexicalMatch:
         return [self.ids[row] for row in top if scores[row] > 0]
 
 
-class Words(Protocol):
+class WordIndex(Protocol):
     """Word index as a search reads it; see :class:`LexicalIndex`."""
 
     async def match(self, text: str) -> LexicalMatch: ...
 
     async def count(self) -> int: ...
 
-    async def ids(self) -> Sequence[ToolId]: ...
+    async def list_ids(self) -> Sequence[ToolId]: ...
 
 
 class LexicalIndex:
@@ -75,7 +75,7 @@ class LexicalIndex:
         self._files = LexicalFiles(directory)
         self._parameters = parameters or LexicalParameters()
         self._lock = threading.Lock()
-        self._opened: Generation | None = None
+        self._opened: LexicalGeneration | None = None
 
     async def put(self, texts: Mapping[ToolId, str]) -> bool:
         """Add or replace texts, all or none, and return whether anything changed and was written."""
@@ -89,16 +89,18 @@ class LexicalIndex:
         """Remove texts, unknown ids ignored, and return whether any was indexed and the index was written."""
         return await asyncio.to_thread(self._remove, frozenset(tools))
 
-    async def fingerprint(self) -> str:
+    async def read_fingerprint(self) -> str:
         """Return a hash of the indexed texts, the same on any machine.
 
         Empty before the first ``put``, or if it cannot be read: then the index must be rebuilt.
         """
-        return await asyncio.to_thread(self._files.fingerprint)
+        return await asyncio.to_thread(self._files.read_fingerprint)
 
-    async def texts(self) -> dict[ToolId, str]:
+    async def read_texts(self) -> dict[ToolId, str]:
         """Return the indexed texts; none if the index is missing or must be rebuilt (other format or parameters)."""
-        return await asyncio.to_thread(lambda: self._files.texts() if self._files.built_with(self._settings()) else {})
+        return await asyncio.to_thread(
+            lambda: self._files.read_texts() if self._files.is_built_with(self._get_settings()) else {}
+        )
 
     async def match(self, text: str) -> LexicalMatch:
         """Score every tool against a text.
@@ -110,79 +112,81 @@ class LexicalIndex:
 
     async def count(self) -> int:
         """Return the number of indexed tools; 0 before the first ``put``."""
-        return await asyncio.to_thread(lambda: len(self._current().ids) if self._files.current() else 0)
+        return await asyncio.to_thread(lambda: len(self._open_current().ids) if self._files.read_current_name() else 0)
 
-    async def ids(self) -> Sequence[ToolId]:
+    async def list_ids(self) -> Sequence[ToolId]:
         """Return the indexed ids, sorted; none before the first ``put``."""
-        return await asyncio.to_thread(lambda: self._current().ids if self._files.current() else [])
+        return await asyncio.to_thread(lambda: self._open_current().ids if self._files.read_current_name() else [])
 
     def load(self) -> None:
         """Open the files now rather than at the first query. Safe in any thread."""
-        self._current()
+        self._open_current()
 
     def _put(self, texts: Mapping[ToolId, str], *, keep: bool) -> bool:
-        with self._files.writing():
-            before = self._files.texts()
+        with self._files.lock_for_writing():
+            before = self._files.read_texts()
             merged = {**before, **texts} if keep else dict(texts)
-            if self._files.holds(merged, self._settings()):
+            if self._files.has_texts(merged, self._get_settings()):
                 return False
             self._write(before, merged)
             return True
 
     def _remove(self, gone: frozenset[ToolId]) -> bool:
-        with self._files.writing():
-            before = self._files.texts()
-            left = {tool: text for tool, text in before.items() if tool not in gone}
-            if len(left) == len(before):
+        with self._files.lock_for_writing():
+            before = self._files.read_texts()
+            remaining = {tool: text for tool, text in before.items() if tool not in gone}
+            if len(remaining) == len(before):
                 return False
-            self._write(before, left)
+            self._write(before, remaining)
             return True
 
     def _write(self, before: Mapping[ToolId, str], texts: Mapping[ToolId, str]) -> None:
         """Write texts sorted by id: equal scores are ranked by place, so the order of arrival must not matter."""
         texts = dict(sorted(texts.items()))
-        known = self._files.counted() if self._files.built_with(self._settings()) else None
-        built = updated(known, before, texts, self._parameters.k1, self._parameters.b) if known else None
-        self._files.write(texts, self._settings(), built or self._build(list(texts.values())))
+        word_counts = self._files.read_word_counts() if self._files.is_built_with(self._get_settings()) else None
+        built = (
+            update_index(word_counts, before, texts, self._parameters.k1, self._parameters.b) if word_counts else None
+        )
+        self._files.write(texts, self._get_settings(), built or self._build(list(texts.values())))
 
-    def _settings(self) -> dict[str, float]:
+    def _get_settings(self) -> dict[str, float]:
         return {"k1": self._parameters.k1, "b": self._parameters.b}
 
-    def _build(self, texts: list[str]) -> Built:
+    def _build(self, texts: list[str]) -> BuiltIndex:
         """Build the vocabulary and the columns of the sparse word-by-tool matrix of BM25 scores."""
         if not texts:  # bm25s would take the mean of no lengths
             return {"": 0}, {
                 "data": np.zeros(0, np.float32),
                 "indices": np.zeros(0, np.int32),
                 "indptr": np.zeros(2, int),
-                **counts_of([]),
+                **count_words([]),
             }
 
         import bm25s
 
         vocabulary: dict[str, int] = {}
-        rows = [[vocabulary.setdefault(word, len(vocabulary)) for word in telling_words(text)] for text in texts]
+        rows = [[vocabulary.setdefault(word, len(vocabulary)) for word in split_terms(text)] for text in texts]
         vocabulary.setdefault("", len(vocabulary))
         index = bm25s.BM25(k1=self._parameters.k1, b=self._parameters.b, method="lucene", csc_backend="numpy")
         index.index((rows, vocabulary), create_empty_token=False, show_progress=False)
         columns = {key: np.asarray(index.scores[key]) for key in ("data", "indices", "indptr")}
-        return vocabulary, columns | counts_of(rows)
+        return vocabulary, columns | count_words(rows)
 
-    def _current(self) -> Generation:
+    def _open_current(self) -> LexicalGeneration:
         with self._lock:
-            name = self._files.current()
+            name = self._files.read_current_name()
             if self._opened is None or self._opened.name != name:
                 self._opened = self._files.open()
             return self._opened
 
     def _match(self, text: str) -> LexicalMatch:
-        opened = self._current()
-        scores = np.zeros(len(opened.ids), np.float32)
-        for word in dict.fromkeys(telling_words(text)):
-            if (column := opened.vocabulary.get(word)) is not None:
-                start, end = int(opened.starts[column]), int(opened.starts[column + 1])
+        generation = self._open_current()
+        scores = np.zeros(len(generation.ids), np.float32)
+        for word in dict.fromkeys(split_terms(text)):
+            if (column := generation.vocabulary.get(word)) is not None:
+                start, end = int(generation.starts[column]), int(generation.starts[column + 1])
                 # A tool occurs once in a column, so that plain fancy indexing adds every value.
-                scores[opened.rows[start:end]] += opened.values[start:end]
+                scores[generation.rows[start:end]] += generation.values[start:end]
         if (best := float(scores.max(initial=0.0))) > 0:
             scores /= best
-        return LexicalMatch(opened.ids, opened.row_of, scores)
+        return LexicalMatch(generation.ids, generation.row_of, scores)

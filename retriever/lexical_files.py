@@ -16,17 +16,17 @@ from numpy.typing import NDArray
 
 from domain.errors import StoreVersionError, UnavailableError
 from domain.tool import ToolId
-from retriever.documents import TEMPLATE
-from retriever.lexical_update import Built, Counted
-from retriever.words import WORDS
+from retriever.documents import TEMPLATE_VERSION
+from retriever.lexical_update import BuiltIndex, WordCounts
+from retriever.words import SPLITTING_VERSION
 
-_FORMAT = f"words{WORDS}/text{TEMPLATE}"
-_BROKEN = (OSError, ValueError, KeyError, TypeError)
+_FORMAT = f"words{SPLITTING_VERSION}/text{TEMPLATE_VERSION}"
+_READ_ERRORS = (OSError, ValueError, KeyError, TypeError)
 """Errors from reading a damaged file; those of orjson and numpy are ValueErrors."""
 
 
 @dataclass(frozen=True, slots=True)
-class Generation:
+class LexicalGeneration:
     """An opened index.
 
     Column w of its matrix is ``rows[starts[w]:starts[w + 1]]`` with the same slice of ``values``.
@@ -48,17 +48,17 @@ class LexicalFiles:
         self._directory = directory
         self._pointer = directory / "current"
 
-    def current(self) -> str | None:
+    def read_current_name(self) -> str | None:
         """Return the name of the current generation; None before the first."""
         try:
             return self._pointer.read_text().strip()
         except FileNotFoundError:
             return None
         except (OSError, UnicodeDecodeError) as error:
-            raise self._unreadable(error) from error
+            raise self._build_unreadable_error(error) from error
 
     @contextmanager
-    def writing(self) -> Generator[None]:
+    def lock_for_writing(self) -> Generator[None]:
         """Hold the write lock, across processes: later writers wait, and then see what the former wrote."""
         try:
             self._directory.mkdir(parents=True, exist_ok=True)
@@ -70,47 +70,47 @@ class LexicalFiles:
                 f"cannot write the word index in {self._directory}: {error.strerror or error}; the former one is kept"
             ) from error
 
-    def texts(self) -> dict[ToolId, str]:
+    def read_texts(self) -> dict[ToolId, str]:
         """Return the indexed texts; none before the first generation or if it has another format and must be rebuilt."""
-        name = self.current()
-        if name is None or self._readable_meta().get("format") != _FORMAT:
+        name = self.read_current_name()
+        if name is None or self._read_meta_or_empty().get("format") != _FORMAT:
             return {}
         try:
             return orjson.loads((self._directory / name / "texts.json").read_bytes())
-        except _BROKEN as error:
-            raise self._unreadable(error) from error
+        except _READ_ERRORS as error:
+            raise self._build_unreadable_error(error) from error
 
-    def counted(self) -> Counted | None:
+    def read_word_counts(self) -> WordCounts | None:
         """Return the current generation's word counts; None if missing, damaged or unreadable: then rebuild."""
         try:
-            if self._readable_meta().get("format") != _FORMAT or (name := self.current()) is None:
+            if self._read_meta_or_empty().get("format") != _FORMAT or (name := self.read_current_name()) is None:
                 return None
-            whole, folder = self._open(name), self._directory / name
+            generation, folder = self._open(name), self._directory / name
             counts, lengths = np.load(folder / "counts.npy"), np.load(folder / "lengths.npy")
-        except (*_BROKEN, UnavailableError):
+        except (*_READ_ERRORS, UnavailableError):
             return None
-        if len(counts) != len(whole.rows) or len(lengths) != len(whole.ids):
+        if len(counts) != len(generation.rows) or len(lengths) != len(generation.ids):
             return None
-        return Counted(whole.ids, whole.vocabulary, whole.starts, whole.rows, counts, lengths)
+        return WordCounts(generation.ids, generation.vocabulary, generation.starts, generation.rows, counts, lengths)
 
-    def fingerprint(self) -> str:
-        """Return the stored hash of the indexed texts; empty where :meth:`texts` has none or the metadata is unreadable."""
-        meta = self._readable_meta()
+    def read_fingerprint(self) -> str:
+        """Return the stored hash of the indexed texts; empty where :meth:`read_texts` has none or the metadata is unreadable."""
+        meta = self._read_meta_or_empty()
         return meta.get("texts", "") if meta.get("format") == _FORMAT else ""
 
-    def holds(self, texts: Mapping[ToolId, str], settings: Mapping[str, float]) -> bool:
+    def has_texts(self, texts: Mapping[ToolId, str], settings: Mapping[str, float]) -> bool:
         """Return whether the current generation has exactly these texts and was built with these settings."""
-        return self.fingerprint() == _hash(texts) and self.built_with(settings)
+        return self.read_fingerprint() == _hash(texts) and self.is_built_with(settings)
 
-    def built_with(self, settings: Mapping[str, float]) -> bool:
+    def is_built_with(self, settings: Mapping[str, float]) -> bool:
         """Return whether the current generation was built with these settings."""
-        return self._readable_meta().get("settings") == settings
+        return self._read_meta_or_empty().get("settings") == settings
 
     def write(
         self,
         texts: Mapping[ToolId, str],
         settings: Mapping[str, float],
-        built: Built,
+        built: BuiltIndex,
     ) -> None:
         """Write a generation, make it current and delete the former ones."""
         vocabulary, arrays = built
@@ -135,31 +135,31 @@ class LexicalFiles:
             if other.is_dir() and other.name != name:
                 shutil.rmtree(other, ignore_errors=True)
 
-    def open(self) -> Generation:
+    def open(self) -> LexicalGeneration:
         """Open the current generation; if a writer swaps it meanwhile, open the new one."""
         for attempt in range(3):
-            name = self.current()
+            name = self.read_current_name()
             if name is None:
                 raise UnavailableError(f"{self._directory} holds no word index; build the store anew, with its tools")
             try:
                 return self._open(name)
             except FileNotFoundError as error:
-                if attempt == 2 or self.current() == name:
-                    raise self._unreadable(error) from error
-            except _BROKEN as error:
-                raise self._unreadable(error) from error
+                if attempt == 2 or self.read_current_name() == name:
+                    raise self._build_unreadable_error(error) from error
+            except _READ_ERRORS as error:
+                raise self._build_unreadable_error(error) from error
         raise UnavailableError(f"the word index in {self._directory} changes faster than it can be opened; try again")
 
-    def _open(self, name: str) -> Generation:
+    def _open(self, name: str) -> LexicalGeneration:
         folder = self._directory / name
-        if (found := self._meta(name).get("format")) != _FORMAT:
+        if (stored_format := self._read_meta(name).get("format")) != _FORMAT:
             raise StoreVersionError(
-                f"the word index in {self._directory} has format {found}, this program reads {_FORMAT}; "
+                f"the word index in {self._directory} has format {stored_format}, this program reads {_FORMAT}; "
                 "index the tools again: the same build command does it"
             )
         ids = [ToolId(text) for text in orjson.loads((folder / "ids.json").read_bytes())]
         arrays = {key: np.load(folder / f"{key}.npy", mmap_mode="r") for key in ("data", "indices", "indptr")}
-        return Generation(
+        return LexicalGeneration(
             name=name,
             ids=ids,
             row_of={tool: row for row, tool in enumerate(ids)},
@@ -169,23 +169,23 @@ class LexicalFiles:
             starts=arrays["indptr"],
         )
 
-    def _meta(self, name: str) -> dict[str, Any]:
+    def _read_meta(self, name: str) -> dict[str, Any]:
         try:
             return orjson.loads((self._directory / name / "meta.json").read_bytes())
         except FileNotFoundError:
             raise
-        except _BROKEN as error:
-            raise self._unreadable(error) from error
+        except _READ_ERRORS as error:
+            raise self._build_unreadable_error(error) from error
 
-    def _readable_meta(self) -> dict[str, Any]:
+    def _read_meta_or_empty(self) -> dict[str, Any]:
         """Return the metadata of the current generation; empty where it is missing or damaged."""
         try:
-            name = self.current()
-            return {} if name is None else self._meta(name)
+            name = self.read_current_name()
+            return {} if name is None else self._read_meta(name)
         except (FileNotFoundError, UnavailableError):
             return {}
 
-    def _unreadable(self, error: Exception) -> UnavailableError:
+    def _build_unreadable_error(self, error: Exception) -> UnavailableError:
         return UnavailableError(
             f"the word index in {self._directory} cannot be read ({error}); delete that folder: the next search makes it anew"
         )

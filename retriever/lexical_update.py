@@ -13,17 +13,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from domain.tool import ToolId
-from retriever.words import telling_words
+from retriever.words import split_terms
 
-Built = tuple[dict[str, int], dict[str, NDArray[np.generic]]]
+BuiltIndex = tuple[dict[str, int], dict[str, NDArray[np.generic]]]
 """Vocabulary and the arrays of a generation by name."""
 
-_MOST = 4
+_MIN_TEXTS_PER_CHANGE = 4
 """A full build is made if more than one text in this many has changed."""
 
 
 @dataclass(frozen=True, slots=True)
-class Counted:
+class WordCounts:
     """Number of times that each text has each word.
 
     Column w of the matrix is ``rows[starts[w]:starts[w + 1]]`` with the same slice of ``counts``.
@@ -38,7 +38,7 @@ class Counted:
     """Length of each text in words."""
 
 
-def counts_of(texts: Sequence[Sequence[int]]) -> dict[str, NDArray[np.generic]]:
+def count_words(texts: Sequence[Sequence[int]]) -> dict[str, NDArray[np.generic]]:
     """Return the counts, in the order of the columns, and the lengths that a build stores for updates.
 
     ``texts``: each text as the numbers of its words.
@@ -52,34 +52,34 @@ def counts_of(texts: Sequence[Sequence[int]]) -> dict[str, NDArray[np.generic]]:
     return {"counts": counts[order], "lengths": np.array([len(words) for words in texts], np.int64)}
 
 
-def updated(
-    known: Counted, before: Mapping[ToolId, str], texts: Mapping[ToolId, str], k1: float, b: float
-) -> Built | None:
+def update_index(
+    word_counts: WordCounts, before: Mapping[ToolId, str], texts: Mapping[ToolId, str], k1: float, b: float
+) -> BuiltIndex | None:
     """Return what a full build of ``texts`` would give, or None if too many texts have changed.
 
     Args:
-        known: the stored word counts.
+        word_counts: the stored word counts.
         before: the texts that were counted.
         texts: the new texts, in the order of rows.
         k1: BM25's saturation of word counts.
         b: BM25's normalisation by length.
     """
-    fresh = [tool for tool, text in texts.items() if before.get(tool) != text]
-    if not texts or _MOST * (len(fresh) + len(before.keys() - texts.keys())) > len(before):
+    changed_tools = [tool for tool, text in texts.items() if before.get(tool) != text]
+    if not texts or _MIN_TEXTS_PER_CHANGE * (len(changed_tools) + len(before.keys() - texts.keys())) > len(before):
         return None
-    place = {tool: row for row, tool in enumerate(texts)}
-    changed = frozenset(fresh)
+    row_of = {tool: row for row, tool in enumerate(texts)}
+    changed = frozenset(changed_tools)
     # New row of each old one; -1 for a text that is gone or has changed.
-    moved = np.array([-1 if tool in changed else place.get(tool, -1) for tool in known.ids], np.int64)
-    vocabulary = dict(known.vocabulary)
+    new_rows = np.array([-1 if tool in changed else row_of.get(tool, -1) for tool in word_counts.ids], np.int64)
+    vocabulary = dict(word_counts.vocabulary)
     lengths = np.zeros(len(texts), np.int64)
-    lengths[moved[moved >= 0]] = known.lengths[moved >= 0]
-    columns, rows, counts = _kept(known, moved)
+    lengths[new_rows[new_rows >= 0]] = word_counts.lengths[new_rows >= 0]
+    columns, rows, counts = _select_unchanged(word_counts, new_rows)
     new: list[tuple[int, int, int]] = []
-    for tool in fresh:
-        words = telling_words(texts[tool])
-        lengths[place[tool]] = len(words)
-        new += [(vocabulary.setdefault(word, len(vocabulary)), place[tool], n) for word, n in Counter(words).items()]
+    for tool in changed_tools:
+        words = split_terms(texts[tool])
+        lengths[row_of[tool]] = len(words)
+        new += [(vocabulary.setdefault(word, len(vocabulary)), row_of[tool], n) for word, n in Counter(words).items()]
     added = np.array(new, np.int64).reshape(-1, 3)
     columns, rows = np.concatenate([columns, added[:, 0]]), np.concatenate([rows, added[:, 1]])
     counts = np.concatenate([counts, added[:, 2].astype(np.float32)])
@@ -87,7 +87,7 @@ def updated(
     columns, rows, counts = columns[order], rows[order], counts[order]
     frequency = np.bincount(columns, minlength=len(vocabulary))
     return vocabulary, {
-        "data": _scores(columns, rows, counts, lengths, frequency, k1, b),
+        "data": _compute_scores(columns, rows, counts, lengths, frequency, k1, b),
         "indices": rows.astype(np.int32),
         "indptr": np.concatenate([np.zeros(1, np.int64), np.cumsum(frequency)]),
         "counts": counts,
@@ -95,15 +95,17 @@ def updated(
     }
 
 
-def _kept(known: Counted, moved: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float32]]:
+def _select_unchanged(
+    word_counts: WordCounts, new_rows: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float32]]:
     """Return columns, new rows and counts of the texts that have not changed."""
-    columns = np.repeat(np.arange(len(known.starts) - 1), np.diff(known.starts))
-    rows = moved[known.rows]
+    columns = np.repeat(np.arange(len(word_counts.starts) - 1), np.diff(word_counts.starts))
+    rows = new_rows[word_counts.rows]
     stays = rows >= 0
-    return columns[stays], rows[stays], np.asarray(known.counts)[stays]
+    return columns[stays], rows[stays], np.asarray(word_counts.counts)[stays]
 
 
-def _scores(
+def _compute_scores(
     columns: NDArray[np.int64],
     rows: NDArray[np.int64],
     counts: NDArray[np.float32],

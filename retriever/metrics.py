@@ -24,8 +24,8 @@ def lenient_ndcg(ranking: Sequence[Item], relevant: AbstractSet[Item], k: int) -
     One of three relevant items found, in the first place, gives 1 here and 0.469 by :func:`ndcg`. It is never below that
     metric, and is used only for comparison with figures of that evaluator (Reason-Wang/ToolGen, ``evaluation/retrieval/metrics.py``).
     """
-    found = relevant & set(ranking[:k])
-    return ndcg(ranking, found, k) if found else 0.0
+    reachable = relevant & set(ranking[:k])
+    return ndcg(ranking, reachable, k) if reachable else 0.0
 
 
 def recall(ranking: Sequence[Item], relevant: AbstractSet[Item], k: int) -> float:
@@ -33,7 +33,7 @@ def recall(ranking: Sequence[Item], relevant: AbstractSet[Item], k: int) -> floa
     return sum(item in relevant for item in ranking[:k]) / len(relevant)
 
 
-def complete(ranking: Sequence[Item], relevant: AbstractSet[Item], k: int) -> float:
+def completeness(ranking: Sequence[Item], relevant: AbstractSet[Item], k: int) -> float:
     """Return COMP@k (COLT, 2024): 1 if all relevant items are among the first ``k``, else 0."""
     return float(relevant <= set(ranking[:k]))
 

@@ -9,27 +9,27 @@ Span = tuple[int, int]
 """Start and end of a piece of a text, in characters."""
 
 
-def shares(tokens: Sequence[Span], parts: Sequence[Span]) -> NDArray[np.float32]:
+def build_masks(tokens: Sequence[Span], parts: Sequence[Span]) -> NDArray[np.float32]:
     """Return a mask of the tokens that each vector is the mean of, shape (1 + parts, tokens), 1 or 0.
 
     Row 0 is the whole text's: all tokens, special ones included. A part has the tokens inside it; a part without any (beyond
     the last token, so it was not read) takes all, because the whole text is all that is known of it.
     """
-    found = np.ones((1 + len(parts), len(tokens)), np.float32)
+    masks = np.ones((1 + len(parts), len(tokens)), np.float32)
     if parts and len(tokens):
-        lie = inside(np.array(tokens), parts)
-        found[1:] = np.where(lie.any(axis=1, keepdims=True), lie, 1.0)
-    return found
+        is_inside = find_tokens_inside(np.array(tokens), parts)
+        masks[1:] = np.where(is_inside.any(axis=1, keepdims=True), is_inside, 1.0)
+    return masks
 
 
-def first_of(tokens: int) -> NDArray[np.float32]:
+def build_first_token_mask(tokens: int) -> NDArray[np.float32]:
     """Return a mask of the first token only, shape (1, tokens)."""
-    found = np.zeros((1, tokens), np.float32)
-    found[:, :1] = 1.0
-    return found
+    mask = np.zeros((1, tokens), np.float32)
+    mask[:, :1] = 1.0
+    return mask
 
 
-def inside(tokens: NDArray[np.int64], parts: Sequence[Span]) -> NDArray[np.bool_]:
+def find_tokens_inside(tokens: NDArray[np.int64], parts: Sequence[Span]) -> NDArray[np.bool_]:
     """Return a mask of the tokens inside each part, shape (parts, tokens).
 
     ``tokens``: spans, shape (tokens, 2). Special tokens, whose span is empty, lie in no part.
@@ -39,13 +39,13 @@ def inside(tokens: NDArray[np.int64], parts: Sequence[Span]) -> NDArray[np.bool_
     return (starts >= bounds[:, :1]) & (ends <= bounds[:, 1:]) & (starts < ends)
 
 
-def mean_of(states: NDArray[np.float32], taken: NDArray[np.float32]) -> NDArray[np.float32]:
+def pool_mean(states: NDArray[np.float32], masks: NDArray[np.float32]) -> NDArray[np.float32]:
     """Return the means of token states, scaled to unit length, in float32.
 
     Args:
         states: shape (…, tokens, dimension).
-        taken: masks of shape (…, vectors, tokens), as from :func:`shares`.
+        masks: masks of shape (…, vectors, tokens), as from :func:`build_masks`.
     """
     # A sum in place of a mean: scaling to unit length removes the difference.
-    total = (taken @ states).astype(np.float32)
+    total = (masks @ states).astype(np.float32)
     return total / np.maximum(np.linalg.norm(total, axis=-1, keepdims=True), 1e-12)

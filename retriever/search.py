@@ -6,13 +6,13 @@ from dataclasses import dataclass, replace
 
 from domain.errors import UsageError
 from domain.tool import ToolId
-from retriever.candidates import Gathering, Pool, halves
-from retriever.experience import Experience, Precedent
-from retriever.features import Candidates, features
+from retriever.candidates import CandidateGatherer, GatheredCandidates, combine_parts
+from retriever.experience import Precedent, ToolExperience
+from retriever.features import ScoredCandidates, compute_features
 from retriever.index import Embedder, VectorIndex
-from retriever.lexical import Words
+from retriever.lexical import WordIndex
 from retriever.reranker import Reranker
-from retriever.words import standard_names
+from retriever.words import normalize_tool_name
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,13 +49,13 @@ class ToolSearch:
         self,
         embedder: Embedder,
         index: VectorIndex,
-        lexical: Words,
+        lexical: WordIndex,
         parameters: SearchParameters | None = None,
         reranker: Reranker | None = None,
-        experience: Experience | None = None,
+        experience: ToolExperience | None = None,
     ) -> None:
         self._parameters = parameters or SearchParameters()
-        self._gathering = Gathering(embedder, index, lexical, self._parameters.dense_weight, experience)
+        self._gatherer = CandidateGatherer(embedder, index, lexical, self._parameters.dense_weight, experience)
         self._reranker = reranker
 
     @property
@@ -74,59 +74,64 @@ class ToolSearch:
         """
         if unknown := set(where or {}) - {"category"}:
             raise UsageError(f"tools cannot be filtered by {', '.join(sorted(unknown))}; there is: category")
-        (hits,) = await self._hits([request], limit, (where or {}).get("category"))
+        (hits,) = await self._search([request], limit, (where or {}).get("category"))
         return hits
 
     async def start_tools_of(self, requests: Sequence[str], limit: int) -> list[list[ToolHit]]:
         """Return the best tools of several requests, as :meth:`start_tools` does, with shared reads of the stores."""
-        return await self._hits(requests, limit)
+        return await self._search(requests, limit)
 
-    async def _hits(self, requests: Sequence[str], limit: int, category: str | None = None) -> list[list[ToolHit]]:
-        told = [request for request in dict.fromkeys(requests) if request.strip()] if limit > 0 else []
+    async def _search(self, requests: Sequence[str], limit: int, category: str | None = None) -> list[list[ToolHit]]:
+        distinct_requests = [request for request in dict.fromkeys(requests) if request.strip()] if limit > 0 else []
         size = max(self._parameters.candidates, 2 * limit)
-        pools = await self._gathering.gather(told, size, category, widen=self._reranker is not None)
-        found = {request: _grouped(await self._judged(pool), limit) for request, pool in zip(told, pools, strict=True)}
-        return [found.get(request, []) for request in requests]
+        pools = await self._gatherer.gather(distinct_requests, size, category, widen=self._reranker is not None)
+        hits_by_request = {
+            request: _group_copies(await self._rank(pool), limit)
+            for request, pool in zip(distinct_requests, pools, strict=True)
+        }
+        return [hits_by_request.get(request, []) for request in requests]
 
     async def size(self) -> int:
         """Return the number of indexed tools."""
-        return await self._gathering.size()
+        return await self._gatherer.count_tools()
 
     async def like(self, request: str, limit: int) -> Sequence[Precedent]:
         """Return the past requests most similar to this one, best first; none without experience."""
-        return await self._gathering.like(request, limit)
+        return await self._gatherer.find_precedents(request, limit)
 
     async def relevance(self, texts: Sequence[str], ids: Sequence[ToolId]) -> dict[ToolId, tuple[float, ...]]:
         """Return each text's score against each tool, as ``ToolHit.score``; 0 for a tool that is not indexed."""
         if not texts or not ids:
             return dict.fromkeys(ids, (0.0,) * len(texts))
         scores = [
-            dict(zip(one.ids, one.fused.tolist(), strict=True)) for one in await self._gathering.relevance(texts, ids)
+            dict(zip(one.ids, one.fused.tolist(), strict=True)) for one in await self._gatherer.score_tools(texts, ids)
         ]
         return {tool: tuple(found.get(tool, 0.0) for found in scores) for tool in ids}
 
-    async def _judged(self, pool: Pool) -> list[ToolHit]:
+    async def _rank(self, pool: GatheredCandidates) -> list[ToolHit]:
         """Rank the candidates, best first; ties are ordered by id."""
-        found = pool.candidates
-        hits = _hits(found)
+        candidates = pool.candidates
+        hits = _build_hits(candidates)
         if not self._reranker or not hits:
             return sorted(hits, key=lambda hit: (-hit.score, hit.id))
-        judged = self._reranker.judge(await asyncio.to_thread(features, found, pool.walked, pool.precedents))
-        known = [replace(hit, odds=odds) for hit, odds in zip(hits, judged.tolist(), strict=True)]
-        return sorted(known, key=lambda hit: (-(hit.odds or 0.0), hit.id))
+        odds_by_row = self._reranker.score(
+            await asyncio.to_thread(compute_features, candidates, pool.transitions, pool.precedents)
+        )
+        ranked = [replace(hit, odds=odds) for hit, odds in zip(hits, odds_by_row.tolist(), strict=True)]
+        return sorted(ranked, key=lambda hit: (-(hit.odds or 0.0), hit.id))
 
 
-def _hits(found: Candidates) -> list[ToolHit]:
-    dense, lexical = halves(found.cosines), halves(found.worded)
-    rows = zip(found.ids, found.fused.tolist(), dense.tolist(), lexical.tolist(), strict=True)
+def _build_hits(candidates: ScoredCandidates) -> list[ToolHit]:
+    dense, lexical = combine_parts(candidates.cosines), combine_parts(candidates.bm25)
+    rows = zip(candidates.ids, candidates.fused.tolist(), dense.tolist(), lexical.tolist(), strict=True)
     return [ToolHit(*row) for row in rows]
 
 
-def _grouped(hits: Iterable[ToolHit], limit: int) -> list[ToolHit]:
+def _group_copies(hits: Iterable[ToolHit], limit: int) -> list[ToolHit]:
     """Return the first hit of each group of copies, with the others' ids, ``limit`` groups at most."""
     groups: dict[tuple[str, str], list[ToolHit]] = {}
     for hit in hits:
-        groups.setdefault(standard_names(hit.id), []).append(hit)
+        groups.setdefault(normalize_tool_name(hit.id), []).append(hit)
     return [
         replace(first, alike=tuple(other.id for other in others)) if others else first
         for first, *others in list(groups.values())[:limit]

@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass, field
 
 from domain.tool import ToolDoc, ToolId
-from retriever.documents import dense_text, digest, lexical_text
+from retriever.documents import build_dense_text, build_lexical_text, hash_text
 from retriever.index import Embedder, VectorIndex
 from retriever.indexing import index_tools
 from retriever.lexical import LexicalIndex
@@ -13,7 +13,7 @@ Documents = Callable[[], AsyncIterator[ToolDoc]]
 
 
 @dataclass(slots=True)
-class Differences:
+class IndexDifferences:
     """Differences between one index and the documents; true if there are any."""
 
     indexed: int
@@ -30,60 +30,60 @@ class Differences:
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
+class IndexComparison:
     """Comparison of both indexes with the documents."""
 
     documents: int
     """Number of documents."""
     points: int
     """Number of points that the vector index counts."""
-    vectors: Differences
-    words: Differences
+    vectors: IndexDifferences
+    words: IndexDifferences
     """Differences of the BM25 index."""
 
     @property
-    def equal(self) -> bool:
+    def is_equal(self) -> bool:
         """Return whether nothing has to be repaired."""
         return not (self.vectors or self.words) and self.points == self.documents
 
 
-async def compare(documents: Documents, index: VectorIndex, lexical: LexicalIndex) -> Comparison:
+async def compare_indexes(documents: Documents, index: VectorIndex, lexical: LexicalIndex) -> IndexComparison:
     """Compare both indexes with the documents, by ids and texts.
 
     The vector index must be set up, which also compares encoders. Raises ``UnavailableError``.
     """
-    digests, texts = await index.digests(), await lexical.texts()
-    vectors, words, count = Differences(len(digests)), Differences(len(texts)), 0
+    digests, texts = await index.fetch_digests(), await lexical.read_texts()
+    vectors, words, count = IndexDifferences(len(digests)), IndexDifferences(len(texts)), 0
     async for tool in documents():
         count += 1
-        _note(vectors, tool.id, digests.pop(tool.id, None), digest(dense_text(tool)))
-        _note(words, tool.id, texts.pop(tool.id, None), lexical_text(tool))
+        _record_difference(vectors, tool.id, digests.pop(tool.id, None), hash_text(build_dense_text(tool)))
+        _record_difference(words, tool.id, texts.pop(tool.id, None), build_lexical_text(tool))
     vectors.orphans, words.orphans = sorted(digests), sorted(texts)
-    return Comparison(count, await index.count(), vectors, words)
+    return IndexComparison(count, await index.count(), vectors, words)
 
 
-def _note(differences: Differences, tool: ToolId, found: str | None, wanted: str) -> None:
-    if found is None:
+def _record_difference(differences: IndexDifferences, tool: ToolId, stored: str | None, expected: str) -> None:
+    if stored is None:
         differences.missing.append(tool)
-    elif found != wanted:
+    elif stored != expected:
         differences.changed.append(tool)
 
 
-async def repair(
+async def repair_indexes(
     documents: Documents,
     embedder: Embedder,
     index: VectorIndex,
     lexical: LexicalIndex,
-    found: Comparison,
+    comparison: IndexComparison,
     progress: Callable[[int], None] | None = None,
 ) -> int:
     """Embed missing and changed documents, remove orphans, and return the number of documents embedded.
 
     After an interruption, run it again with a new comparison.
     """
-    if found.vectors.orphans:
-        await index.remove(found.vectors.orphans)
+    if comparison.vectors.orphans:
+        await index.remove(comparison.vectors.orphans)
     embedded = (await index_tools(documents(), embedder, index, lexical, progress)).embedded
-    if found.words:
-        await lexical.replace({tool.id: lexical_text(tool) async for tool in documents()})
+    if comparison.words:
+        await lexical.replace({tool.id: build_lexical_text(tool) async for tool in documents()})
     return embedded

@@ -7,16 +7,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from domain.tool import ToolId
-from retriever.index import Hit, VectorIndex, Vectors
-from retriever.lexical import LexicalMatch, Words
+from retriever.index import VectorHit, VectorIndex, Vectors
+from retriever.lexical import LexicalMatch, WordIndex
 
 
-def visible_vectors(index: VectorIndex, hidden: frozenset[ToolId]) -> VectorIndex:
+def restrict_vectors(index: VectorIndex, hidden: frozenset[ToolId]) -> VectorIndex:
     """Return a view of the index without the hidden tools; the index itself if none is hidden."""
     return cast("VectorIndex", _VisibleVectors(index, hidden)) if hidden else index
 
 
-def visible_words(words: Words, hidden: frozenset[ToolId]) -> Words:
+def restrict_words(words: WordIndex, hidden: frozenset[ToolId]) -> WordIndex:
     """Return a view of the words without those of the hidden tools; the words themselves if none is hidden."""
     return _VisibleWords(words, hidden) if hidden else words
 
@@ -36,43 +36,45 @@ class _VisibleVectors:
 
     async def search(
         self, vector: NDArray[np.float32], limit: int, where: Mapping[str, str] | None = None
-    ) -> list[Hit]:
+    ) -> list[VectorHit]:
         if limit <= 0:
             return []
-        found = await self._index.search(vector, limit + len(self._hidden), where)
-        return [hit for hit in found if hit.id not in self._hidden][:limit]
+        hits = await self._index.search(vector, limit + len(self._hidden), where)
+        return [hit for hit in hits if hit.id not in self._hidden][:limit]
 
-    async def cosines(self, asked: Vectors, ids: Iterable[ToolId]) -> dict[ToolId, NDArray[np.float32]]:
-        return await self._index.cosines(asked, [tool for tool in ids if tool not in self._hidden])
+    async def compute_cosines(self, queries: Vectors, ids: Iterable[ToolId]) -> dict[ToolId, NDArray[np.float32]]:
+        return await self._index.compute_cosines(queries, [tool for tool in ids if tool not in self._hidden])
 
-    async def vectors(self, ids: Iterable[ToolId]) -> dict[ToolId, NDArray[np.float32]]:
-        return await self._index.vectors([tool for tool in ids if tool not in self._hidden])
+    async def fetch_vectors(self, ids: Iterable[ToolId]) -> dict[ToolId, NDArray[np.float32]]:
+        return await self._index.fetch_vectors([tool for tool in ids if tool not in self._hidden])
 
-    async def digests(self) -> dict[ToolId, str]:
-        return {tool: digest for tool, digest in (await self._index.digests()).items() if tool not in self._hidden}
+    async def fetch_digests(self) -> dict[ToolId, str]:
+        return {
+            tool: digest for tool, digest in (await self._index.fetch_digests()).items() if tool not in self._hidden
+        }
 
 
 class _VisibleWords:
     """Words without those of hidden tools."""
 
-    def __init__(self, words: Words, hidden: frozenset[ToolId]) -> None:
+    def __init__(self, words: WordIndex, hidden: frozenset[ToolId]) -> None:
         self._words = words
         self._hidden = hidden
 
     async def match(self, text: str) -> LexicalMatch:
         """Score the visible tools, scaled as if the hidden ones did not exist: the best visible one has 1."""
-        found = await self._words.match(text)
-        rows = [found.rows[tool] for tool in self._hidden if tool in found.rows]
+        matched = await self._words.match(text)
+        rows = [matched.rows[tool] for tool in self._hidden if tool in matched.rows]
         if not rows:
-            return found
-        scores = found.scores.copy()
+            return matched
+        scores = matched.scores.copy()
         scores[rows] = 0
         if (best := float(scores.max(initial=0.0))) > 0:
             scores /= best
-        return LexicalMatch(found.ids, found.rows, scores)
+        return LexicalMatch(matched.ids, matched.rows, scores)
 
     async def count(self) -> int:
-        return len(await self.ids())
+        return len(await self.list_ids())
 
-    async def ids(self) -> Sequence[ToolId]:
-        return [tool for tool in await self._words.ids() if tool not in self._hidden]
+    async def list_ids(self) -> Sequence[ToolId]:
+        return [tool for tool in await self._words.list_ids() if tool not in self._hidden]

@@ -9,16 +9,16 @@ from numpy.typing import NDArray
 
 from domain.errors import UsageError
 from domain.tool import ToolDoc, ToolId
-from retriever.documents import dense_text, digest, lexical_text
-from retriever.index import Embedder, Hit, Point, VectorIndex, Vectors
+from retriever.documents import build_dense_text, build_lexical_text, hash_text
+from retriever.index import Embedder, VectorHit, VectorIndex, VectorPoint, Vectors
 from retriever.lexical import LexicalIndex, LexicalParameters
-from retriever.lexical_files import Generation
+from retriever.lexical_files import LexicalGeneration
 
 
-class VectorsWith:
+class AugmentedVectorIndex:
     """Read-only vector index with additional points, which replace those of the same id."""
 
-    def __init__(self, inner: VectorIndex, points: Sequence[Point]) -> None:
+    def __init__(self, inner: VectorIndex, points: Sequence[VectorPoint]) -> None:
         self._inner = inner
         self._points = {point.id: point for point in points}
 
@@ -26,7 +26,7 @@ class VectorsWith:
         """Set up the underlying index."""
         await self._inner.setup(identity, dimension)
 
-    async def put(self, points: Sequence[Point]) -> None:
+    async def put(self, points: Sequence[VectorPoint]) -> None:
         """Raise ``UsageError``: this index is read-only."""
         raise UsageError(f"{len(points)} points cannot be kept in a search that is only asked what would be")
 
@@ -36,53 +36,53 @@ class VectorsWith:
 
     async def search(
         self, vector: NDArray[np.float32], limit: int, where: Mapping[str, str] | None = None
-    ) -> list[Hit]:
+    ) -> list[VectorHit]:
         """Return the nearest stored and additional points, best first."""
-        found = [
+        inner_hits = [
             hit
             for hit in await self._inner.search(vector, limit + len(self._points), where)
             if hit.id not in self._points
         ]
         category = (where or {}).get("category")
-        own = [
-            Hit(point.id, float(point.vector @ vector))
+        added_hits = [
+            VectorHit(point.id, float(point.vector @ vector))
             for point in self._points.values()
             if category in (None, point.category)
         ]
-        return sorted([*found, *own], key=lambda hit: (-hit.score, hit.id))[:limit]
+        return sorted([*inner_hits, *added_hits], key=lambda hit: (-hit.score, hit.id))[:limit]
 
-    async def cosines(self, asked: Vectors, ids: Iterable[ToolId]) -> dict[ToolId, NDArray[np.float32]]:
+    async def compute_cosines(self, queries: Vectors, ids: Iterable[ToolId]) -> dict[ToolId, NDArray[np.float32]]:
         """Return the cosines of stored and additional points, in the order of ``ids``."""
-        wanted = list(ids)
-        found = await self._inner.cosines(asked, [one for one in wanted if one not in self._points])
-        found |= {one: asked @ self._points[one].vector for one in wanted if one in self._points}
-        return {one: found[one] for one in wanted if one in found}
+        tool_ids = list(ids)
+        by_tool = await self._inner.compute_cosines(queries, [one for one in tool_ids if one not in self._points])
+        by_tool |= {one: queries @ self._points[one].vector for one in tool_ids if one in self._points}
+        return {one: by_tool[one] for one in tool_ids if one in by_tool}
 
-    async def vectors(self, ids: Iterable[ToolId]) -> dict[ToolId, NDArray[np.float32]]:
+    async def fetch_vectors(self, ids: Iterable[ToolId]) -> dict[ToolId, NDArray[np.float32]]:
         """Return the vectors of stored and additional points."""
-        wanted = list(ids)
-        found = await self._inner.vectors([one for one in wanted if one not in self._points])
-        return found | {one: self._points[one].vector for one in wanted if one in self._points}
+        tool_ids = list(ids)
+        by_tool = await self._inner.fetch_vectors([one for one in tool_ids if one not in self._points])
+        return by_tool | {one: self._points[one].vector for one in tool_ids if one in self._points}
 
-    async def digests(self) -> dict[ToolId, str]:
+    async def fetch_digests(self) -> dict[ToolId, str]:
         """Return the digests of stored and additional points."""
-        return await self._inner.digests() | {point.id: point.digest for point in self._points.values()}
+        return await self._inner.fetch_digests() | {point.id: point.digest for point in self._points.values()}
 
     async def count(self) -> int:
         """Return the number of distinct points."""
-        return len(await self.digests())  # an additional point may replace a stored one
+        return len(await self.fetch_digests())  # an additional point may replace a stored one
 
     async def close(self) -> None:
         """Leave the underlying index open: others own it."""
 
 
-class WordsWith(LexicalIndex):
+class AugmentedLexicalIndex(LexicalIndex):
     """Read-only lexical index over these texts, built in memory without files."""
 
     def __init__(self, texts: Mapping[ToolId, str], parameters: LexicalParameters | None = None) -> None:
         super().__init__(Path(), parameters)
         self._texts = dict(sorted(texts.items()))
-        self._whole = self._made(self._texts)
+        self._generation = self._build_generation(self._texts)
 
     async def put(self, texts: Mapping[ToolId, str]) -> bool:
         """Raise ``UsageError``: this index is read-only."""
@@ -92,7 +92,7 @@ class WordsWith(LexicalIndex):
         """Raise ``UsageError``: this index is read-only."""
         raise UsageError(f"{len(texts)} texts cannot be kept in a search that is only asked what would be")
 
-    async def texts(self) -> dict[ToolId, str]:
+    async def read_texts(self) -> dict[ToolId, str]:
         """Return all texts."""
         return dict(self._texts)
 
@@ -100,12 +100,12 @@ class WordsWith(LexicalIndex):
         """Return the number of texts."""
         return len(self._texts)
 
-    def _made(self, texts: dict[ToolId, str]) -> Generation:
+    def _build_generation(self, texts: dict[ToolId, str]) -> LexicalGeneration:
         vocabulary, columns = self._build(list(texts.values()))
         ids = list(texts)
         rows = {tool: row for row, tool in enumerate(ids)}
         values, places, starts = (columns[key] for key in ("data", "indices", "indptr"))
-        return Generation(
+        return LexicalGeneration(
             "what if",
             ids,
             rows,
@@ -115,19 +115,19 @@ class WordsWith(LexicalIndex):
             starts.astype(np.int64),
         )
 
-    def _current(self) -> Generation:
-        return self._whole
+    def _open_current(self) -> LexicalGeneration:
+        return self._generation
 
 
-async def with_tools(
+async def augment_indexes(
     embedder: Embedder, index: VectorIndex, lexical: LexicalIndex, tools: Sequence[ToolDoc]
 ) -> tuple[VectorIndex, LexicalIndex]:
     """Return both indexes as they would be with these tools added."""
-    texts = [dense_text(tool) for tool in tools]
+    texts = [build_dense_text(tool) for tool in tools]
     vectors = await embedder.embed(texts, "document") if texts else np.zeros((0, embedder.dimension), np.float32)
     points = [
-        Point(tool.id, vector, digest(text), tool.category)
+        VectorPoint(tool.id, vector, hash_text(text), tool.category)
         for tool, vector, text in zip(tools, vectors, texts, strict=True)
     ]
-    words = await lexical.texts() | {tool.id: lexical_text(tool) for tool in tools}
-    return VectorsWith(index, points), await asyncio.to_thread(WordsWith, words)
+    words = await lexical.read_texts() | {tool.id: build_lexical_text(tool) for tool in tools}
+    return AugmentedVectorIndex(index, points), await asyncio.to_thread(AugmentedLexicalIndex, words)

@@ -14,25 +14,24 @@ from _demo import build_demo, catalogue_at, host_of, quietly
 from rich.console import Console
 from rich.progress import Progress
 
-from agent.execution.approvers import AllowChanges
+from agent.execution.approvers import AllowChangesApprover
 from agent.execution.executor import Executor
 from agent.programs.protocol import ProgramForm
 from agent.run import RunDeps
 from domain.errors import UsageError
 from domain.event import Event
-from evaluation.answers import Evaluation, report
-from evaluation.apart import evaluate_apart
-from evaluation.correctness import Verdict
-from evaluation.expected import Asked, Change, conversations
-from evaluation.kept_verdicts import VerdictFile
-from evaluation.places import Elsewhere, Place
-from evaluation.planted_slips import Slipping
+from evaluation.answers import AnswerEvaluation, report
+from evaluation.correctness import AnswerVerdict
+from evaluation.evaluation_cases import EvaluationCase, ServiceChange, group_conversations
+from evaluation.isolated_runs import IsolatedService, RedirectingExecutor, evaluate_isolated
+from evaluation.planted_slips import SlipPlantingPolicy
+from evaluation.result_files import VerdictFile
 from playground.child import running_playground
 from playground.worlds.clock import TODAY
 from wiring.build import BuildOptions, build
 from wiring.container import Container, open_container
-from wiring.program_forms import form_for, kept_forms
-from wiring.runs import budget_of, run_deps
+from wiring.program_forms import get_form, read_forms
+from wiring.runs import build_budget, build_run_deps
 from wiring.settings import Settings, read_settings
 
 console = Console(stderr=True)
@@ -61,7 +60,7 @@ class Conditions:
         if self.policy == "offline":
             return self
         settings = read_settings()
-        return replace(self, model=settings.model_name, form=form_for(settings, kept_forms(settings)))
+        return replace(self, model=settings.model_name, form=get_form(settings, read_forms(settings)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,21 +80,21 @@ class StartedService:
     async def reset(self) -> None:
         (await self._client.post("/_reset")).raise_for_status()
 
-    async def made(self) -> list[Change]:
+    async def list_changes(self) -> list[ServiceChange]:
         effects = (await self._client.get("/_ledger")).raise_for_status().json()
-        return [Change(operation=effect["tool"], arguments=effect["arguments"]) for effect in effects]
+        return [ServiceChange(operation=effect["tool"], arguments=effect["arguments"]) for effect in effects]
 
     async def deps(self) -> RunDeps:
         hosts = self._container.settings.allow_hosts
-        found = await run_deps(
-            self._container, self._who.policy, self._executor, self._who.planner, approver=AllowChanges(hosts)
+        found = await build_run_deps(
+            self._container, self._who.policy, self._executor, self._who.planner, approver=AllowChangesApprover(hosts)
         )
         slips = self._who.slips
-        return found.with_policy(Slipping(found.planning.policy, slips)) if slips else found
+        return found.with_policy(SlipPlantingPolicy(found.planning.policy, slips)) if slips else found
 
 
 def answers_apart(
-    asked: Sequence[Asked], who: Conditions, pace: Pace, results: Path | None, *, show_held_out: bool
+    asked: Sequence[EvaluationCase], who: Conditions, pace: Pace, results: Path | None, *, show_held_out: bool
 ) -> tuple[dict[str, Any], bool]:
     """The report, and whether it was interrupted, in which case it is of what was done. ``results``: where verdicts are kept; what
     is there already is not asked again.
@@ -106,15 +105,15 @@ def answers_apart(
     who = who.with_model()
     kept = VerdictFile(results, asdict(who))
     done = kept.read(asked)
-    left = [one for talk in conversations(asked) if any(one.id not in done for one in talk) for one in talk]
+    left = [one for talk in group_conversations(asked) if any(one.id not in done for one in talk) for one in talk]
     stopped = asyncio.run(_ask(left, who, pace, kept, done))
     verdicts = tuple(done[one.id] for one in asked if one.id in done)
-    figures = report(Evaluation(verdicts), show_held_out=show_held_out)
+    figures = report(AnswerEvaluation(verdicts), show_held_out=show_held_out)
     return {**asdict(who), "asked": len(asked), "done": len(verdicts), **figures}, stopped
 
 
 async def _ask(
-    asked: Sequence[Asked], who: Conditions, pace: Pace, kept: VerdictFile, done: dict[str, Verdict]
+    asked: Sequence[EvaluationCase], who: Conditions, pace: Pace, kept: VerdictFile, done: dict[str, AnswerVerdict]
 ) -> bool:
     """Run what is left; whether it was interrupted."""
     if not asked:
@@ -123,12 +122,12 @@ async def _ask(
         with Progress(console=console, transient=True, disable=not console.is_terminal) as bars:
             task = bars.add_task("requests", total=len(asked))
 
-            def noted(verdict: Verdict, events: Sequence[Event]) -> None:
+            def noted(verdict: AnswerVerdict, events: Sequence[Event]) -> None:
                 kept.add(verdict, events)
-                done[verdict.asked.id] = verdict
+                done[verdict.case.id] = verdict
                 bars.advance(task)
 
-            work = asyncio.ensure_future(evaluate_apart(asked, places, budget, noted, pace.at_once))
+            work = asyncio.ensure_future(evaluate_isolated(asked, places, budget, noted, pace.at_once))
             asyncio.get_running_loop().add_signal_handler(signal.SIGINT, work.cancel)
             try:
                 await work
@@ -139,12 +138,12 @@ async def _ask(
 
 @asynccontextmanager
 async def _places(
-    asked: Sequence[Asked], who: Conditions, pace: Pace
-) -> AsyncGenerator[tuple[dict[str, list[Place]], Any]]:
+    asked: Sequence[EvaluationCase], who: Conditions, pace: Pace
+) -> AsyncGenerator[tuple[dict[str, list[IsolatedService]], Any]]:
     """As many running services of each kind as can be in use at once, over one store of each kind."""
     with ExitStack() as children, TemporaryDirectory(prefix="footpath-evaluation-") as folder:
         async with AsyncExitStack() as opened:
-            places: dict[str, list[Place]] = {}
+            places: dict[str, list[IsolatedService]] = {}
             budget: Any = None
             for service in sorted({one.service for one in asked}):
                 count = min(pace.at_once, sum(one.service == service and one.turn <= 1 for one in asked))
@@ -160,7 +159,7 @@ async def _places(
                 if who.solutions:
                     await with_solutions(container, Path(who.solutions))
                 places[service] = [await place_at(opened, container, started[0], one, who) for one in started]
-                budget = budget_of(container)
+                budget = build_budget(container)
             yield places, budget
 
 
@@ -171,7 +170,7 @@ async def place_at(
     client = await opened.enter_async_context(
         httpx.AsyncClient(base_url=address, timeout=10, trust_env=False, limits=_FRESH)
     )
-    executor = Elsewhere(await container.executor("http"), named, address)
+    executor = RedirectingExecutor(await container.open_executor("http"), named, address)
     return StartedService(client, container, executor, who)
 
 
@@ -217,7 +216,7 @@ async def without_schemas(container: Container) -> None:
     await container.graph.put_tools(bare)
 
 
-def chosen(asked: Sequence[Asked], lines: str, limit: int | None) -> list[Asked]:
+def chosen(asked: Sequence[EvaluationCase], lines: str, limit: int | None) -> list[EvaluationCase]:
     """The requests of even or odd lines, counted from 1 over all files, of at most ``limit`` lines.
 
     Raises:
@@ -225,7 +224,7 @@ def chosen(asked: Sequence[Asked], lines: str, limit: int | None) -> list[Asked]
     """
     if lines not in ("all", "even", "odd"):
         raise UsageError(f"--lines is all, even or odd, not {lines!r}")
-    talks = enumerate(conversations(asked), start=1)
+    talks = enumerate(group_conversations(asked), start=1)
     found = [talk for at, talk in talks if lines == "all" or (at % 2 == 0) == (lines == "even")][:limit]
     if not found:
         raise UsageError("no request is left to ask")

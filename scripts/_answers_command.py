@@ -58,12 +58,12 @@ def answers(
     from _evaluate_answers import show_answers
     from _evaluate_output import scoring
 
-    from evaluation.expected import read_asked
+    from evaluation.evaluation_cases import read_evaluation_cases
 
     paths = requests or sorted((Path(__file__).parents[1] / "playground" / "requests").glob("*.jsonl"))
     stopped = False
     with scoring():
-        asked = chosen(read_asked(paths), lines, limit)
+        asked = chosen(read_evaluation_cases(paths), lines, limit)
         if playground and store is not None:
             raise UsageError(
                 "--playground builds a store of its own; leave --store out, or start the playground yourself"

@@ -14,15 +14,15 @@ from pydantic.types import JsonValue
 from rich.console import Console
 from rich.text import Text
 
-from agent.execution.approval import TAINTED, IntendedCall, what_asks, why_asked
+from agent.execution.approval import TAINTED, IntendedCall, describe_approval_scope, describe_side_effect
 from agent.execution.approvers import DONE_BEFORE
-from agent.execution.validation import corrected
-from agent.execution.wording import summary_of
+from agent.execution.validation import apply_corrections
+from agent.execution.wording import summarize_call
 from agent.text import clean
-from domain.errors import LeftOutError, NotAllowedError
+from domain.errors import ExcludedCallError, NotAllowedError
 from domain.model import JsonObject
-from domain.origin import COVERABLE, in_full
-from domain.tool import ToolId, tool_id_parts
+from domain.provenance import COVERABLE, describe_origin
+from domain.tool import ToolId, split_tool_id
 
 HOW_ELSE = "At a terminal each change is asked about; --yes allows all changes of a run, --dry-run shows them."
 _MOST = 2_000
@@ -64,8 +64,8 @@ class AskedCalls:
     def summary(self, at: int) -> str:
         """What it will do as it stands."""
         call, made = self.calls[at], self.arguments(at)
-        kept = [one for one in call.judged.origins if made.get(one.parameter) == call.arguments.get(one.parameter)]
-        return summary_of(call.tool, made, kept)
+        kept = [one for one in call.provenance.origins if made.get(one.parameter) == call.arguments.get(one.parameter)]
+        return summarize_call(call.tool, made, kept)
 
     def skips(self, typed: str) -> int | None:
         """The call that is to be skipped or not, by what was typed."""
@@ -84,7 +84,7 @@ class AskedCalls:
 
     def correct(self, at: int, name: str, typed: str) -> str:
         """Put a value in the place of another, nothing: leave it out; what is wrong with that, where it does not fit."""
-        made, complaints = corrected(self.calls[at].tool, self.arguments(at), {name: typed or None})
+        made, complaints = apply_corrections(self.calls[at].tool, self.arguments(at), {name: typed or None})
         if complaints:
             return clean(" ".join(said for _, said in complaints), 400)
         self.changes[at] = made
@@ -127,20 +127,20 @@ class TerminalApprover:
                 if not self._is_covered(call):
                     made = await self._asked(call)
                 if _named(call) in self._skipped:
-                    raise LeftOutError("You left this call out, so it was not made.")
+                    raise ExcludedCallError("You left this call out, so it was not made.")
         yield self._answered.get(_named(call), made)
 
     def _is_covered(self, call: IntendedCall) -> bool:
         if _named(call) in self._answered or _named(call) in self._skipped:
             return True
-        kinds = {origin.kind for origin in call.judged.origins}
-        return call.tool.id in self._all and not call.asks_always and kinds <= set(COVERABLE)
+        kinds = {origin.kind for origin in call.provenance.origins}
+        return call.tool.id in self._all and not call.always_needs_approval and kinds <= set(COVERABLE)
 
     async def _asked(self, call: IntendedCall) -> JsonObject:
         """What it is made with. ``NotAllowedError`` where the answer is no."""
-        calls = AskedCalls([one for one in call.together if not self._is_covered(one)] or [call])
-        if len(call.together) > 1 or call.round:
-            self._console.print(Text(f"\n{what_asks(call)}", "bold yellow"), soft_wrap=True)
+        calls = AskedCalls([one for one in call.approved_together if not self._is_covered(one)] or [call])
+        if len(call.approved_together) > 1 or call.round:
+            self._console.print(Text(f"\n{describe_approval_scope(call)}", "bold yellow"), soft_wrap=True)
         for at, one in enumerate(calls.calls):
             title = f"Call {at + 1} of {len(calls.calls)}:" if calls.several else "May this call be made?"
             show_change(self._console, one, title, f"{at + 1}." if calls.several else "")
@@ -202,14 +202,14 @@ def show_change(console: Console, call: IntendedCall, title: str, number: str = 
     ``number``: what stands before those of its values.
     """
     tool = call.tool
-    _, toolset, api = tool_id_parts(tool.id)
-    words = {origin.parameter: in_full(origin) for origin in call.judged.origins}
+    _, toolset, api = split_tool_id(tool.id)
+    words = {origin.parameter: describe_origin(origin) for origin in call.provenance.origins}
     where = f" of {clean(tool.host, 200)}" if tool.host else ""
     lines = [
         Text(f"\n{title} ", "bold yellow").append(f"{clean(toolset, 60)}/{clean(api, 80)}{where}", "bold"),
         *([Text(f"  {call.summary}", "bold")] if call.summary else []),
-        Text(f"  {why_asked(tool)}{f' {call.undo}' if call.undo else ''}", "dim"),
-        *([Text(f"  {DONE_BEFORE}", "yellow")] if call.again else []),
+        Text(f"  {describe_side_effect(tool)}{f' {call.undo}' if call.undo else ''}", "dim"),
+        *([Text(f"  {DONE_BEFORE}", "yellow")] if call.possible_repeat else []),
         *([Text(f"  {TAINTED}", "yellow")] if call.tainted else []),
     ]
     for at, (name, value) in enumerate(call.arguments.items(), start=1):

@@ -9,7 +9,7 @@ from rich.rule import Rule
 from rich.table import Table
 from rich.text import Text
 
-from agent.text import clean, shown
+from agent.text import clean, format_scalar
 from domain.event import (
     AnswerDelta,
     CallFinished,
@@ -19,7 +19,7 @@ from domain.event import (
     Event,
     InputNeeded,
     PathEnded,
-    Planning,
+    PlanningEvent,
     PlanReady,
     PolicyFellBack,
     ProgramEnded,
@@ -37,11 +37,9 @@ from domain.event import (
     StepChosen,
     SubtaskStarted,
 )
-from domain.learned import WeightsLearned
+from domain.learning_events import MemoryRecalled, NoSolution, SolutionTaken, WeightsLearned, describe_selection
 from domain.plan import Binding
-from domain.recalled import MemoryRecalled
-from domain.taken import NoSolution, SolutionTaken, in_words
-from domain.tool import ToolId, tool_id_parts
+from domain.tool import ToolId, split_tool_id
 from domain.usage import Usage
 
 _EXCERPT = 160
@@ -82,7 +80,7 @@ class AskView:
             case _:
                 self._planning(event)
 
-    def _planning(self, event: Planning) -> None:
+    def _planning(self, event: PlanningEvent) -> None:
         """What leads to a plan."""
         match event:
             case RunStarted():
@@ -93,7 +91,7 @@ class AskView:
             case MemoryRecalled():
                 self._memories(event)
             case SolutionTaken() | NoSolution():
-                self._line(f"  [cyan]≈[/cyan] {escape(clean(in_words(event), 400))}")
+                self._line(f"  [cyan]≈[/cyan] {escape(clean(describe_selection(event), 400))}")
             case ReflectionMade():
                 self._reflection(event)
             case CandidatesConsidered():
@@ -141,7 +139,7 @@ class AskView:
             case CallStarted():
                 self._line(f"  [cyan]{event.step}. {_name(event.tool)}[/cyan]")
                 for binding in event.provenance:
-                    value = shown(event.arguments.get(binding.parameter), 80)
+                    value = format_scalar(event.arguments.get(binding.parameter), 80)
                     self._line(
                         f"     {escape(clean(binding.parameter, 60))} = {escape(value)}  [dim]{_origin(binding)}[/dim]"
                     )
@@ -219,7 +217,7 @@ def _took(usage: Usage) -> str:
 
 def _name(tool: ToolId) -> str:
     """Tool set and API, safe to print."""
-    _, toolset, api = tool_id_parts(tool)
+    _, toolset, api = split_tool_id(tool)
     return escape(f"{clean(toolset, 50)}/{clean(api, 60)}")
 
 

@@ -5,21 +5,20 @@ from typing import TYPE_CHECKING
 from _progress import console
 from rich.table import Table
 
-from agent.execution.secrets import variable
+from agent.execution.secret_store import to_variable_name
 
 if TYPE_CHECKING:
     from domain.tool import ToolId
     from graph.counting import CallCounts
-    from graph.importers.records import Skipped
-    from graph.summary import Summary
-    from graph.survey import Responses
-    from graph.take_overs import TakeOver, Tell
+    from graph.import_summary import ImportSummary, ResponseSources
+    from graph.importers.records import SkippedInput
+    from graph.take_overs import TakeOver, TakeOverListener
 
 SHOWN = 20
 """Skipped records shown on the terminal; the report lists more."""
 
 
-def show_skipped(skipped: "list[Skipped]") -> None:
+def show_skipped(skipped: "list[SkippedInput]") -> None:
     """The first of the records that were left out, each with its place."""
     for item in skipped[:SHOWN]:
         console.print(f"skipped {item}", style="yellow", markup=False, soft_wrap=True)
@@ -30,9 +29,9 @@ def show_skipped(skipped: "list[Skipped]") -> None:
 def show_duplicates(ids: "list[ToolId]") -> None:
     """Two tools of one name: the first counts. Told, though nothing is broken."""
     if ids:
-        from domain.tool import tool_id_parts
+        from domain.tool import split_tool_id
 
-        shown = ", ".join("/".join(tool_id_parts(tool)) for tool in ids[:3])
+        shown = ", ".join("/".join(split_tool_id(tool)) for tool in ids[:3])
         more = f" and {len(ids) - 3} more (--report F lists them)" if len(ids) > 3 else ""
         text = (
             f"{len(ids)} documents left out, each the second, different one of its category, tool set and name: {shown}"
@@ -40,7 +39,7 @@ def show_duplicates(ids: "list[ToolId]") -> None:
         console.print(text + more, style="yellow", markup=False, soft_wrap=True)
 
 
-def take_over_lines() -> "Tell":
+def take_over_lines() -> "TakeOverListener":
     """Shows each document that makes another tool of one that is there, or would, as it is met: whatever becomes of the build, it was told."""
     met = {"refused": 0, "replaced": 0}
 
@@ -78,13 +77,13 @@ def _printable(text: str) -> str:
     return "".join(c if c.isprintable() else " " for c in text)
 
 
-def _responses(known: "Responses", tools: int) -> str:
+def _responses(known: "ResponseSources", tools: int) -> str:
     learnt = f", {known['learnt']:,} of them learnt from answers" if known["learnt"] else ""
     rest = "; the first calls tell the others" if known["unknown"] else ""
     return f"known for {tools - known['unknown']:,} of {tools:,} tools{learnt}{rest}"
 
 
-def _add_documents(table: Table, summary: "Summary") -> None:
+def _add_documents(table: Table, summary: "ImportSummary") -> None:
     """What the documents leave open, and what they ask for."""
     known, links = summary["documents"], summary["links"]
     table.add_row("responses", _responses(known["responses"], summary["tools"]))
@@ -98,11 +97,11 @@ def _add_documents(table: Table, summary: "Summary") -> None:
     for name, tools in list(known["secrets"].items())[:SHOWN]:
         table.add_row(
             "key",
-            f"{_printable(variable(name))} for {tools:,} tool{'s' * (tools != 1)}, and {_printable(variable(name))}_HOSTS for where it may go",
+            f"{_printable(to_variable_name(name))} for {tools:,} tool{'s' * (tools != 1)}, and {_printable(to_variable_name(name))}_HOSTS for where it may go",
         )
 
 
-def show_summary(summary: "Summary") -> None:
+def show_summary(summary: "ImportSummary") -> None:
     """The figures as a table."""
     table = Table(show_header=False, box=None)
     trajectories, calls = summary["trajectories"], summary["calls"]

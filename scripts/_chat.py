@@ -20,9 +20,9 @@ from domain.errors import FootpathError, UnavailableError, UsageError
 from domain.event import EventRecord
 from footpath.loop_thread import LoopThread
 from footpath.results import Answer, Verdict
-from wiring.asked_runs import judge_run
-from wiring.asking import Asked, ask, usual_policy
+from wiring.ask import RunRequest, ask, choose_default_policy
 from wiring.container import Container, open_container
+from wiring.run_history import judge_run
 
 _HELP = "/right and /wrong judge the last answer, /new forgets what came before, /quit or Ctrl-D ends. Ctrl-C stops what is being answered."
 _VERDICTS: dict[str, Verdict] = {"/right": "right", "/wrong": "wrong"}
@@ -69,11 +69,11 @@ class _Chat:
         whole: bool,
     ) -> None:
         self._thread, self._container = thread, container
-        self._policy = policy or usual_policy(container)
+        self._policy = policy or choose_default_policy(container)
         self._planner, self._learn, self._whole = planner, learn, whole
         self._turn = asyncio.Lock()
         self._approver = approver(changes, executor, self._turn)
-        self._executor = thread.run(container.executor(executor))
+        self._executor = thread.run(container.open_executor(executor))
         self._last: Answer | None = None
         self._console = Console(highlight=False)
 
@@ -112,7 +112,7 @@ class _Chat:
 
     def _ask(self, request: str) -> None:
         view = AskView(self._console, all_candidates=self._whole)
-        asked = Asked(
+        asked = RunRequest(
             request,
             self._policy,
             self._planner,
@@ -121,13 +121,13 @@ class _Chat:
             self._approver,
             asker(self._turn),
             earlier=self._last.earlier if self._last else (),
-            said=self._last.said if self._last else (),
+            earlier_texts=self._last.said if self._last else (),
         )
         records = list(self._thread.iterate(self._shown(asked, view)))
         if records:
             self._last = Answer.of(records, self._last)
 
-    async def _shown(self, asked: Asked, view: AskView) -> AsyncGenerator[EventRecord]:
+    async def _shown(self, asked: RunRequest, view: AskView) -> AsyncGenerator[EventRecord]:
         """Each event is written before the run goes on, and nothing below an open question."""
         async with closing(ask(self._container, asked)) as events:
             async for record in events:

@@ -17,9 +17,9 @@ from mcp.client.stdio import stdio_client
 from mcp.types import TextContent
 
 from domain.errors import UsageError
-from evaluation.client_runs import HeardAnswer
-from evaluation.client_words import ClientTools, Wanted
-from evaluation.expected import Change
+from evaluation.client_agent import ClientTools, RequestedCall
+from evaluation.client_runs import ServiceAnswer
+from evaluation.evaluation_cases import ServiceChange
 from playground.child import running_playground
 from playground.worlds.clock import TODAY
 from wiring.container import open_container
@@ -47,14 +47,14 @@ class ClientPlace:
                 told = await session.initialize()
                 yield ClientsSession(session, told.instructions or "")
 
-    async def heard(self) -> list[HeardAnswer]:
+    async def heard(self) -> list[ServiceAnswer]:
         """What the services have answered in the session."""
-        return [HeardAnswer.model_validate(one) for one in await self._told("/_answers")]
+        return [ServiceAnswer.model_validate(one) for one in await self._told("/_answers")]
 
-    async def made(self) -> list[Change]:
+    async def made(self) -> list[ServiceChange]:
         """What was changed in it."""
         effects = await self._told("/_ledger")
-        return [Change(operation=effect["tool"], arguments=effect["arguments"]) for effect in effects]
+        return [ServiceChange(operation=effect["tool"], arguments=effect["arguments"]) for effect in effects]
 
     async def _told(self, path: str) -> list[Any]:
         async with self._switches() as switches:
@@ -77,7 +77,7 @@ class ClientsSession:
     def __init__(self, session: ClientSession, instructions: str) -> None:
         self._session, self._instructions = session, instructions
 
-    async def listed(self) -> ClientTools:
+    async def list_tools(self) -> ClientTools:
         """All pages of the list."""
         answer = await self._session.list_tools()
         if answer.nextCursor:
@@ -85,7 +85,7 @@ class ClientsSession:
         tools = (one.model_dump(mode="json", exclude_none=True) for one in answer.tools)
         return ClientTools(tuple(tools), self._instructions)
 
-    async def call(self, wanted: Wanted) -> str:
+    async def call(self, wanted: RequestedCall) -> str:
         """The texts of an answer, as a model is shown them."""
         answer = await self._session.call_tool(wanted.tool, wanted.arguments)
         text = "\n".join(one.text for one in answer.content if isinstance(one, TextContent))

@@ -8,11 +8,11 @@ from tempfile import TemporaryDirectory
 
 import httpx
 
-from agent.execution.approvers import AllowChanges
+from agent.execution.approvers import AllowChangesApprover
 from agent.run import run
 from domain.errors import UnavailableError
 from domain.event import Event
-from graph.summary import Summary
+from graph.import_summary import ImportSummary
 from playground.application import DEFAULT_PORT
 from playground.child import running_playground
 from playground.demo_check import Verdict, judge
@@ -21,9 +21,9 @@ from playground.record import CATALOGUE, DATA
 from playground.serve import bind
 from wiring.build import BuildOptions, build
 from wiring.container import Container, open_container
-from wiring.layout import StoreFolder
-from wiring.runs import budget_of, run_deps
+from wiring.runs import build_budget, build_run_deps
 from wiring.settings import Settings
+from wiring.store_folder import StoreFolder
 
 Show = Callable[[Event], None]
 
@@ -42,7 +42,7 @@ def demo_playground() -> Generator[str]:
         yield address
 
 
-async def build_demo(address: str, store: Path) -> Summary:
+async def build_demo(address: str, store: Path) -> ImportSummary:
     """Build the store anew from the catalogue at ``address`` and the sample trajectories.
 
     Raises:
@@ -68,13 +68,13 @@ async def opened(address: str, store: Path) -> AsyncGenerator[Container]:
 async def ask_all(container: Container, view: Callable[[], Show]) -> list[Verdict]:
     """Ask the five requests one after the other; ``view`` makes what shows the events of one, as they happen."""
     verdicts: list[Verdict] = []
-    executor = await container.executor("http")
+    executor = await container.open_executor("http")
     for request in demo_requests():
         events: list[Event] = []
         show = view()
-        approver = AllowChanges(container.settings.allow_hosts)
-        deps = await run_deps(container, "offline", executor, "dfs", approver=approver)
-        async for record in run(request.request, deps, budget_of(container)):
+        approver = AllowChangesApprover(container.settings.allow_hosts)
+        deps = await build_run_deps(container, "offline", executor, "dfs", approver=approver)
+        async for record in run(request.request, deps, build_budget(container)):
             events.append(record.event)
             show(record.event)
         verdicts.append(judge(request, events))

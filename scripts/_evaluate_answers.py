@@ -15,14 +15,14 @@ from rich.markup import escape
 from rich.progress import Progress
 from rich.table import Table
 
-from agent.execution.approvers import AllowChanges
+from agent.execution.approvers import AllowChangesApprover
 from agent.run import RunDeps
 from domain.errors import UnavailableError, UsageError
 from evaluation.answers import evaluate_answers, report
-from evaluation.expected import Asked
+from evaluation.evaluation_cases import EvaluationCase
 from playground.worlds.clock import TODAY
 from wiring.container import Container, open_container
-from wiring.runs import budget_of, reader_for, run_deps
+from wiring.runs import build_budget, build_run_deps, create_reader
 
 console = Console(stderr=True)
 Who = tuple[str, str]
@@ -56,7 +56,7 @@ class Playground:
 
 
 def answers(
-    asked: list[Asked], store: Path | None, address: str, policy: str, planner: str, *, show_held_out: bool
+    asked: list[EvaluationCase], store: Path | None, address: str, policy: str, planner: str, *, show_held_out: bool
 ) -> dict[str, Any]:
     """The report, against the playground that runs there.
 
@@ -67,7 +67,7 @@ def answers(
 
 
 async def _with_store(
-    asked: list[Asked], store: Path | None, address: str, who: Who, show_held_out: bool
+    asked: list[EvaluationCase], store: Path | None, address: str, who: Who, show_held_out: bool
 ) -> dict[str, Any]:
     async with open_container(store=store) as container:
         if host_of(address) not in container.settings.allow_hosts:
@@ -92,20 +92,22 @@ async def fresh_store(address: str) -> AsyncGenerator[Container]:
 
 
 async def _evaluate(
-    asked: list[Asked], container: Container, address: str, who: Who, show_held_out: bool
+    asked: list[EvaluationCase], container: Container, address: str, who: Who, show_held_out: bool
 ) -> dict[str, Any]:
-    executor = await container.executor("http")
+    executor = await container.open_executor("http")
 
     async def deps() -> RunDeps:
-        deps = await run_deps(container, who[0], executor, who[1], approver=AllowChanges({host_of(address)}))
-        planning = replace(deps.planning, reader=reader_for(who[0], TODAY))
+        deps = await build_run_deps(
+            container, who[0], executor, who[1], approver=AllowChangesApprover({host_of(address)})
+        )
+        planning = replace(deps.planning, reader=create_reader(who[0], TODAY))
         return replace(deps, planning=planning, host=replace(deps.host, today=TODAY.isoformat()))
 
     async with switches(address) as services:
         with Progress(console=console, transient=True, disable=not console.is_terminal) as bars:
             task = bars.add_task("requests", total=len(asked))
             evaluation = await evaluate_answers(
-                asked, deps, budget_of(container), services,
+                asked, deps, build_budget(container), services,
                 at_once=container.settings.evaluation_at_once,
                 progress=lambda done: bars.update(task, completed=done),
             )  # fmt: skip

@@ -14,16 +14,16 @@ from rich.markup import escape
 from rich.table import Table
 
 from agent.execution.approval import IntendedCall
-from agent.execution.approvers import DryRun
+from agent.execution.approvers import DryRunApprover
 from agent.execution.executor import Executor
 from agent.run import run
 from domain.errors import BrokenInputError, UsageError
 from domain.event import CandidatesConsidered, RunFinished
-from domain.model import Model, what_is_wrong
-from domain.tool import tool_id_parts
+from domain.model import Model, describe_errors
+from domain.tool import split_tool_id
 from playground.child import running_playground
 from wiring.container import Container
-from wiring.runs import budget_of, run_deps
+from wiring.runs import build_budget, build_run_deps
 
 WAYS = Path(__file__).parents[1] / "playground" / "requests" / "changes" / "ways.jsonl"
 
@@ -61,12 +61,12 @@ def _read(path: Path) -> list[Way]:
     except OSError as error:
         raise BrokenInputError(error.strerror or "it cannot be read", file=str(path)) from error
     except ValidationError as error:
-        raise BrokenInputError(what_is_wrong(error), file=str(path)) from error
+        raise BrokenInputError(describe_errors(error), file=str(path)) from error
 
 
 async def _figures(asked: Sequence[Way], address: str, policy: str, planner: str) -> dict[str, Any]:
     async with fresh_store(address) as container, switches(address) as services:
-        executor, gate = await container.executor("http"), asyncio.Semaphore(container.settings.evaluation_at_once)
+        executor, gate = await container.open_executor("http"), asyncio.Semaphore(container.settings.evaluation_at_once)
         runs = await asyncio.gather(*(_one(way, container, executor, (policy, planner), gate) for way in asked))
         effects = await services.effects()
     change, read = ([one for one in runs if one["kind"] == kind] for kind in ("change", "read"))
@@ -91,11 +91,11 @@ async def _one(
     offered: set[str] = set()
     end: RunFinished | None = None
     async with gate:
-        deps = await run_deps(container, who[0], executor, who[1], approver=DryRun(proposed.append))
-        async for record in run(way.request, deps, budget_of(container)):
+        deps = await build_run_deps(container, who[0], executor, who[1], approver=DryRunApprover(proposed.append))
+        async for record in run(way.request, deps, build_budget(container)):
             match record.event:
                 case CandidatesConsidered(candidates=candidates):
-                    offered |= {tool_id_parts(one.tool)[2] for one in candidates}
+                    offered |= {split_tool_id(one.tool)[2] for one in candidates}
                 case RunFinished() as last:
                     end = last
                 case _:

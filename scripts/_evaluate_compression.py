@@ -14,10 +14,10 @@ from rich.table import Table
 from domain.errors import UsageError
 from domain.tool import ToolDoc
 from evaluation.compression import evaluate_compression
-from evaluation.expected import Asked, read_asked
-from evaluation.responses import documents, recorded_responses
+from evaluation.evaluation_cases import EvaluationCase, read_evaluation_cases
+from evaluation.responses import load_documents, read_responses
 from evaluation.retention import evaluate_retention
-from graph.importers.records import Skipped
+from graph.importers.records import SkippedInput
 from playground.child import running_playground
 from wiring.container import Container, open_container
 
@@ -27,7 +27,7 @@ Figures = dict[str, Any]
 
 def compression(
     calls: Path | None, tools: Path | None, requests: list[Path], policy: str, limit: int
-) -> tuple[Figures, list[Skipped]]:
+) -> tuple[Figures, list[SkippedInput]]:
     """The figures, and the lines that could not be read. ``requests``: asked of a playground that is started for them.
 
     Raises:
@@ -37,8 +37,8 @@ def compression(
         raise UsageError("nothing to measure; name --calls, --tools or --requests")
     if calls and not calls.is_file():
         raise UsageError(f"{calls} is no file; name a file of recorded calls, one JSON object a line")
-    asked = read_asked(requests) if requests else []
-    skipped: list[Skipped] = []
+    asked = read_evaluation_cases(requests) if requests else []
+    skipped: list[SkippedInput] = []
     figures: Figures = {"limit": limit, "policy": policy}
     if calls or tools:
         figures |= asyncio.run(_recorded(calls, tools, policy, limit, skipped))
@@ -48,8 +48,10 @@ def compression(
     return figures, skipped
 
 
-async def _recorded(calls: Path | None, tools: Path | None, policy: str, limit: int, skipped: list[Skipped]) -> Figures:
-    docs = documents(tools)
+async def _recorded(
+    calls: Path | None, tools: Path | None, policy: str, limit: int, skipped: list[SkippedInput]
+) -> Figures:
+    docs = load_documents(tools)
     skipped += docs.skipped
     found: Figures = {}
     with TemporaryDirectory(prefix="footpath-compression-") as folder:
@@ -57,30 +59,32 @@ async def _recorded(calls: Path | None, tools: Path | None, policy: str, limit: 
             with Progress(console=console, transient=True, disable=not console.is_terminal) as bars:
                 if calls:
                     task = bars.add_task("recorded calls", total=1)
-                    responses = recorded_responses(
+                    responses = read_responses(
                         calls, docs, skipped.append, lambda place: bars.update(task, completed=place)
                     )
                     found["calls"] = await _tally(responses, container, policy, limit)
                 if tools:
                     bars.add_task("documented examples", total=None)
-                    found["examples"] = await _tally(docs.examples(), container, policy, limit)
+                    found["examples"] = await _tally(docs.iterate_examples(), container, policy, limit)
     return found
 
 
 async def _tally(responses: Iterable[tuple[ToolDoc, str]], container: Container, policy: str, limit: int) -> Figures:
-    return (await evaluate_compression(responses, container.policy(policy), container.field_choices(), limit)).figures()
+    return (
+        await evaluate_compression(responses, container.create_policy(policy), container.field_choices(), limit)
+    ).to_figures()
 
 
-async def _retained(asked: list[Asked], address: str, policy: str, limit: int) -> Figures:
+async def _retained(asked: list[EvaluationCase], address: str, policy: str, limit: int) -> Figures:
     with TemporaryDirectory(prefix="footpath-compression-") as folder:
         store = Path(folder) / "store"
         await build_demo(address, store)
         async with opened(address, store) as container:
             tools = {doc.api: doc async for doc in container.graph.documents()}
-            executor = await container.executor("http")
+            executor = await container.open_executor("http")
             chosen = container.field_choices()
-            found = await evaluate_retention(asked, tools, executor, container.policy(policy), chosen, limit)
-    return found.figures()
+            found = await evaluate_retention(asked, tools, executor, container.create_policy(policy), chosen, limit)
+    return found.to_figures()
 
 
 def show_compression(figures: Figures) -> None:

@@ -9,7 +9,16 @@ from _evaluate_output import scoring, tell
 from rich.console import Console
 from rich.table import Table
 
-from evaluation.couplings import Dependency, Functions, Program, figures, judge, precision, read_programs, read_verdicts
+from evaluation.couplings import (
+    FieldDependency,
+    FunctionDocuments,
+    GoldProgram,
+    compute_figures,
+    count_verdicts,
+    judge_dependency,
+    read_programs,
+    read_verdicts,
+)
 from wiring.container import open_container
 
 
@@ -30,20 +39,22 @@ def couplings(
     tell({"benchmark": benchmark, **result}, _show, as_json=as_json, skipped=skipped)
 
 
-async def _figures(programs: list[Program], verdicts: dict[Dependency, str], store: Path | None) -> dict[str, Any]:
+async def _figures(
+    programs: list[GoldProgram], verdicts: dict[FieldDependency, str], store: Path | None
+) -> dict[str, Any]:
     async with open_container(store=store) as container:
         documents = [document async for document in container.graph.documents()]
-        functions = Functions(documents)
+        functions = FunctionDocuments(documents)
         wanted = {dependency for program in programs for dependency in program.dependencies}
         named = (functions.get(dependency.target) for dependency in {*wanted, *verdicts})
         targets = {document.id for document in named if document is not None}
         feeds = {tool: await container.graph.feeds_into(tool) for tool in sorted(targets)}
-    judged = {dependency: judge(dependency, functions, feeds) for dependency in wanted}
+    judged = {dependency: judge_dependency(dependency, functions, feeds) for dependency in wanted}
     missed = sorted(
         f"{one.source}.{one.field} -> {one.target}.{one.parameter}" for one in wanted if not judged[one].exact
     )
-    found = {"groups": figures(programs, judged), "missed": missed}
-    return found | {"judged": precision(verdicts, functions, feeds)} if verdicts else found
+    found = {"groups": compute_figures(programs, judged), "missed": missed}
+    return found | {"judged": count_verdicts(verdicts, functions, feeds)} if verdicts else found
 
 
 def _show(result: dict[str, Any]) -> None:

@@ -10,9 +10,8 @@ from _evaluate_planning import Way, compared, measured, planned
 from rich.console import Console
 from rich.table import Table
 
-from agent.planners.by_name import options_of, planner_named
-from agent.planners.retrieve import K
-from evaluation.queries import Query, read_queries
+from agent.planners.registry import DEFAULT_START_TOOLS, get_planner, get_search_options
+from evaluation.queries import RetrievalQuery, read_queries
 
 BASELINE = "retrieve"
 
@@ -21,7 +20,9 @@ def graph(
     queries: Annotated[Path, typer.Option(help="Requests with their relevant APIs, JSONL, plain or gzip.")],
     store: Annotated[Path | None, typer.Option(help="Folder of the store.")] = None,
     policy: Annotated[str, typer.Option(help="Who decides.")] = "offline",
-    start_tools: Annotated[int, typer.Option("--k", min=1, help="Start tools that retrieve takes.")] = K,
+    start_tools: Annotated[
+        int, typer.Option("--k", min=1, help="Start tools that retrieve takes.")
+    ] = DEFAULT_START_TOOLS,
     as_json: Annotated[bool, typer.Option("--json", help="Print the figures as one JSON object.")] = False,
 ) -> None:
     """The ceiling, start tools alone, and the walk with and without the graph and memory, on the same requests."""
@@ -36,12 +37,12 @@ def graph(
 
 
 def _ways(policy: str, k: int) -> dict[str, Way]:
-    dfs = planner_named("dfs")
+    dfs = get_planner("dfs")
     return {
         "ceiling": Way(dfs, "oracle"),
-        BASELINE: Way(planner_named("retrieve", k), policy, memory=False),
+        BASELINE: Way(get_planner("retrieve", k), policy, memory=False),
         "dfs": Way(dfs, policy),
-        "thesis": Way(planner_named("thesis"), policy, options=options_of("thesis")),
+        "thesis": Way(get_planner("thesis"), policy, options=get_search_options("thesis")),
         "dfs, shuffled edges": Way(dfs, policy, "shuffled"),
         "dfs, no edges": Way(dfs, policy, "none"),
         "dfs, no memory": Way(dfs, policy, memory=False),
@@ -50,7 +51,7 @@ def _ways(policy: str, k: int) -> dict[str, Way]:
     }
 
 
-async def _rows(asked: list[Query], store: Path | None, ways: dict[str, Way]) -> dict[str, dict[str, Any]]:
+async def _rows(asked: list[RetrievalQuery], store: Path | None, ways: dict[str, Way]) -> dict[str, dict[str, Any]]:
     rows: dict[str, dict[str, Any]] = {}
     async with measured(asked, store) as on:
         for name, way in ways.items():

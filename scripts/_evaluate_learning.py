@@ -10,17 +10,17 @@ from _evaluate_output import scoring, tell
 from rich.console import Console
 from rich.table import Table
 
-from agent.budget import Meter
-from agent.execution.approvers import AllowChanges
+from agent.budget import BudgetMeter
+from agent.execution.approvers import AllowChangesApprover
 from agent.execution.executor import Executor
-from agent.programs.earlier import Asked as AskedFor
+from agent.programs.program_request import ProgramRequest as AskedFor
 from agent.resume import RunLog
-from agent.solutions.taking import take
+from agent.solutions.selection import select_solution
 from domain.errors import UsageError
 from domain.event import Event
-from evaluation.correctness import Verdict, judge
-from evaluation.expected import Asked, read_asked
-from evaluation.learning import PREFERS, RETURNS, effort, lost, swap, taken
+from evaluation.correctness import AnswerVerdict, judge
+from evaluation.evaluation_cases import EvaluationCase, read_evaluation_cases
+from evaluation.learning import PREFERS, RETURNS, compute_effort, count_taken_solutions, find_lost, measure_swap
 from playground.child import running_playground
 from playground.equivalents import EQUIVALENTS
 from playground.near_misses import near_misses
@@ -28,7 +28,7 @@ from playground.paraphrases import EACH, FIRST, SECOND
 from playground.swaps import swap_request
 from playground.worlds.clock import TODAY
 from wiring.container import Container
-from wiring.runs import budget_of, run_and_learn, run_deps
+from wiring.runs import build_budget, build_run_deps, run_and_learn
 
 
 def learning(
@@ -69,14 +69,14 @@ async def _swaps(address: str, who: Who) -> list[dict[str, Any]]:
     for pair in EQUIVALENTS:
         async with fresh_store(address) as container, switches(address) as services:
             await services.reset()
-            executor = await container.executor("http")
+            executor = await container.open_executor("http")
 
             async def ask(
                 at: int, pair: tuple[str, str] = pair, container: Container = container, executor: Executor = executor
             ) -> Sequence[Event]:
                 return await _run(swap_request(pair[0], at), container, who, executor, f"{pair[0]}-{at}")
 
-            curve = await swap(pair, ask, services.switch)
+            curve = await measure_swap(pair, ask, services.switch)
             found.append(curve.to_json() if curve else {"broken": None, "other": None, "pair": list(pair)})
     return found
 
@@ -86,26 +86,26 @@ async def _memory(address: str, who: Who, each: int) -> dict[str, Any]:
 
     Where solutions are taken, the paraphrases after are learnt from, too: what was asked about once is known from then on.
     """
-    first, second = (_some(read_asked([path]), each) for path in (FIRST, SECOND))
+    first, second = (_some(read_evaluation_cases([path]), each) for path in (FIRST, SECOND))
     by_solutions = who[1] == "program"
     async with fresh_store(address) as container, switches(address) as services:
         await services.reset()
-        executor = await container.executor("http")
+        executor = await container.open_executor("http")
         before = await _told(second, container, who, executor, learn=False)
         taught = await _told(first, container, who, executor, learn=True)
         after = await _told(second, container, who, executor, learn=by_solutions)
         near = await _near_misses(container, who, executor) if by_solutions else {}
     parts = {"before": before, "first": taught, "after": after}
     verdicts = {name: [verdict for verdict, _ in told] for name, told in parts.items()}
-    figures: dict[str, Any] = {name: effort(one) for name, one in verdicts.items()}
-    figures["lost"] = lost(verdicts["before"], verdicts["after"])
+    figures: dict[str, Any] = {name: compute_effort(one) for name, one in verdicts.items()}
+    figures["lost"] = find_lost(verdicts["before"], verdicts["after"])
     if by_solutions:
-        figures["taken"] = {name: taken([events for _, events in told]) for name, told in parts.items()}
+        figures["taken"] = {name: count_taken_solutions([events for _, events in told]) for name, told in parts.items()}
         figures["near_misses"] = near
     return figures
 
 
-def _some(asked: Sequence[Asked], each: int) -> list[Asked]:
+def _some(asked: Sequence[EvaluationCase], each: int) -> list[EvaluationCase]:
     """So many of each kind."""
     return [one for one in asked if int(one.id.rpartition("-")[2]) < each]
 
@@ -115,19 +115,21 @@ async def _near_misses(container: Container, who: Who, executor: Executor) -> di
     found: dict[str, list[str]] = {"plain": [], "asked": []}
     requests = [str(one["request"]) for one in near_misses()]
     for request in requests:
-        deps = await run_deps(container, who[0], executor, who[1])
-        meter = Meter(budget_of(container), deps.planning.policy.cost)
-        took = await take(AskedFor(request, TODAY.isoformat()), deps, RunLog().of(1), meter, follow_up=False)
-        if took.told is not None:
-            found.setdefault(took.told.how, []).append(request)
+        deps = await build_run_deps(container, who[0], executor, who[1])
+        meter = BudgetMeter(build_budget(container), deps.planning.policy.cost)
+        took = await select_solution(
+            AskedFor(request, TODAY.isoformat()), deps, RunLog().get_memo(1), meter, follow_up=False
+        )
+        if took.event is not None:
+            found.setdefault(took.event.how, []).append(request)
     return {"n": len(requests), **found}
 
 
-Told = tuple[Verdict, Sequence[Event]]
+Told = tuple[AnswerVerdict, Sequence[Event]]
 
 
 async def _told(
-    asked: Sequence[Asked], container: Container, who: Who, executor: Executor, *, learn: bool
+    asked: Sequence[EvaluationCase], container: Container, who: Who, executor: Executor, *, learn: bool
 ) -> list[Told]:
     """What became of each, and its events."""
     told: list[Told] = []
@@ -140,9 +142,9 @@ async def _told(
 async def _run(
     request: str, container: Container, who: Who, executor: Executor, name: str, *, learn: bool = True
 ) -> list[Event]:
-    approver = AllowChanges(container.settings.allow_hosts)
-    deps = await run_deps(container, who[0], executor, who[1], approver=approver)
-    records = run_and_learn(request, deps, budget_of(container), learn=learn, name=name)
+    approver = AllowChangesApprover(container.settings.allow_hosts)
+    deps = await build_run_deps(container, who[0], executor, who[1], approver=approver)
+    records = run_and_learn(request, deps, build_budget(container), learn=learn, name=name)
     return [record.event async for record in records]
 
 

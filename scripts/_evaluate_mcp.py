@@ -13,7 +13,7 @@ from rich.progress import Progress
 from rich.table import Table
 
 from domain.errors import UsageError
-from evaluation.expected import Asked
+from evaluation.evaluation_cases import EvaluationCase
 
 console = Console(stderr=True)
 
@@ -46,16 +46,16 @@ def mcp(
 
 def _usual() -> list[Path]:
     """The playground's files, without the one that nothing may be tuned on."""
-    from evaluation.expected import HELD_OUT
+    from evaluation.evaluation_cases import HELD_OUT
 
     folder = Path(__file__).parents[1] / "playground" / "requests"
     return sorted(path for path in folder.glob("*.jsonl") if path.stem != HELD_OUT)
 
 
-def _chosen(paths: Sequence[Path], every: int, only: Sequence[str]) -> list[Asked]:
-    from evaluation.expected import read_asked
+def _chosen(paths: Sequence[Path], every: int, only: Sequence[str]) -> list[EvaluationCase]:
+    from evaluation.evaluation_cases import read_evaluation_cases
 
-    asked = read_asked(paths)
+    asked = read_evaluation_cases(paths)
     found = [one for one in asked if one.id in only] if only else asked[::every]
     if not found:
         raise UsageError("no request is left to ask")
@@ -67,19 +67,19 @@ def _chosen(paths: Sequence[Path], every: int, only: Sequence[str]) -> list[Aske
 
 
 async def _measured(
-    asked: Sequence[Asked], tools: str, store: Path | None, at_once: int, results: Path | None
+    asked: Sequence[EvaluationCase], tools: str, store: Path | None, at_once: int, results: Path | None
 ) -> tuple[dict[str, Any], bool]:
     """The figures, and whether it was interrupted, in which case they are of what was done."""
     from _client_places import client_places
 
-    from evaluation.client_runs import ClientRunFile, client_figures
-    from wiring.models import chat_model
+    from evaluation.client_runs import ClientRunFile, compute_client_figures
+    from wiring.models import create_chat_model
     from wiring.settings import read_settings
 
     if tools not in ("footpath", "plain"):
         raise UsageError(f"--tools is footpath or plain, not {tools!r}")
     settings = read_settings()
-    model = chat_model(settings)
+    model = create_chat_model(settings)
     kept = ClientRunFile(results, {"tools": tools, "model": settings.model_name})
     done = kept.read(asked)
     left, stopped = [one for one in asked if one.id not in done], False
@@ -92,26 +92,28 @@ async def _measured(
     return {
         **kept.conditions,
         "asked": len(asked),
-        **client_figures([done[one.id] for one in asked if one.id in done]),
+        **compute_client_figures([done[one.id] for one in asked if one.id in done]),
     }, stopped
 
 
-async def _served(left: Sequence[Asked], places: Sequence[Any], model: Any, kept: Any, done: dict[str, Any]) -> bool:
+async def _served(
+    left: Sequence[EvaluationCase], places: Sequence[Any], model: Any, kept: Any, done: dict[str, Any]
+) -> bool:
     """Serve what is left, each at a place that is free; whether it was interrupted."""
-    from evaluation.client_agent import served
-    from evaluation.client_runs import judged
+    from evaluation.client_agent import serve_request
+    from evaluation.client_runs import judge_client_run
     from playground.worlds.clock import TODAY
 
     free: asyncio.Queue[Any] = asyncio.Queue()
     for place in places:
         free.put_nowait(place)
 
-    async def serve(one: Asked, advance: Any) -> None:
+    async def serve(one: EvaluationCase, advance: Any) -> None:
         place = await free.get()
         try:
             async with place.session() as session:
-                run = await served(one.request, session, model, TODAY)
-                found = judged(one, run, await place.heard(), await place.made(), kept.conditions)
+                run = await serve_request(one.request, session, model, TODAY)
+                found = judge_client_run(one, run, await place.heard(), await place.made(), kept.conditions)
             kept.add(found)
             done[one.id] = found
             advance()

@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.progress import Progress
 from rich.table import Table
 
-from evaluation.memory import by_bound, leave_one_out, solved_requests
+from evaluation.memory import collect_solved_requests, leave_one_out, tabulate_by_bound
 from wiring.container import open_container
 
 
@@ -31,13 +31,13 @@ async def _memory(tools: list[Path], trajectories: list[Path]) -> dict[str, Any]
         async with open_container(store=Path(folder) / "store", create=True) as container:
             with Progress(console=console, transient=True, disable=not console.is_terminal) as bars:
                 task = bars.add_task("trajectories", total=None)
-                solved = await solved_requests(container.graph, tools, trajectories, _silent)
+                solved = await collect_solved_requests(container.graph, tools, trajectories, _silent)
                 bars.update(task, total=len(solved))
                 found = await leave_one_out(solved, await container.memory(), lambda: bars.advance(task))
             return {
                 "trajectories": len(found),
                 "encoder": (await container.embedder()).identity,
-                "bounds": by_bound(found),
+                "bounds": tabulate_by_bound(found),
             }
 
 

@@ -15,15 +15,24 @@ from rich.table import Table
 
 from domain.errors import UsageError
 from domain.tool import ToolId
-from evaluation.api_keys import key_of
+from evaluation.api_names import get_api_name
+from evaluation.graph_evidence import ApiPairs, classify_evidence, collect_linked_pairs
 from evaluation.graph_variants import Edges
-from evaluation.linked_requests import Pairs, evidence_for, pairs
-from evaluation.offer_figures import COLUMNS, TOKENS, Values, differences, groups_of, means, told, values
-from evaluation.offer_requests import Labelled, read_offer_requests
-from evaluation.offers import Measured, measure_all, resolved
+from evaluation.offer_figures import (
+    COLUMNS,
+    TOKENS,
+    Values,
+    compute_differences,
+    compute_means,
+    compute_offer_figures,
+    compute_values,
+    group_requests,
+)
+from evaluation.offer_requests import LabelledRequest, read_offer_requests
+from evaluation.offers import OfferMeasurement, measure_all, resolve_requests
 from graph.store import GraphStore
 from wiring.container import open_container
-from wiring.measured_offers import measurable
+from wiring.measured_searches import prepare_measurement
 
 SHOWN = tuple(column for column in COLUMNS if column not in ("recall@8", "recall@24"))
 Lines = Literal["all", "even", "odd"]
@@ -37,11 +46,11 @@ class Run:
 
     edges: Edges
     precedents: bool
-    offers: list[Measured] = field(default_factory=list[Measured])
-    retrieval: list[Measured] = field(default_factory=list[Measured])
+    offers: list[OfferMeasurement] = field(default_factory=list[OfferMeasurement])
+    retrieval: list[OfferMeasurement] = field(default_factory=list[OfferMeasurement])
     unknown: dict[str, int] = field(default_factory=dict[str, int])
     kept: Mapping[str, float] = field(default_factory=dict[str, float])
-    known: Pairs = frozenset()
+    known: ApiPairs = frozenset()
     remembered: int = 0
 
     @property
@@ -49,8 +58,8 @@ class Run:
         """The requests by the most that the store's transitions tell of their tools."""
         found: dict[str, list[str]] = {}
         for one in self.offers:
-            keys = {key_of(tool) for needed in one.request.needed for tool in needed.ids}
-            found.setdefault(evidence_for(keys, self.known), []).append(one.request.id)
+            keys = {get_api_name(tool) for needed in one.request.needed for tool in needed.ids}
+            found.setdefault(classify_evidence(keys, self.known), []).append(one.request.id)
         return {name: found[name] for name in sorted(found)}
 
 
@@ -96,33 +105,33 @@ def offers(
         raise typer.Exit(130)
 
 
-def _half(labelled: Sequence[Labelled], lines: Lines) -> list[Labelled]:
+def _half(labelled: Sequence[LabelledRequest], lines: Lines) -> list[LabelledRequest]:
     """Lines are those of the file, so that the halves stay what they are where some cannot be read."""
     return [one for one in labelled if lines == "all" or (one.line % 2 == 0) == (lines == "even")]
 
 
-async def _measure(run: Run, labelled: Sequence[Labelled], store: Path | None) -> None:
+async def _measure(run: Run, labelled: Sequence[LabelledRequest], store: Path | None) -> None:
     async with open_container(store=store) as container:
-        given = resolved(labelled, await _documented(labelled, container.graph))
-        run.unknown, run.known = given.unknown, await pairs(container.graph)
-        on = await measurable(container, run.edges, precedents=run.precedents)
+        given = resolve_requests(labelled, await _documented(labelled, container.graph))
+        run.unknown, run.known = given.unknown, await collect_linked_pairs(container.graph)
+        on = await prepare_measurement(container, run.edges, precedents=run.precedents)
 
-        run.kept = on.kept
+        run.kept = on.kept_edges
         ways = [(on.offers, run.offers), (on.retrieval, run.retrieval)]
         with Progress(console=console, transient=True, disable=not console.is_terminal) as bars:
             task = bars.add_task("requests", total=len(given.requests))
 
             def asked(query: str) -> None:
-                on.asked.ask(query)
+                on.experience.ask(query)
                 bars.update(task, completed=len(run.retrieval))
 
             try:
                 await measure_all(given.requests, ways, on.tokens, asked)
             finally:
-                run.remembered = len(on.asked.met)
+                run.remembered = len(on.experience.met)
 
 
-async def _documented(labelled: Sequence[Labelled], graph: GraphStore) -> set[ToolId]:
+async def _documented(labelled: Sequence[LabelledRequest], graph: GraphStore) -> set[ToolId]:
     """The documents that labels could mean: those ids, or all of them where labels are keys."""
     labels = {label for one in labelled for label in one.relevant}
     if any(isinstance(label, tuple) for label in labels):
@@ -131,12 +140,12 @@ async def _documented(labelled: Sequence[Labelled], graph: GraphStore) -> set[To
 
 
 def _figures(run: Run) -> dict[str, Any]:
-    alone: dict[str, Any] = told(run.retrieval)
-    ours = values(run.offers)
+    alone: dict[str, Any] = compute_offer_figures(run.retrieval)
+    ours = compute_values(run.offers)
     return {
-        **told(run.offers),
-        "evidence": means(ours, run.evidence)["groups"],
-        "retrieval": {**alone, "difference": _less(ours, values(run.retrieval), run)},
+        **compute_offer_figures(run.offers),
+        "evidence": compute_means(ours, run.evidence)["groups"],
+        "retrieval": {**alone, "difference": _less(ours, compute_values(run.retrieval), run)},
         "edges": run.edges,
         "kept_edges": dict(run.kept),
         "precedents": run.precedents,
@@ -147,8 +156,8 @@ def _figures(run: Run) -> dict[str, Any]:
 
 def _less(ours: Values, theirs: Values, run: Run) -> dict[str, Any]:
     """The paired differences, by group and by what the store's transitions tell."""
-    evidence = differences(ours, theirs, run.evidence)["groups"]
-    return {**differences(ours, theirs, groups_of(run.offers)), "evidence": evidence}
+    evidence = compute_differences(ours, theirs, run.evidence)["groups"]
+    return {**compute_differences(ours, theirs, group_requests(run.offers)), "evidence": evidence}
 
 
 def _read(path: Path) -> Values:

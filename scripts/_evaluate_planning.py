@@ -15,23 +15,22 @@ from rich.progress import Progress
 from rich.table import Table
 
 from agent.plan_only import plan_path
-from agent.planners.by_name import options_of, planner_named
 from agent.planners.protocol import Planner
-from agent.planners.retrieve import K
-from agent.policy.protocol import Cost, Policy
+from agent.planners.registry import DEFAULT_START_TOOLS, get_planner, get_search_options
+from agent.policy.protocol import Policy, PolicyCost
 from agent.search.settings import SearchOptions
 from domain.errors import UsageError
 from domain.tool import ToolId
-from evaluation.api_keys import Key
-from evaluation.cached import KeptFinder, OtherMemories
-from evaluation.graph_variants import WithoutCallEvidence, shuffled, without_edges
-from evaluation.intervals import difference
-from evaluation.linked_requests import Pairs, by_evidence, pairs
+from evaluation.api_names import ApiName
+from evaluation.cached_retrieval import CachedOtherMemories, CachedToolFinder
+from evaluation.graph_evidence import ApiPairs, collect_linked_pairs, group_by_evidence
+from evaluation.graph_variants import WithoutCallEvidence, remove_edges, shuffle_edges
+from evaluation.intervals import compute_paired_difference
 from evaluation.oracle import OraclePolicy
-from evaluation.planning import PlannedQuery, means, plan_all, seconds_p50, table
-from evaluation.queries import Query, read_queries
+from evaluation.planning import PlannedQuery, compute_means, compute_median_seconds, plan_all, tabulate_by_group
+from evaluation.queries import RetrievalQuery, read_queries
 from wiring.container import Container, open_container
-from wiring.runs import budget_of, reader_for, walk_settings
+from wiring.runs import build_budget, build_walk_settings, create_reader
 
 Edges = Literal["real", "none", "shuffled"]
 
@@ -52,10 +51,10 @@ class Measured:
     """What all rows of a table are measured on. ``known``: what the graph's edges join."""
 
     container: Container
-    asked: list[Query]
-    finder: KeptFinder
-    memories: OtherMemories
-    known: Pairs
+    asked: list[RetrievalQuery]
+    finder: CachedToolFinder
+    memories: CachedOtherMemories
+    known: ApiPairs
 
 
 def planning(
@@ -65,13 +64,15 @@ def planning(
     policy: Annotated[str, typer.Option(help="offline, llm, or oracle, which knows the relevant APIs.")] = "offline",
     edges: Annotated[Edges, typer.Option(help="The store's edges, none, or shuffled with all degrees kept.")] = "real",
     memory: Annotated[bool, typer.Option(help="Whether paths of similar requests are recalled.")] = True,
-    start_tools: Annotated[int, typer.Option("--k", min=1, help="Start tools that retrieve takes.")] = K,
+    start_tools: Annotated[
+        int, typer.Option("--k", min=1, help="Start tools that retrieve takes.")
+    ] = DEFAULT_START_TOOLS,
     against: Annotated[Path | None, typer.Option(help="Another evaluation's --json, to tell the difference.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the figures as one JSON object.")] = False,
 ) -> None:
     """How well planned paths match: precision, recall, F1 of their distinct APIs, and their length. No call is made."""
     with scoring():
-        way = Way(planner_named(planner, start_tools), policy, edges, memory, options_of(planner))
+        way = Way(get_planner(planner, start_tools), policy, edges, memory, get_search_options(planner))
         asked, skipped = read_queries(queries)
         figures = asyncio.run(_planning(asked, store, way))
         if against is not None:
@@ -79,29 +80,32 @@ def planning(
     tell(figures, _show, as_json=as_json, skipped=skipped)
 
 
-async def _planning(asked: list[Query], store: Path | None, way: Way) -> dict[str, Any]:
+async def _planning(asked: list[RetrievalQuery], store: Path | None, way: Way) -> dict[str, Any]:
     async with measured(asked, store) as on:
         return await planned(way, on)
 
 
 @asynccontextmanager
-async def measured(asked: list[Query], store: Path | None) -> AsyncGenerator[Measured]:
+async def measured(asked: list[RetrievalQuery], store: Path | None) -> AsyncGenerator[Measured]:
     """What is measured on, while its store is open."""
     async with open_container(store=store) as container:
-        finder, memories = KeptFinder(await container.search()), OtherMemories(await container.memory())
-        yield Measured(container, asked, finder, memories, await pairs(container.graph))
+        finder, memories = (
+            CachedToolFinder(await container.open_search()),
+            CachedOtherMemories(await container.memory()),
+        )
+        yield Measured(container, asked, finder, memories, await collect_linked_pairs(container.graph))
 
 
 async def planned(way: Way, on: Measured) -> dict[str, Any]:
     """The figures of planning all requests in one way."""
-    reads, cost = WithoutCallEvidence(await _edges(on.container, way.edges)), Cost()
+    reads, cost = WithoutCallEvidence(await _edges(on.container, way.edges)), PolicyCost()
 
-    async def path(request: str, relevant: frozenset[Key]) -> tuple[ToolId, ...]:
+    async def path(request: str, relevant: frozenset[ApiName]) -> tuple[ToolId, ...]:
         who = _policy(on.container, way.policy, relevant)
         ended = await plan_path(
             request, reads, on.finder, who, planner=way.planner, options=way.options, weights=on.container.weights,
-            settings=walk_settings(on.container, way.policy), budget=budget_of(on.container),
-            memory=on.memories if way.memory else None, reader=reader_for(way.policy),
+            settings=build_walk_settings(on.container, way.policy), budget=build_budget(on.container),
+            memory=on.memories if way.memory else None, reader=create_reader(way.policy),
         )  # fmt: skip
         cost.model_calls += who.cost.model_calls
         cost.prompt_tokens += who.cost.prompt_tokens
@@ -111,30 +115,34 @@ async def planned(way: Way, on: Measured) -> dict[str, Any]:
     with Progress(console=console, transient=True, disable=not console.is_terminal) as bars:
         task = bars.add_task("requests", total=len(on.asked))
         done = await plan_all(on.asked, path, lambda count: bars.update(task, completed=count))
-    return {**_figures(done, by_evidence(done, on.known)), "remembered_requests": len(on.memories.met),
+    return {**_figures(done, group_by_evidence(done, on.known)), "remembered_requests": len(on.memories.met),
             "model_calls": cost.model_calls,
             "tokens": {"prompt": cost.prompt_tokens, "completion": cost.completion_tokens}}  # fmt: skip
 
 
-def _policy(container: Container, name: str, relevant: frozenset[Key]) -> Policy:
-    return OraclePolicy(relevant, container.policy("offline")) if name == "oracle" else container.policy(name)
+def _policy(container: Container, name: str, relevant: frozenset[ApiName]) -> Policy:
+    return (
+        OraclePolicy(relevant, container.create_policy("offline"))
+        if name == "oracle"
+        else container.create_policy(name)
+    )
 
 
 def _figures(done: list[PlannedQuery], evidence: dict[str, list[PlannedQuery]]) -> dict[str, Any]:
     return {
-        "groups": table(done),
-        "evidence": {name: means(part) for name, part in evidence.items()},
-        "overall": means(done),
+        "groups": tabulate_by_group(done),
+        "evidence": {name: compute_means(part) for name, part in evidence.items()},
+        "overall": compute_means(done),
         "requests": {one.query.query: one.f1 for one in done},
         "of_evidence": {name: [one.query.query for one in part] for name, part in evidence.items()},
-        "seconds_p50": seconds_p50(done),
+        "seconds_p50": compute_median_seconds(done),
     }
 
 
 async def _edges(container: Container, edges: Edges) -> Any:
     if edges == "none":
-        return await without_edges(container.graph)
-    return await shuffled(container.graph) if edges == "shuffled" else container.graph
+        return await remove_edges(container.graph)
+    return await shuffle_edges(container.graph) if edges == "shuffled" else container.graph
 
 
 def compared(figures: dict[str, Any], other: dict[str, float]) -> dict[str, Any]:
@@ -146,7 +154,10 @@ def compared(figures: dict[str, Any], other: dict[str, float]) -> dict[str, Any]
 
 def _difference(figures: dict[str, Any], other: dict[str, float], names: list[str]) -> dict[str, Any]:
     both = [name for name in names if name in other]
-    return {"n": len(both), **difference([figures["requests"][n] for n in both], [other[n] for n in both])}
+    return {
+        "n": len(both),
+        **compute_paired_difference([figures["requests"][n] for n in both], [other[n] for n in both]),
+    }
 
 
 def _read(path: Path) -> dict[str, float]:

@@ -15,21 +15,21 @@ from rich.progress import Progress
 from rich.table import Table
 
 from agent.programs.limits import SandboxLimits
-from agent.programs.offered import OFFERED
+from agent.programs.offered_functions import OFFER_SIZE
 from agent.programs.sandbox import MontySandbox
 from domain.errors import UsageError
 from domain.tool import ToolDoc
-from evaluation.corpora.graphqlrestbench import Sample, read_samples
-from evaluation.couplings import Functions
-from evaluation.sequencing import METRICS, PAPER, metrics
-from evaluation.written_programs import Order, Written, in_order, write
+from evaluation.corpora.graphqlrestbench import ProgramSample, read_samples
+from evaluation.couplings import FunctionDocuments
+from evaluation.program_metrics import METRICS, PAPER, compute_metrics
+from evaluation.written_programs import Order, ProgramEvaluation, order_tools, write_program
 from wiring.container import open_container
 from wiring.models import SharedModel
-from wiring.program_forms import form_for, kept_forms
+from wiring.program_forms import get_form, read_forms
 from wiring.settings import Settings, read_settings
 
 console = Console(stderr=True)
-Offering = Callable[[Sample], Awaitable[tuple[list[ToolDoc], dict[str, str]]]]
+Offering = Callable[[ProgramSample], Awaitable[tuple[list[ToolDoc], dict[str, str]]]]
 """The tools of a sample, with the names that its gold program has for them."""
 
 
@@ -60,7 +60,7 @@ def programs(
     tell(figures, _show, as_json=as_json)
 
 
-def _chosen(samples: Sequence[Sample], domain: str, lines: str, limit: int | None) -> list[Sample]:
+def _chosen(samples: Sequence[ProgramSample], domain: str, lines: str, limit: int | None) -> list[ProgramSample]:
     found = [
         one
         for place, one in enumerate(samples, start=1)
@@ -74,9 +74,9 @@ def _chosen(samples: Sequence[Sample], domain: str, lines: str, limit: int | Non
 
 
 async def _written(
-    samples: Sequence[Sample], settings: Settings, offer: str, order: Order, store: Path | None, at_once: int
-) -> list[Written]:
-    form = form_for(settings, kept_forms(settings))
+    samples: Sequence[ProgramSample], settings: Settings, offer: str, order: Order, store: Path | None, at_once: int
+) -> list[ProgramEvaluation]:
+    form = get_form(settings, read_forms(settings))
     shared, sandbox = SharedModel(settings, form=form), MontySandbox(SandboxLimits())
     today = (settings.today or datetime.now(UTC).date()).isoformat()
     turns = asyncio.Semaphore(at_once)
@@ -87,10 +87,12 @@ async def _written(
         bars = stack.enter_context(Progress(console=console, transient=True, disable=not console.is_terminal))
         task = bars.add_task("programs", total=len(samples))
 
-        async def one(sample: Sample) -> Written:
+        async def one(sample: ProgramSample) -> ProgramEvaluation:
             async with turns:
                 tools, names = await offering(sample)
-                found = await write(sample, tools, names, shared.policy(), sandbox, today, settings.offer_tokens)
+                found = await write_program(
+                    sample, tools, names, shared.create_policy(), sandbox, today, settings.offer_tokens
+                )
                 bars.advance(task)
                 return found
 
@@ -98,8 +100,8 @@ async def _written(
 
 
 def _gold(order: Order) -> Offering:
-    async def offered(sample: Sample) -> tuple[list[ToolDoc], dict[str, str]]:
-        return in_order(sample.tools, order, sample.id), {tool.id: tool.api for tool in sample.tools}
+    async def offered(sample: ProgramSample) -> tuple[list[ToolDoc], dict[str, str]]:
+        return order_tools(sample.tools, order, sample.id), {tool.id: tool.api for tool in sample.tools}
 
     return offered
 
@@ -108,10 +110,10 @@ def _gold(order: Order) -> Offering:
 async def _from_store(store: Path | None) -> AsyncGenerator[Offering]:
     """The offers of a store. Its tools are the benchmark's functions by method and path."""
     async with open_container(store=store) as container:
-        functions = Functions([document async for document in container.graph.documents()])
+        functions = FunctionDocuments([document async for document in container.graph.documents()])
 
-        async def offered(sample: Sample) -> tuple[list[ToolDoc], dict[str, str]]:
-            found = await (await container.offers()).offer(sample.request, OFFERED)
+        async def offered(sample: ProgramSample) -> tuple[list[ToolDoc], dict[str, str]]:
+            found = await (await container.create_offer_maker()).offer(sample.request, OFFER_SIZE)
             docs = await container.graph.get_tools(found.ids)
             wanted = {call.function: functions.get(call.function) for call in sample.gold}
             names = {str(doc.id): name for name, doc in wanted.items() if doc is not None}
@@ -120,13 +122,13 @@ async def _from_store(store: Path | None) -> AsyncGenerator[Offering]:
         yield offered
 
 
-def _figures(written: Sequence[Written]) -> dict[str, Any]:
+def _figures(written: Sequence[ProgramEvaluation]) -> dict[str, Any]:
     parts = {"all": list(written)}
     for name in sorted({one.sample.domain for one in written}):
         parts[name] = [one for one in written if one.sample.domain == name]
     tokens = [one.tokens for one in written]
     return {
-        "groups": {name: metrics([one.nearness for one in part]) for name, part in parts.items()},
+        "groups": {name: compute_metrics([one.nearness for one in part]) for name, part in parts.items()},
         "paper": PAPER,
         "refused": sum(one.refused for one in written),
         "unwritten": sum(not one.text for one in written),

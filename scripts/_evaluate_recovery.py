@@ -11,16 +11,16 @@ from _evaluate_output import scoring, tell
 from rich.console import Console
 from rich.table import Table
 
-from agent.execution.approvers import AllowChanges
+from agent.execution.approvers import AllowChangesApprover
 from agent.run import RunDeps
 from domain.errors import UsageError
-from evaluation.answers import Services, evaluate_answers
-from evaluation.correctness import Verdict
-from evaluation.expected import HELD_OUT, Asked, read_asked
-from evaluation.recovery import Breakage, break_each, breakages
+from evaluation.answers import ResettableServices, evaluate_answers
+from evaluation.correctness import AnswerVerdict
+from evaluation.evaluation_cases import HELD_OUT, EvaluationCase, read_evaluation_cases
+from evaluation.recovery import BreakageRuns, break_each, summarize_breakages
 from playground.child import running_playground
 from playground.equivalents import EQUIVALENTS
-from wiring.runs import budget_of, run_deps
+from wiring.runs import build_budget, build_run_deps
 
 REQUESTS = Path(__file__).parents[1] / "playground" / "requests"
 
@@ -40,36 +40,36 @@ def recovery(
     with scoring():
         if not playground:
             raise UsageError("recovery breaks services: it needs --playground, which starts some of its own")
-        asked = read_asked(requests or sorted(REQUESTS.glob("*.jsonl")))
+        asked = read_evaluation_cases(requests or sorted(REQUESTS.glob("*.jsonl")))
         with running_playground() as address:
             figures = asyncio.run(_figures(asked, address, policy, planner))
     tell(figures, _show, as_json=as_json)
 
 
-async def _figures(asked: Sequence[Asked], address: str, policy: str, planner: str) -> dict[str, Any]:
+async def _figures(asked: Sequence[EvaluationCase], address: str, policy: str, planner: str) -> dict[str, Any]:
     async with fresh_store(address) as container, switches(address) as services:
-        executor = await container.executor("http")
+        executor = await container.open_executor("http")
 
         async def deps() -> RunDeps:
-            approver = AllowChanges(container.settings.allow_hosts)
-            return await run_deps(container, policy, executor, planner, approver=approver)
+            approver = AllowChangesApprover(container.settings.allow_hosts)
+            return await build_run_deps(container, policy, executor, planner, approver=approver)
 
-        async def ask(asked: Sequence[Asked], services: Services) -> tuple[Verdict, ...]:
+        async def ask(asked: Sequence[EvaluationCase], services: ResettableServices) -> tuple[AnswerVerdict, ...]:
             at_once = container.settings.evaluation_at_once
-            return (await evaluate_answers(asked, deps, budget_of(container), services, at_once=at_once)).verdicts
+            return (await evaluate_answers(asked, deps, build_budget(container), services, at_once=at_once)).verdicts
 
         whole = await ask(asked, services)
         found = await break_each(whole, EQUIVALENTS, services, ask)
-    return {"policy": policy, "planner": planner, **breakages(found), "failures": _failures(found)}
+    return {"policy": policy, "planner": planner, **summarize_breakages(found), "failures": _failures(found)}
 
 
-def _failures(found: Sequence[Breakage]) -> list[dict[str, Any]]:
+def _failures(found: Sequence[BreakageRuns]) -> list[dict[str, Any]]:
     """What was not gone around; of held-out requests nothing is shown."""
     return [
-        {"broken": one.operation, "id": run.asked.id, "request": run.asked.request}
+        {"broken": one.operation, "id": run.case.id, "request": run.case.request}
         for one in found
-        for run in one.met
-        if not run.right and run.asked.group != HELD_OUT
+        for run in one.affected
+        if not run.right and run.case.group != HELD_OUT
     ]
 
 

@@ -14,15 +14,20 @@ from _retrieval_view import show_retrieval
 from rich.progress import Progress
 
 from domain.errors import UsageError
-from evaluation.api_keys import Key
-from evaluation.queries import Query, read_queries, whole_queries
-from evaluation.retrieval import Scores, Search, rank_all
-from evaluation.retrieval_errors import errors_of, markdown, wrong_first
-from evaluation.retrieval_figures import Known, differences, known, row, seconds_p50
+from evaluation.api_names import ApiName
+from evaluation.queries import RetrievalQuery, read_queries, read_queries_strictly
+from evaluation.retrieval import RetrievalSearch, Scores, rank_all
+from evaluation.retrieval_errors import collect_errors, render_markdown, sample_wrong_first
+from evaluation.retrieval_figures import (
+    ApiKnowledge,
+    collect_api_knowledge,
+    compare_rankings,
+    compute_median_seconds,
+    compute_row,
+)
 from wiring.container import Container, open_container
-from wiring.rankings import rankings
-from wiring.settings import Settings, read_settings, settings_in
-from wiring.unknown_settings import named_in, warn_of_unknown_settings
+from wiring.measured_searches import build_searches
+from wiring.settings import Settings, list_variables, read_settings, read_settings_file, warn_of_unknown_settings
 
 Step = Callable[[Container], Awaitable[None]]
 
@@ -32,9 +37,9 @@ class Scoring:
     """What is scored, and what was until now: an interruption loses none of it. ``told``: the row whose figures stand for the store."""
 
     names: list[str]
-    asked: list[Query]
-    trained: frozenset[Key]
-    known: Known | None = None
+    asked: list[RetrievalQuery]
+    trained: frozenset[ApiName]
+    known: ApiKnowledge | None = None
     told: str = ""
     scores: Scores = field(default_factory=dict[str, Any])
     models: dict[str, str] = field(default_factory=dict[str, str])
@@ -110,23 +115,23 @@ def retrieval(
         raise typer.Exit(130)
 
 
-def _trained(paths: list[Path]) -> frozenset[Key]:
-    return frozenset[Key]().union(*(query.relevant for path in paths for query in whole_queries(path)))
+def _trained(paths: list[Path]) -> frozenset[ApiName]:
+    return frozenset[ApiName]().union(*(query.relevant for path in paths for query in read_queries_strictly(path)))
 
 
 def _settings(path: Path | None) -> Settings:
     """The process's settings, those of the file before them."""
     if path is None:
         return read_settings()
-    warn_of_unknown_settings(named_in(path))
-    return read_settings(**settings_in(path))
+    warn_of_unknown_settings(list_variables(path))
+    return read_settings(**read_settings_file(path))
 
 
 async def _score(run: Scoring, store: Path | None, prepared: Step, after: Step) -> None:
     async with open_container(store=store) as container:
         await prepared(container)
-        run.known = await known(run.asked, container.graph, run.trained)
-        searches = await rankings(container, run.names)
+        run.known = await collect_api_knowledge(run.asked, container.graph, run.trained)
+        searches = await build_searches(container, run.names)
         run.told = list(searches)[-1]
         await _rank(run, container, searches)
         await after(container)
@@ -134,12 +139,12 @@ async def _score(run: Scoring, store: Path | None, prepared: Step, after: Step) 
 
 async def _write_errors(run: Scoring, container: Container, count: int, out: Path) -> None:
     """Of the last row of the store itself."""
-    *_, (name, search) = (await rankings(container, run.names)).items()
-    found = await errors_of(wrong_first(run.scores.get(name, []), count), search, container.graph)
+    *_, (name, search) = (await build_searches(container, run.names)).items()
+    found = await collect_errors(sample_wrong_first(run.scores.get(name, []), count), search, container.graph)
     title = f"{len(found)} requests whose first tool is wrong by {name}"
     try:
-        out.with_suffix(".jsonl").write_bytes(b"".join(orjson.dumps(one.record()) + b"\n" for one in found))
-        out.with_suffix(".md").write_text(markdown(found, title), encoding="utf-8")
+        out.with_suffix(".jsonl").write_bytes(b"".join(orjson.dumps(one.to_record()) + b"\n" for one in found))
+        out.with_suffix(".md").write_text(render_markdown(found, title), encoding="utf-8")
     except OSError as error:
         raise UsageError(f"{out} cannot be written ({error}); name a file in a folder that is there") from error
     console.print(f"{title}: {out.with_suffix('.jsonl')}, {out.with_suffix('.md')}", markup=False, soft_wrap=True)
@@ -147,7 +152,7 @@ async def _write_errors(run: Scoring, container: Container, count: int, out: Pat
 
 async def _score_beside(run: Scoring, store: Path, settings: Settings) -> None:
     async with open_container(settings, store) as container:
-        found = await rankings(container)
+        found = await build_searches(container)
         for name in run.names:
             if name not in found:
                 console.print(f"no row {name}, {store.name}: no re-ranker is in use there", style="yellow")
@@ -155,7 +160,7 @@ async def _score_beside(run: Scoring, store: Path, settings: Settings) -> None:
         await _rank(run, container, {f"{name}, {store.name}": found[name] for name in names})
 
 
-async def _rank(run: Scoring, container: Container, searches: Mapping[str, Search]) -> None:
+async def _rank(run: Scoring, container: Container, searches: Mapping[str, RetrievalSearch]) -> None:
     run.models |= dict.fromkeys(searches, (await container.embedder()).identity)
     with Progress(console=console, transient=True, disable=not console.is_terminal) as bars:
         task = bars.add_task(", ".join(searches), total=len(run.asked))
@@ -163,12 +168,12 @@ async def _rank(run: Scoring, container: Container, searches: Mapping[str, Searc
 
 
 def _figures(run: Scoring) -> dict[str, Any]:
-    given = run.known or Known(frozenset(), frozenset(), frozenset())
+    given = run.known or ApiKnowledge(frozenset(), frozenset(), frozenset())
     told: dict[str, Any] = {
         name: {
-            **row(scored, given),
+            **compute_row(scored, given),
             "seconds": sum(one.seconds for one in scored),
-            "seconds_p50": seconds_p50(scored),
+            "seconds_p50": compute_median_seconds(scored),
             "model": run.models[name],
         }
         for name, scored in run.scores.items()
@@ -176,7 +181,7 @@ def _figures(run: Scoring) -> dict[str, Any]:
     served = dict(told.get(run.told, {}))
     first, *others = run.scores or [""]
     for name in others:
-        told[name]["against"] = {"row": first, **differences(run.scores[name], run.scores[first], given)}
+        told[name]["against"] = {"row": first, **compare_rankings(run.scores[name], run.scores[first], given)}
     return {
         **served,
         "rows": told,

@@ -17,16 +17,15 @@ from rich.table import Table
 from agent.budget import Budget
 from agent.memory.long_term import LongTermMemory
 from agent.plan_only import plan_path
-from agent.planners.by_name import options_of, planner_named
-from agent.planners.retrieve import retrieve
+from agent.planners.registry import build_retrieve_planner, get_planner, get_search_options
+from evaluation.chain_metrics import PlannedChain, compute_means, find_best_k
 from evaluation.corpora import traject_bench, ultratool
-from evaluation.corpora.corpus import Case, Corpus, split, write_sources
-from evaluation.sequences import Planned, best_k, means
+from evaluation.corpora.corpus import BenchmarkCorpus, ChainCase, split_cases, write_sources
 from wiring.build import BuildOptions, build
 from wiring.container import Container, open_container
-from wiring.runs import reader_for, walk_settings
+from wiring.runs import build_walk_settings, create_reader
 
-READERS = {"traject_bench": traject_bench.read, "ultratool": ultratool.read}
+READERS = {"traject_bench": traject_bench.read_corpus, "ultratool": ultratool.read_corpus}
 LONGEST = 12
 K_CHOSEN_ON = 100
 """So many of the requests that are learnt from tell how many start tools ``retrieve`` takes."""
@@ -48,15 +47,15 @@ def sequences(
 ) -> None:
     """Learn a graph from four fifths of a benchmark's requests, plan the others: node F1, link F1, exact match."""
     with scoring():
-        chosen = planner_named(planner, start_tools or LONGEST)
+        chosen = get_planner(planner, start_tools or LONGEST)
         choose_k = planner == "retrieve" and not start_tools
-        way = Way(chosen, policy, memory=memory, options=options_of(planner))
+        way = Way(chosen, policy, memory=memory, options=get_search_options(planner))
         figures = asyncio.run(_sequences(READERS[benchmark](data), way, choose_k=choose_k))
     tell(figures, _show, as_json=as_json)
 
 
-async def _sequences(corpus: Corpus, way: Way, *, choose_k: bool) -> dict[str, Any]:
-    parts = split(corpus.cases)
+async def _sequences(corpus: BenchmarkCorpus, way: Way, *, choose_k: bool) -> dict[str, Any]:
+    parts = split_cases(corpus.cases)
     with tempfile.TemporaryDirectory(prefix="footpath-") as folder:
         tools, trajectories = write_sources(corpus, parts.learnt, Path(folder))
         store = Path(folder) / "store"
@@ -73,8 +72,8 @@ async def _sequences(corpus: Corpus, way: Way, *, choose_k: bool) -> dict[str, A
                 k = None
                 if choose_k:
                     some = parts.learnt[:K_CHOSEN_ON]
-                    k = best_k([await _plan(case, container, way, None, _nothing) for case in some], LONGEST)
-                    way = replace(way, planner=retrieve(k))
+                    k = find_best_k([await _plan(case, container, way, None, _nothing) for case in some], LONGEST)
+                    way = replace(way, planner=build_retrieve_planner(k))
                 seen = [await _plan(case, container, way, memories, advance) for case in parts.seen]
                 unseen = [await _plan(case, container, way, memories, advance) for case in parts.unseen]
     return {
@@ -82,9 +81,9 @@ async def _sequences(corpus: Corpus, way: Way, *, choose_k: bool) -> dict[str, A
         "learnt": len(parts.learnt),
         "transitions": summary["transitions"],
         "start_tools": k,
-        "seen_chains": means(seen),
-        "unseen_chains": means(unseen),
-        "overall": means([*seen, *unseen]),
+        "seen_chains": compute_means(seen),
+        "unseen_chains": compute_means(unseen),
+        "overall": compute_means([*seen, *unseen]),
     }
 
 
@@ -97,27 +96,27 @@ def _nothing() -> None:
 
 
 async def _plan(
-    case: Case,
+    case: ChainCase,
     container: Container,
     way: Way,
     memories: LongTermMemory | None,
     done: Callable[[], None],
-) -> Planned:
+) -> PlannedChain:
     ended = await plan_path(
         case.request,
         container.graph,
-        await container.search(),
-        container.policy(way.policy),
+        await container.open_search(),
+        container.create_policy(way.policy),
         planner=way.planner,
         options=way.options,
         weights=container.weights,
-        settings=walk_settings(container, way.policy),
+        settings=build_walk_settings(container, way.policy),
         budget=Budget(depth=LONGEST),
         memory=memories,
-        reader=reader_for(way.policy),
+        reader=create_reader(way.policy),
     )
     done()
-    return Planned(case.chain, ended.path)
+    return PlannedChain(case.chain, ended.path)
 
 
 def _show(figures: dict[str, Any]) -> None:

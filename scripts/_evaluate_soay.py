@@ -19,17 +19,15 @@ from _soay_view import show_soay
 from rich.console import Console
 from rich.progress import Progress
 
-from agent.planners.by_name import planner_named
+from agent.planners.registry import get_planner
 from domain.errors import UsageError
 from domain.tool import ToolDoc, ToolId
-from evaluation.kept_cases import CaseFile
-from evaluation.soay import SoayQuestion, SoayVerdict, evaluate_soay
-from evaluation.soay_figures import PAPER, soay_figures
+from evaluation.soay import PAPER, SoayQuestion, SoayVerdict, SoayVerdictFile, compute_soay_figures, evaluate_soay
 from playground.child import running_playground
 from playground.soay.application import Scenario
 from playground.soay.benchmark import Built, Language, built, checked, stratified
 from wiring.container import Container, open_container
-from wiring.runs import budget_of
+from wiring.runs import build_budget
 
 console = Console(stderr=True)
 
@@ -79,9 +77,11 @@ def soay(
             console.print(f"{write_gold(triplets, chosen)} triplets in {triplets}")
             return
         for name in planner or ():
-            planner_named(name)  # one that is not there is told before anything is started
+            get_planner(name)  # one that is not there is told before anything is started
         who = [Conditions(policy, name).with_model() for name in planner or [""]]
-        figures = asyncio.run(_measured(chosen, who, Pace(at_once, patience), store, CaseFile(results), language))
+        figures = asyncio.run(
+            _measured(chosen, who, Pace(at_once, patience), store, SoayVerdictFile(results), language)
+        )
     tell({"scenario": scenario, "language": language, "paper": PAPER, **figures}, show_soay, as_json=as_json)
 
 
@@ -101,7 +101,7 @@ async def _measured(
     who: Sequence[Conditions],
     pace: Pace,
     store: Path | None,
-    kept: CaseFile,
+    kept: SoayVerdictFile,
     language: Language,
 ) -> dict[str, Any]:
     """The figures of each planner. The gold programs are run first: what they say must be what the world says."""
@@ -124,7 +124,7 @@ async def _measured(
                 done[verdict.id] = verdict
 
             await _ask([q for q in questions if q.id not in done], services, one, note)
-            figures = soay_figures([done[q.id] for q in questions if q.id in done])
+            figures = compute_soay_figures([done[q.id] for q in questions if q.id in done])
             planners[one.planner or "usual"] = {"policy": one.policy, "model": one.model, **figures}
     return {"questions": len(questions), "planners": planners}
 
@@ -142,7 +142,7 @@ async def _ask(questions: Sequence[SoayQuestion], services: Services, who: Condi
             note(verdict)
             bars.advance(task)
 
-        await evaluate_soay(questions, places, services.docs, budget_of(services.container), done)
+        await evaluate_soay(questions, places, services.docs, build_budget(services.container), done)
 
 
 @asynccontextmanager

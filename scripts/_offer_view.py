@@ -6,19 +6,19 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from agent.offer.offer import Absence, Offer, OfferedTool, Reason
+from agent.offer.offer import AbsenceReport, OfferEntry, OfferReason, ToolOffer
 from agent.text import clean
 
 SHOWN = 5
 """Reasons that are shown of a tool."""
 
 
-def offer_figures(offer: Offer) -> dict[str, Any]:
+def offer_figures(offer: ToolOffer) -> dict[str, Any]:
     """An offer as JSON."""
     return {"tools": [_tool(tool) for tool in offer.tools], "considered": offer.considered}
 
 
-def absence_figures(absence: Absence) -> dict[str, Any]:
+def absence_figures(absence: AbsenceReport) -> dict[str, Any]:
     """Why a tool is not offered, as JSON."""
     return {
         "offered": absence.offered,
@@ -31,7 +31,7 @@ def absence_figures(absence: Absence) -> dict[str, Any]:
     }
 
 
-def _tool(tool: OfferedTool) -> dict[str, Any]:
+def _tool(tool: OfferEntry) -> dict[str, Any]:
     return {
         "id": tool.id,
         "score": tool.score,
@@ -40,11 +40,11 @@ def _tool(tool: OfferedTool) -> dict[str, Any]:
     }
 
 
-def _reason(reason: Reason) -> dict[str, Any]:
+def _reason(reason: OfferReason) -> dict[str, Any]:
     signal = reason.signal
     return {
         "kind": reason.kind,
-        "told": reason.told,
+        "told": reason.description,
         "share": reason.share,
         "value": signal.value,
         "by": signal.by,

@@ -12,7 +12,7 @@ from mcp.server.stdio import stdio_server
 from mcp.types import CallToolResult, TextContent, Tool
 
 from agent.execution.executor import CallResult
-from agent.execution.validation import schema_of
+from agent.execution.validation import build_arguments_schema
 from domain.tool import ToolDoc
 from wiring.container import Container, open_container
 
@@ -20,7 +20,7 @@ from wiring.container import Container, open_container
 async def plain_server(container: Container) -> Server[Any, Any]:
     """Lists every tool with all that its document says of it, and makes the calls as a run would."""
     docs = {doc.function: doc async for doc in container.graph.documents()}
-    executor = await container.executor("http")
+    executor = await container.open_executor("http")
     server: Server[Any, Any] = Server("plain")
 
     async def tools() -> list[Tool]:
@@ -36,7 +36,7 @@ async def plain_server(container: Container) -> Server[Any, Any]:
 
 def input_of(doc: ToolDoc) -> dict[str, Any]:
     """The schema of a tool's arguments, with what its document says of each."""
-    schema: dict[str, Any] = {**schema_of(doc)}
+    schema: dict[str, Any] = {**build_arguments_schema(doc)}
     described = {one.name: one.description for one in doc.parameters if one.description}
     schema["properties"] = {
         name: ({"description": described[name]} if name in described else {}) | given

@@ -8,19 +8,19 @@ from rich.markup import escape
 from rich.padding import Padding
 from rich.text import Text
 
-from agent.programs.analysis.flow import site_of
-from agent.text import clean, shown
+from agent.programs.analysis.program_flow import parse_site
+from agent.text import clean, format_scalar
 from domain.event import (
     CallFinished,
     CallStarted,
     ProgramEnded,
+    ProgramEvent,
     ProgramFailed,
     ProgramLooked,
     ProgramRefused,
-    Programs,
     ProgramStarted,
 )
-from domain.tool import ToolId, tool_id_parts
+from domain.tool import ToolId, split_tool_id
 
 _EXCERPT = 120
 _COMPLAINTS = 5
@@ -40,7 +40,7 @@ class ProgramView:
         self._texts: dict[int, bytes] = {}
         self._refused = False
 
-    def show(self, event: Programs) -> None:
+    def show(self, event: ProgramEvent) -> None:
         """Write one event of a program."""
         self._left_out()
         match event:
@@ -81,7 +81,7 @@ class ProgramView:
     def _result(self, event: CallFinished) -> None:
         result = event.result
         colour = _COLOURS.get(result.status, "red")
-        given = ", ".join(f"{clean(name, 40)}={shown(value, 60)}" for name, value in result.arguments.items())
+        given = ", ".join(f"{clean(name, 40)}={format_scalar(value, 60)}" for name, value in result.arguments.items())
         status = f"{result.status} {result.http_status}" if result.http_status else result.status
         self._refused = result.status == "skipped"
         told = clean(result.response, _EXCERPT) or ("" if self._refused else clean(result.note, _EXCERPT))
@@ -93,7 +93,7 @@ class ProgramView:
 
     def _line_of(self, site: str) -> int:
         """The line that makes a call; 0: a text that is not known here."""
-        found = site_of(site)
+        found = parse_site(site)
         text = self._texts.get(found[0]) if found else None
         return text[: found[1]].count(b"\n") + 1 if found and text is not None else 0
 
@@ -118,5 +118,5 @@ class ProgramView:
 
 def _name(tool: ToolId) -> str:
     """Tool set and API, safe to print."""
-    _, toolset, api = tool_id_parts(tool)
+    _, toolset, api = split_tool_id(tool)
     return escape(f"{clean(toolset, 50)}/{clean(api, 60)}")

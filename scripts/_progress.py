@@ -10,7 +10,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, TaskID, TextColumn, Tim
 from rich.progress import Progress as Bars
 
 if TYPE_CHECKING:
-    from graph.ingest import Progress
+    from graph.ingest import ImportProgress
 
 FIRST_SECONDS = 5.0
 """Work that ends sooner tells nothing."""
@@ -21,7 +21,7 @@ console = Console(stderr=True)
 
 
 @contextmanager
-def progress_bars() -> "Generator[Progress]":
+def progress_bars() -> "Generator[ImportProgress]":
     """What is to be told of each step."""
     if not console.is_terminal:
         yield progress_lines(lambda line: console.print(line, markup=False, soft_wrap=True, highlight=False))
@@ -38,7 +38,7 @@ def progress_bars() -> "Generator[Progress]":
         yield advance
 
 
-def progress_lines(tell: Callable[[str], None], clock: Callable[[], float] = monotonic) -> "Progress":
+def progress_lines(tell: Callable[[str], None], clock: Callable[[], float] = monotonic) -> "ImportProgress":
     """Tells where the work is when that is due: after :data:`FIRST_SECONDS`, then ever more rarely."""
     begun = clock()
     wait, due = FIRST_SECONDS, begun + FIRST_SECONDS

@@ -8,7 +8,7 @@ from _terminal import next_line
 from rich.console import Console
 from rich.text import Text
 
-from agent.asking import UserQuestion
+from agent.user_questions import UserQuestion
 
 
 class TerminalAsker:
@@ -28,7 +28,7 @@ class TerminalAsker:
             termios.tcflush(sys.stdin, termios.TCIFLUSH)  # what was typed before the question is no answer to it
             self._console.print(f"{how}; an empty line leaves it open: ", end="", markup=False)
             said = (await next_line()).strip()
-        named = question.chosen(said)
+        named = question.resolve_answer(said)
         if named not in question.choices and said.isdecimal() and 1 <= int(said) <= len(question.choices):
             return question.choices[int(said) - 1]
         return named or None

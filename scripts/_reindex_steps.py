@@ -14,7 +14,7 @@ from domain.errors import ConflictError, UnavailableError, UsageError
 if TYPE_CHECKING:
     from domain.encoder_comparison import EncoderComparison, Example
     from domain.model import JsonObject
-    from evaluation.offer_requests import Labelled
+    from evaluation.offer_requests import LabelledRequest
     from wiring.container import Container
 
 Step = Literal["prepare", "compare", "switch", "discard", "back", "drop"]
@@ -36,23 +36,23 @@ def take(step: Step, store: Path | None, to: str, queries: Path | None, *, as_js
 
 
 async def _take(step: Step, store: Path | None, to: str, queries: Path | None) -> "JsonObject":
-    from wiring.container import open_container, told_settings
-    from wiring.encoder_change import EncoderChange, link_anew
-    from wiring.encoder_choices import named_choice
+    from wiring.container import load_settings, open_container
+    from wiring.encoder_change import EncoderChange, recompute_links
+    from wiring.encoders import parse_choice
 
-    settings = told_settings()
+    settings = load_settings()
     given = _given(queries)
     async with open_container(settings, store) as container:
         change = EncoderChange(container)
         if step == "prepare":
-            brought = await change.prepare(named_choice(to, settings), _progress, threads=None)
+            brought = await change.prepare(parse_choice(to, settings), _progress, threads=None)
             _say(f"{brought.embedded:,} of {brought.tools:,} tools embedded beside those in use; now --step compare")
             return {"tools": brought.tools, "embedded": brought.embedded, "removed": brought.removed}
         if step == "compare":
             return await _compare(container, given)
         if step in ("switch", "back"):
             now = await (change.switch() if step == "switch" else change.switch_back())
-            await link_anew(container)
+            await recompute_links(container)
             _say(f"searches go by {now.identity}; the former vectors are kept until --step drop")
             return now.model_dump(mode="json")
         gone = await (change.discard() if step == "discard" else change.drop_former())
@@ -60,7 +60,7 @@ async def _take(step: Step, store: Path | None, to: str, queries: Path | None) -
         return {"deleted": list(gone)}
 
 
-def _given(queries: Path | None) -> "list[Labelled] | None":
+def _given(queries: Path | None) -> "list[LabelledRequest] | None":
     from evaluation.offer_requests import read_offer_requests
 
     if queries is None:
@@ -72,7 +72,7 @@ def _given(queries: Path | None) -> "list[Labelled] | None":
     return found
 
 
-async def _compare(container: "Container", given: "list[Labelled] | None") -> "JsonObject":
+async def _compare(container: "Container", given: "list[LabelledRequest] | None") -> "JsonObject":
     from wiring.encoder_trial import compare_encoders
 
     found = await compare_encoders(container, _progress, given)

@@ -7,11 +7,11 @@ from domain.errors import UsageError
 from domain.program import Program
 from domain.source_text import parse_source
 from domain.tool import ToolDoc, ToolId
-from evaluation.expected import Expected
+from evaluation.evaluation_cases import ExpectedValues
 from evaluation.soay import SoayQuestion
 from playground.soay.application import SCENARIOS
 from playground.soay.benchmark import Built
-from synthesis.triplets import triplet, write_triplets
+from synthesis.triplets import build_triplet, write_triplets
 
 
 def questions_of(built: Sequence[Built], docs: Mapping[ToolId, ToolDoc]) -> list[SoayQuestion]:
@@ -27,7 +27,7 @@ def questions_of(built: Sequence[Built], docs: Mapping[ToolId, ToolDoc]) -> list
 def write_gold(path: Path, built: Sequence[Built]) -> int:
     """The questions with their gold solutions, for training; how many there are."""
     return write_triplets(
-        path, (triplet(one.request, functions_of(one), one.template.program, one.values) for one in built)
+        path, (build_triplet(one.request, functions_of(one), one.template.program, one.values) for one in built)
     )
 
 
@@ -46,5 +46,5 @@ def _question(one: Built, tools: Mapping[str, ToolId]) -> SoayQuestion:
     return SoayQuestion(
         id=one.id, template=one.template.number, place=one.place, hops=one.template.hops, request=one.request,
         program=Program(text=one.template.program, tools={name: tools[name] for name in functions}),
-        values=dict(one.values), expect=Expected(numbers=gold.numbers, texts=gold.texts), others=gold.others,
+        values=dict(one.values), expect=ExpectedValues(numbers=gold.numbers, texts=gold.texts), others=gold.others,
     )  # fmt: skip

@@ -2,7 +2,7 @@
 
 from pydantic.types import JsonValue
 
-from agent.plans.inputs import shown_inputs
+from agent.plans.inputs import build_shown_schemas
 from domain.solution import Solution
 from domain.tool import ToolId
 
@@ -35,7 +35,7 @@ def whole(one: Solution, drift: list[ToolId]) -> dict[str, JsonValue]:
     return {
         **told(one),
         "program": one.plan.program.text,
-        "parameters": {**shown_inputs(one.plan)},
+        "parameters": {**build_shown_schemas(one.plan)},
         "wrong": list(one.wrong),
         "runs": list(one.runs),
         "drift": [*drift],
@@ -46,7 +46,7 @@ def lines(one: Solution, drift: list[ToolId]) -> list[str]:
     """The same for a terminal."""
     found = [line(one), "", "serves:", *(f"  {pattern}" for pattern in one.patterns)]
     found += ["", *one.plan.program.text.splitlines(), ""]
-    found += [f"{name}: {schema}" for name, schema in shown_inputs(one.plan).items()]
+    found += [f"{name}: {schema}" for name, schema in build_shown_schemas(one.plan).items()]
     found += [f"not for (marked wrong): {request}" for request in one.wrong]
     found += [f"drifted: {tool}" for tool in drift]
     return found + [f"run: {run}" for run in one.runs]

@@ -6,27 +6,27 @@ from pathlib import Path
 
 from orjson import JSONDecodeError, loads
 
-from agent.plans.checked_plan import checked
-from agent.solutions.alignment import inputs_of
-from agent.solutions.drift import drifted
-from agent.solutions.for_people import solution_of
+from agent.plans.checked_plan import check_plan
+from agent.solutions.alignment import list_inputs
+from agent.solutions.drift import find_drifted_tools
+from agent.solutions.from_plan import build_solution_from_plan
 from domain.errors import UsageError
 from domain.model import JsonObject
 from domain.solution import Solution
 from domain.tool import ToolId
-from graph.description import find
+from graph.tool_description import find_tool
 from wiring.container import Container
-from wiring.own_programs import own_program, refuse
+from wiring.user_programs import plan_user_program, refuse
 
 
 async def listed(container: Container, request: str, tool: str, limit: int) -> list[tuple[Solution, float | None]]:
     """Solutions, with their likeness to a request where one is given."""
     if request:
-        near = await (await container.solutions()).near(request, limit)
+        near = await (await container.solutions()).find_near(request, limit)
         return [(one.solution, one.likeness) for one in near]
     kept = await container.solution_store()
     if tool:
-        return [(one, None) for one in (await kept.on_path([await find(container.graph, tool)]))[:limit]]
+        return [(one, None) for one in (await kept.list_by_tools([await find_tool(container.graph, tool)]))[:limit]]
     found: list[tuple[Solution, float | None]] = []
     async for one in kept.all():
         found.append((one, None))
@@ -39,7 +39,7 @@ async def shown(container: Container, begins: str) -> tuple[Solution, list[ToolI
     """A solution, and its tools that have drifted or are gone."""
     one = await found(container, begins)
     docs = await container.graph.get_tools(one.path)
-    return one, [*(tool for tool in one.path if tool not in docs), *drifted(one, docs)]
+    return one, [*(tool for tool in one.path if tool not in docs), *find_drifted_tools(one, docs)]
 
 
 async def forgotten(container: Container, begins: str) -> str:
@@ -60,19 +60,19 @@ async def taken_up(container: Container, begins: str) -> str:
     one = await found(container, begins)
     program = one.plan.program
     docs = await container.graph.get_tools(program.tools.values())
-    refuse(await checked(program.text, one.plan.inputs, program.tools, docs, container.sandbox(), values={}))
-    await (await container.solutions(one.owner)).take_up(one.id)
+    refuse(await check_plan(program.text, one.plan.inputs, program.tools, docs, container.sandbox(), values={}))
+    await (await container.solutions(one.owner)).reinstate(one.id)
     return one.id
 
 
 async def added(container: Container, file: Path, patterns: Sequence[str], told_inputs: Sequence[str]) -> str:
     """The id that a person's program is kept under. ``UsageError``: what is wrong with it."""
     inputs = dict(map(_input, told_inputs))
-    if left := sorted({name for one in patterns for name in inputs_of(one)} - inputs.keys()):
+    if left := sorted({name for one in patterns for name in list_inputs(one)} - inputs.keys()):
         raise UsageError(f"the pattern names {left[0]}, which is no input: add --input {left[0]}=string, or its type")
     text = await asyncio.to_thread(file.read_text, encoding="utf-8")
-    plan = await own_program(container, text, inputs)
-    one = solution_of(plan, patterns, container.settings.owner, "person")
+    plan = await plan_user_program(container, text, inputs)
+    one = build_solution_from_plan(plan, patterns, container.settings.owner, "person")
     return (await (await container.solutions()).add([one]))[0]
 
 

@@ -8,13 +8,13 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from agent.execution.caller_supplied import secrets_wanted
-from agent.execution.secrets import variable
-from agent.programs.signatures import Signature
+from agent.execution.caller_supplied import find_required_secrets
+from agent.execution.secret_store import to_variable_name
+from agent.programs.signatures import ToolSignature
 from domain.tool import ToolDoc
-from graph.description import Description, Link
-from graph.history import in_words
-from graph.links import Feed
+from graph.availability_history import format_parts
+from graph.links import FeedLink
+from graph.tool_description import DescribedEdge, ToolDescription
 
 SHOWN = 15
 SHOWN_RUNS = 50
@@ -25,10 +25,10 @@ _BARS = "▁▂▃▄▅▆▇█"
 class Shown:
     """A tool as it is shown: what is known of it, as a function, what can fill its parameters, and what its answers can fill."""
 
-    tool: Description
-    function: Signature | None
-    fed_by: list[Feed]
-    feeds: list[Feed]
+    tool: ToolDescription
+    function: ToolSignature | None
+    fed_by: list[FeedLink]
+    feeds: list[FeedLink]
 
 
 def told(found: Shown) -> dict[str, JsonValue]:
@@ -57,7 +57,7 @@ def rendered(shown: Shown) -> RenderableType:
     else:
         _add_document(head, found.document)
     head.add_row(Text("availability"), Text(_chance(found)))
-    for line in in_words(found.evidence, found.parts) if found.parts else ():
+    for line in format_parts(found.evidence, found.parts) if found.parts else ():
         head.add_row(Text(), Text(line, style="dim"))
     if len(found.history) > 1:
         head.add_row(Text("over time"), Text(drawn(list(found.history.values())[-SHOWN_RUNS:])))
@@ -84,8 +84,8 @@ def _add_document(head: Table, document: ToolDoc) -> None:
         need = "required" if parameter.required else "optional"
         described = printable(f"{parameter.name} ({parameter.type}, {need}) {parameter.description}")
         head.add_row(Text("parameter"), Text(described.strip()))
-    for name, wanted in secrets_wanted(document).items():
-        text = f"{variable(name)} gives {wanted.name} for all calls, {variable(name)}_HOSTS={document.host} says where it may go"
+    for name, wanted in find_required_secrets(document).items():
+        text = f"{to_variable_name(name)} gives {wanted.name} for all calls, {to_variable_name(name)}_HOSTS={document.host} says where it may go"
         head.add_row(Text("setting"), Text(printable(text)))
     for credential in document.credentials:
         need = "required" if credential.required else "optional"
@@ -109,7 +109,7 @@ def _add_feeds(head: Table, shown: Shown) -> None:
         head.add_row(Text("feeds"), Text(more, style="dim"))
 
 
-def _chance(found: Description) -> str:
+def _chance(found: ToolDescription) -> str:
     facts = found.evidence
     if found.availability is None:
         return "untested"
@@ -124,7 +124,7 @@ def drawn(values: Sequence[float]) -> str:
     return f"{values[0]:.2f} {bars} {values[-1]:.2f}"
 
 
-def _links(title: str, links: list[Link]) -> RenderableType:
+def _links(title: str, links: list[DescribedEdge]) -> RenderableType:
     table = Table(title=f"{title}: {len(links)}", title_justify="left", box=None, padding=(0, 2, 0, 0))
     table.add_column("weight", justify="right")
     table.add_column("imported", justify="right")
@@ -138,7 +138,7 @@ def _links(title: str, links: list[Link]) -> RenderableType:
     return table
 
 
-def _runs(found: Description) -> RenderableType:
+def _runs(found: ToolDescription) -> RenderableType:
     table = Table(
         title=f"learnt from runs: the last {len(found.runs)}", title_justify="left", box=None, padding=(0, 2, 0, 0)
     )

@@ -9,7 +9,7 @@ import typer
 from domain.errors import UsageError
 from domain.tool import ToolDoc
 from domain.trajectory import Trajectory
-from evaluation.corpora.corpus import read_as
+from evaluation.corpora.corpus import read_parsed_lines
 from graph.importers import jsonl
 
 Unlike = Annotated[
@@ -29,7 +29,7 @@ def check_folder(path: Path) -> None:
 
 def tools_of(path: Path) -> list[ToolDoc]:
     """The documents of a file. ``UsageError``: it has none; ``BrokenInputError``: a line is something else."""
-    documents = list(read_as(path, jsonl.tool))
+    documents = list(read_parsed_lines(path, jsonl.parse_tool))
     if not documents:
         raise UsageError(f"{path} holds no tool: it is empty")
     return documents
@@ -37,7 +37,7 @@ def tools_of(path: Path) -> list[ToolDoc]:
 
 def trajectories_of(path: Path) -> list[Trajectory]:
     """The trajectories of a file. ``UsageError``: it has none; ``BrokenInputError``: a line is something else."""
-    walked = list(read_as(path, lambda record: jsonl.trajectory(record, path.name)))
+    walked = list(read_parsed_lines(path, lambda record: jsonl.parse_trajectory(record, path.name)))
     if not any(one.query and one.path for one in walked):
         raise UsageError(f"{path} holds no trajectory: none of its {len(walked)} lines has both a 'query' and 'calls'")
     return walked

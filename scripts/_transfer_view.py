@@ -12,7 +12,7 @@ from _progress import console, progress_bars
 from domain.errors import FootpathError, UnavailableError, UsageError
 
 if TYPE_CHECKING:
-    from graph.transfer.lines import Counts
+    from graph.transfer.export_format import ExportCounts
 
 __all__ = ["console", "ending", "print_json", "progress_bars", "said"]
 
@@ -42,7 +42,7 @@ def print_json(figures: dict[str, Any]) -> None:
     sys.stdout.write(orjson.dumps(figures).decode() + "\n")
 
 
-def said(counts: "Counts") -> str:
+def said(counts: "ExportCounts") -> str:
     """The sizes of an export, for people."""
     text = f"{counts.documents:,} documents, {counts.nodes:,} nodes, {counts.edges:,} edges, {counts.keys:,} keys"
     text += f", {counts.memories:,} memories" if counts.memories else ""

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from _terminal_user import Changes
 
-    from agent.transcript import Transcript
+    from agent.transcript import RunTranscript
     from domain.event import Event
 
 _EXITS = {"answered": 0, "partly": 4}
@@ -111,24 +111,25 @@ async def _ask(
     changes: "Changes",
     *,
     learn: bool,
-) -> "tuple[Transcript, str]":
+) -> "tuple[RunTranscript, str]":
     """What became of it, and its id."""
     from _terminal_user import approver, asker
 
-    from agent.transcript import Transcript
-    from wiring.asking import Asked
-    from wiring.asking import ask as asked_of
+    from agent.transcript import RunTranscript
+    from wiring.ask import RunRequest, read_given_files
+    from wiring.ask import ask as asked_of
     from wiring.container import open_container
-    from wiring.executors import replay_of
-    from wiring.given_files import given_files
+    from wiring.executors import open_replay
 
     async with AsyncExitStack() as stack:
         container = await stack.enter_async_context(open_container(store=store))
-        caller = await stack.enter_async_context(replay_of(container, calls)) if calls else executor
-        turn, transcript, run = asyncio.Lock(), Transcript(), ""
+        caller = await stack.enter_async_context(open_replay(container, calls)) if calls else executor
+        turn, transcript, run = asyncio.Lock(), RunTranscript(), ""
         approves = approver(changes, executor, turn)
-        files = await given_files(paths, container.settings)
-        asked = Asked(request, policy, planner, caller, learn=learn, approver=approves, asker=asker(turn), files=files)
+        files = await read_given_files(paths, container.settings)
+        asked = RunRequest(
+            request, policy, planner, caller, learn=learn, approver=approves, asker=asker(turn), files=files
+        )
         async for record in asked_of(container, asked):
             transcript.add(record)
             run = record.run

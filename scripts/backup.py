@@ -9,7 +9,7 @@ import typer
 from _transfer_view import console, ending, print_json, progress_bars, said
 
 if TYPE_CHECKING:
-    from graph.transfer.exporting import Exported
+    from graph.transfer.store_export import ExportResult
 
 
 def main(
@@ -39,7 +39,7 @@ def main(
         print_json({"folder": str(to), "digest": exported.digest, "learnt_meanwhile": exported.learnt_meanwhile})
 
 
-def _back_up(to: Path, keys_to: Path | None) -> "Exported":
+def _back_up(to: Path, keys_to: Path | None) -> "ExportResult":
     """Imported here: Ctrl-C while the program loads ends as it does later, and ``--help`` waits for nothing."""
     from server.backup.making import back_up
     from wiring.settings import read_settings

@@ -14,8 +14,8 @@ from _progress import console, progress_bars
 from domain.errors import FootpathError, UnavailableError, UsageError
 
 if TYPE_CHECKING:
-    from graph.ingest import Ingested
-    from graph.summary import Summary
+    from graph.import_summary import ImportSummary
+    from graph.ingest import ImportResult
 
 Paths = list[Path]
 
@@ -81,30 +81,30 @@ def main(
 
 def _sources(tools: list[str]) -> list[Path | str]:
     """Addresses as they are, paths as paths."""
-    from wiring.fetching import is_address
+    from wiring.source_fetch import is_address
 
     return [source if is_address(source) else Path(source) for source in tools]
 
 
-def _build(**options: Any) -> "tuple[Ingested, Summary]":
+def _build(**options: Any) -> "tuple[ImportResult, ImportSummary]":
     """Imported here: Ctrl-C while the program loads ends as it does later, and ``--help`` waits for nothing."""
-    from graph.sources import addresses_kept
+    from graph.input_files import find_own_addresses
     from wiring.build import BuildOptions, build
 
-    kept = addresses_kept([one for one in options["tools"] if isinstance(one, Path)], options["server"])
+    kept = find_own_addresses([one for one in options["tools"] if isinstance(one, Path)], options["server"])
     if kept:
         told = (
             f"warning: --server is for relative servers only; the documents name {', '.join(kept[:5])}, which is kept"
         )
         console.print(told, style="yellow", markup=False, soft_wrap=True)
     with progress_bars() as progress:
-        return asyncio.run(build(BuildOptions(**options), progress, tell=take_over_lines()))
+        return asyncio.run(build(BuildOptions(**options), progress, on_take_over=take_over_lines()))
 
 
-def _write_report(path: Path, result: "Ingested", summary: "Summary") -> None:
-    from graph.summary import report
+def _write_report(path: Path, result: "ImportResult", summary: "ImportSummary") -> None:
+    from graph.import_summary import build_report
 
-    path.write_bytes(orjson.dumps(report(result, summary), option=orjson.OPT_INDENT_2))
+    path.write_bytes(orjson.dumps(build_report(result, summary), option=orjson.OPT_INDENT_2))
 
 
 def _exit_code(error: FootpathError) -> int:

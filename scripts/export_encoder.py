@@ -15,15 +15,15 @@ from _training_sources import check_folder
 from domain.errors import UsageError
 from evaluation.corpora.corpus import load_lines
 from retriever.training.export import (
-    NEEDED,
+    EXPORT_MODULES,
     ExportReport,
     RescaleReport,
-    bundled_source,
     export_encoder,
-    form_of,
+    find_bundled_source,
+    infer_encoder_config,
     rescale_encoder,
 )
-from retriever.training.requirements import need
+from retriever.training.requirements import require_modules
 
 
 def main(
@@ -76,9 +76,9 @@ def main(
         samples = (
             _descriptions(texts) if texts else ["weather forecast for a city", "convert an amount between currencies"]
         )
-        need(*NEEDED)
-        folder = source or bundled_source()
-        form = form_of(folder).model_copy(update=changes)
+        require_modules(*EXPORT_MODULES)
+        folder = source or find_bundled_source()
+        form = infer_encoder_config(folder).model_copy(update=changes)
         _print(export_encoder(folder, target, samples, form))
 
 

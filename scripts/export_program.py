@@ -12,7 +12,7 @@ from _terminal import check_utf8
 from agent.exporting.forms import ExportedFile, Form, written
 from domain.errors import NotLinearError, UnavailableError, UsageError
 from wiring.container import open_container
-from wiring.exporting import exported_program
+from wiring.program_export import export_program
 
 
 def main(
@@ -49,7 +49,7 @@ def main(
 
 async def _made(name: str, form: Form, store: Path | None) -> ExportedFile:
     async with open_container(store=store) as container:
-        return written(await exported_program(container, name), form)
+        return written(await export_program(container, name), form)
 
 
 if __name__ == "__main__":

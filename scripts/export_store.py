@@ -10,7 +10,7 @@ import typer
 from _transfer_view import console, ending, print_json, progress_bars, said
 
 if TYPE_CHECKING:
-    from graph.transfer.exporting import Exported
+    from graph.transfer.store_export import ExportResult
 
 
 def main(
@@ -39,7 +39,7 @@ def main(
         print_json({"file": str(to), **asdict(exported.counts), "bytes": size, "digest": exported.digest, **learnt})
 
 
-def _export(*, to: Path, store: Path | None, **options: Any) -> "Exported":
+def _export(*, to: Path, store: Path | None, **options: Any) -> "ExportResult":
     """Imported here: Ctrl-C while the program loads ends as it does later, and ``--help`` waits for nothing."""
     from wiring.transfer import export_to
 

@@ -18,7 +18,7 @@ from rich.text import Text
 
 from agent.text import clean
 from domain.errors import UsageError
-from graph.description import category_named, find
+from graph.tool_description import find_category, find_tool
 from wiring.container import open_container
 
 
@@ -55,12 +55,12 @@ def main(
 
 async def _offered(request: str, store: Path | None, limit: int, why_not: str) -> dict[str, Any]:
     async with open_container(store=store) as container:
-        tool = await find(container.graph, why_not) if why_not else None
-        offers = await container.offers()
+        tool = await find_tool(container.graph, why_not) if why_not else None
+        offers = await container.create_offer_maker()
         start = perf_counter()
         offer = await offers.offer(request, limit)
         seconds = perf_counter() - start
-        absence = await offers.why_not(request, limit, tool) if tool else None
+        absence = await offers.explain_absence(request, limit, tool) if tool else None
     told = {"absence": absence_figures(absence)} if absence else {}
     return {**offer_figures(offer), **told, "seconds": seconds}
 
@@ -77,8 +77,8 @@ def _show_any(found: dict[str, Any], why_not: str) -> None:
 
 async def _found(request: str, store: Path | None, limit: int, category: str) -> dict[str, Any]:
     async with open_container(store=store) as container:
-        search = await container.search()
-        category = category and await category_named(container.graph, category)
+        search = await container.open_search()
+        category = category and await find_category(container.graph, category)
         start = perf_counter()
         hits = await search.start_tools(request, limit, {"category": category} if category else None)
         seconds = perf_counter() - start

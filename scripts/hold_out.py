@@ -10,10 +10,10 @@ import typer
 from _evaluate_output import console, scoring
 
 from domain.trajectory import Trajectory
-from evaluation.corpora.corpus import read_as
+from evaluation.corpora.corpus import read_parsed_lines
 from evaluation.held_out import HeldOut, hold_out
-from evaluation.queries import Query, whole_queries
-from evaluation.tuning import labelled_requests
+from evaluation.queries import RetrievalQuery, read_queries_strictly
+from evaluation.tuning import collect_labelled_queries
 from graph.function_names import NameIndex
 from graph.importers import jsonl
 from graph.importers.records import Record
@@ -32,23 +32,25 @@ def main(
 ) -> None:
     """A sample of the requests is held out; no trajectory of theirs, of a measured one, or of a request near one, is learnt from."""
     with scoring():
-        read = list(read_as(trajectories, lambda record: (record, jsonl.trajectory(record, trajectories.name))))
-        names = NameIndex(read_as(tools, jsonl.tool))
-        apart = whole_queries(measured)
-        labelled = labelled_requests((one for _, one in read), names, apart)
+        read = list(
+            read_parsed_lines(trajectories, lambda record: (record, jsonl.parse_trajectory(record, trajectories.name)))
+        )
+        names = NameIndex(read_parsed_lines(tools, jsonl.parse_tool))
+        apart = read_queries_strictly(measured)
+        labelled = collect_labelled_queries((one for _, one in read), names, apart)
         parts = hold_out(labelled, (one.query for _, one in read), sample, least, apart)
         _write(parts, read, learnt, asked)
     kept = sum(one.query in parts.learnt for _, one in read)
-    console.print(f"{len(parts.asked)} requests held out, {kept} of {len(read)} trajectories to learn from")
+    console.print(f"{len(parts.queries)} requests held out, {kept} of {len(read)} trajectories to learn from")
 
 
 def _write(parts: HeldOut, read: list[tuple[Record, Trajectory]], learnt: Path, asked: Path) -> None:
     with gzip.open(learnt, "wb") as lines:
         lines.writelines(orjson.dumps(record) + b"\n" for record, one in read if one.query in parts.learnt)
-    asked.write_bytes(b"".join(orjson.dumps(_record(query)) + b"\n" for query in parts.asked))
+    asked.write_bytes(b"".join(orjson.dumps(_record(query)) + b"\n" for query in parts.queries))
 
 
-def _record(query: Query) -> dict[str, Any]:
+def _record(query: RetrievalQuery) -> dict[str, Any]:
     relevant = [{"tool": toolset, "api": api} for toolset, api in sorted(query.relevant)]
     return {"split": query.split, "query": query.query, "relevant": relevant}
 

@@ -10,7 +10,7 @@ import typer
 from _transfer_view import console, ending, print_json, progress_bars, said
 
 if TYPE_CHECKING:
-    from wiring.transfer import Imported
+    from wiring.transfer import StoreImportResult
 
 
 def main(
@@ -33,7 +33,7 @@ def main(
         print_json({**asdict(export.counts), **figures})
 
 
-def _import(source: Path, store: Path | None, *, embed: bool) -> "Imported":
+def _import(source: Path, store: Path | None, *, embed: bool) -> "StoreImportResult":
     """Imported here: Ctrl-C while the program loads ends as it does later, and ``--help`` waits for nothing."""
     from wiring.transfer import import_from
 

@@ -9,7 +9,7 @@ import typer
 from rich.console import Console
 
 from domain.errors import FootpathError, UnavailableError
-from evaluation.corpora.needed_tools import CalledNames, Form, Labels, labels, read_cases
+from evaluation.corpora.needed_tools import Form, ResolvedLabels, ToolNameIndex, read_benchmark_requests, resolve_labels
 from evaluation.offer_requests import write_offer_requests
 from wiring.container import open_container
 
@@ -41,13 +41,13 @@ def main(
     raise typer.Exit(1 if found.unmatched or not found.requests else 0)
 
 
-async def _labels(form: Form, paths: list[Path], domain: str, store: Path | None) -> Labels:
+async def _labels(form: Form, paths: list[Path], domain: str, store: Path | None) -> ResolvedLabels:
     async with open_container(store=store) as container:
-        names = CalledNames([document async for document in container.graph.documents()])
-    return labels(read_cases(form, paths, domain), names)
+        names = ToolNameIndex([document async for document in container.graph.documents()])
+    return resolve_labels(read_benchmark_requests(form, paths, domain), names)
 
 
-def _tell(found: Labels, out: Path) -> None:
+def _tell(found: ResolvedLabels, out: Path) -> None:
     console.print(f"{len(found.requests)} requests in {out}", markup=False)
     for reason, count in found.left_out.items():
         console.print(f"left out: {count} ({reason})", style="yellow", markup=False)

@@ -15,7 +15,15 @@ import httpx
 import typer
 
 from domain.errors import FootpathError, UsageError
-from evaluation.expected import Asked, Asking, Change, Dialogue, Expected, conversations, read_asked
+from evaluation.evaluation_cases import (
+    ClarificationNeed,
+    EvaluationCase,
+    EvaluationDialogue,
+    ExpectedValues,
+    ServiceChange,
+    group_conversations,
+    read_evaluation_cases,
+)
 from playground.child import running_playground
 from playground.gold_programs import CallRefusedError, GoldService, value_of
 
@@ -28,7 +36,7 @@ def main(
 ) -> None:
     """Fill in the expected values and changes. Of changes that a line has already, the arguments that it names are kept and no others."""
     try:
-        asked = read_asked(files)
+        asked = read_evaluation_cases(files)
         found = computed(asked)
     except FootpathError as error:
         print(error, file=sys.stderr)
@@ -39,12 +47,12 @@ def main(
         raise typer.Exit(bool(other))
     by_id = {one.id: one for one in found}
     for file in files:
-        lines = conversations(by_id[line.id] for line in read_asked([file]))
+        lines = group_conversations(by_id[line.id] for line in read_evaluation_cases([file]))
         file.write_text("".join(f"{line_of(talk)}\n" for talk in lines), encoding="utf-8")
     print(f"{len(found)} requests in {len(files)} files")
 
 
-def computed(asked: list[Asked]) -> list[Asked]:
+def computed(asked: list[EvaluationCase]) -> list[EvaluationCase]:
     """The requests with what their programs say, in order."""
     done = {one.id: one for one in asked if not one.program}
     for service in sorted({one.service for one in asked if one.program}):
@@ -53,7 +61,7 @@ def computed(asked: list[Asked]) -> list[Asked]:
             httpx.Client(base_url=address, timeout=20, trust_env=False) as client,
         ):
             running = GoldService(client)
-            for talk in conversations(one for one in asked if one.service == service):
+            for talk in group_conversations(one for one in asked if one.service == service):
                 running.reset()
                 names: dict[str, Any] = {**running.operations()}
                 for one in talk:
@@ -62,7 +70,7 @@ def computed(asked: list[Asked]) -> list[Asked]:
     return [done[one.id] for one in asked]
 
 
-def with_expectations(asked: Asked, service: GoldService, names: dict[str, Any]) -> Asked:
+def with_expectations(asked: EvaluationCase, service: GoldService, names: dict[str, Any]) -> EvaluationCase:
     """The request with what its program says: expected values and changes. Of the changes that a line has, it keeps the arguments that are there.
     ``names``: what its program can use: the operations, and what those of the turns before it have left.
 
@@ -73,8 +81,8 @@ def with_expectations(asked: Asked, service: GoldService, names: dict[str, Any])
     try:
         value = asyncio.run(value_of(asked.program, names))
         fits: Any = value.pop("fits", ())
-        expected = Expected.model_validate({"computed": "evidence" in value, **value})
-        ask = Asking(answer=asked.ask.answer, fits=fits) if asked.ask else None
+        expected = ExpectedValues.model_validate({"computed": "evidence" in value, **value})
+        ask = ClarificationNeed(answer=asked.ask.answer, fits=fits) if asked.ask else None
     except (
         CallRefusedError,
         ArithmeticError,
@@ -86,23 +94,27 @@ def with_expectations(asked: Asked, service: GoldService, names: dict[str, Any])
         NameError,
     ) as error:
         raise UsageError(f"the program of {asked.id} does not work: {type(error).__name__}: {error}") from error
-    made = [Change(operation=operation, arguments=arguments) for operation, arguments in service.made()[known:]]
+    made = [ServiceChange(operation=operation, arguments=arguments) for operation, arguments in service.made()[known:]]
     if len(asked.changes) == len(made):
         made = [
-            Change(operation=one.operation, arguments={name: one.arguments.get(name) for name in before.arguments})
+            ServiceChange(
+                operation=one.operation, arguments={name: one.arguments.get(name) for name in before.arguments}
+            )
             for one, before in zip(made, asked.changes, strict=True)
         ]
     return asked.model_copy(update={"expect": expected, "changes": tuple(made), "alone": bool(made), "ask": ask})
 
 
-def line_of(talk: Sequence[Asked]) -> str:
+def line_of(talk: Sequence[EvaluationCase]) -> str:
     """A line of the file: what is not as usual. The group is the file's name."""
     first = talk[0]
     if not first.turn:
         return first.model_dump_json(exclude_defaults=True, exclude={"group"})
     told = {"id", "group", "service", "dialogue", "turn"}  # by the line as a whole
     turns = tuple(one.model_dump(mode="json", exclude_defaults=True, exclude=told) for one in talk)
-    return Dialogue(id=first.dialogue, service=first.service, turns=turns).model_dump_json(exclude_defaults=True)
+    return EvaluationDialogue(id=first.dialogue, service=first.service, turns=turns).model_dump_json(
+        exclude_defaults=True
+    )
 
 
 if __name__ == "__main__":

@@ -10,7 +10,7 @@ import typer
 from orjson import dumps
 
 from domain.errors import UnavailableError, UsageError
-from graph.description import find
+from graph.tool_description import find_tool
 from wiring.container import open_container
 
 Word = Literal["pin", "mute", "ban", "clear"]
@@ -37,7 +37,7 @@ def main(
 
 async def _mark(source: str, target: str, mark: Word, store: Path | None) -> tuple[str, str]:
     async with open_container(store=store) as container:
-        one, other = await find(container.graph, source), await find(container.graph, target)
+        one, other = await find_tool(container.graph, source), await find_tool(container.graph, target)
         await container.graph.mark(one, other, None if mark == "clear" else mark)
         return one, other
 

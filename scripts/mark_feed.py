@@ -11,8 +11,8 @@ from orjson import dumps
 
 from domain.errors import UnavailableError, UsageError
 from domain.tool import FeedMark
-from graph.description import find
-from graph.feed_marks import mark_feed
+from graph.document_marks import mark_feed
+from graph.tool_description import find_tool
 from wiring.container import open_container
 
 Word = Literal["add", "forbid", "clear"]
@@ -48,7 +48,7 @@ async def _mark(
     source: str, field: str, target: str, parameter: str, word: Word, store: Path | None
 ) -> tuple[FeedMark, str]:
     async with open_container(store=store) as container:
-        one, other = await find(container.graph, source), await find(container.graph, target)
+        one, other = await find_tool(container.graph, source), await find_tool(container.graph, target)
         mark = FeedMark(source=one, field=field, parameter=parameter, fills=word == "add")
         await mark_feed(container.graph, other, mark, clear=word == "clear")
         return mark, other

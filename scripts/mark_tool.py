@@ -10,9 +10,9 @@ import typer
 from orjson import dumps
 
 from domain.errors import UnavailableError, UsageError
-from domain.source import source_id_of
 from domain.tool import ToolDoc
-from graph.description import find
+from domain.tool_source import parse_source_id
+from graph.tool_description import find_tool
 from wiring.container import open_container
 
 Word = Literal["reads", "changes", "clear"]
@@ -42,11 +42,11 @@ def main(
 
 async def _mark(name: str, word: Word, store: Path | None) -> ToolDoc:
     async with open_container(store=store) as container:
-        tool = await find(container.graph, name)
+        tool = await find_tool(container.graph, name)
         document = (await container.graph.get_tools([tool])).get(tool)
         if document is None:
             raise UsageError(f"{tool!r} has no document, so it is never called: import one first")
-        if source := source_id_of(document.source):
+        if source := parse_source_id(document.source):
             raise UsageError(
                 f"{tool} is a tool of a source, which says what its calls do: correct its side effect there, on the source's page or by "
                 f"PATCH /api/v1/sources/{source}/tools/{tool}, with the other corrections that stand (here it would be overwritten)"

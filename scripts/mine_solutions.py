@@ -10,7 +10,7 @@ import typer
 from _transfer_view import console, ending, print_json, progress_bars
 
 if TYPE_CHECKING:
-    from synthesis.journal import Report
+    from synthesis.journal import MiningReport
 
 
 def main(
@@ -59,25 +59,25 @@ def main(
 
 def _mine(
     store: Path | None, toolsets: tuple[str, ...], triplets: Path | None, options: dict[str, Any]
-) -> "tuple[Report, int]":
+) -> "tuple[MiningReport, int]":
     """Imported here: Ctrl-C while the program loads ends as it does later, and ``--help`` waits for nothing."""
     from synthesis.triplets import write_triplets
     from wiring.container import open_container
-    from wiring.mining import Mining, journal_of, mine
+    from wiring.mining import MiningOptions, mine, open_journal
 
-    async def mined() -> "tuple[Report, int]":
+    async def mined() -> "tuple[MiningReport, int]":
         async with open_container(store=store) as container:
             with progress_bars() as progress:
-                report = await mine(container, Mining(toolsets, **options), progress)
-            written = write_triplets(triplets, journal_of(container).triplets()) if triplets is not None else 0
+                report = await mine(container, MiningOptions(toolsets, **options), progress)
+            written = write_triplets(triplets, open_journal(container).read_triplets()) if triplets is not None else 0
             return report, written
 
     return asyncio.run(mined())
 
 
-def _show(report: "Report") -> None:
+def _show(report: "MiningReport") -> None:
     """The figures of each stage, and why what is not kept is not."""
-    from synthesis.forging import NO_CALLS, NOT_REACHED
+    from synthesis.solution_builder import NO_CALLS, NOT_REACHED
 
     for stage in ("tools", "walks", "combinations", "intents", "questions", "calls", "executed", "kept"):
         console.print(f"{stage}: {report.counts[stage]:,}", markup=False)

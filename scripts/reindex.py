@@ -15,7 +15,7 @@ from _reindex_steps import Step, take
 from domain.errors import ConflictError, UnavailableError, UsageError
 
 if TYPE_CHECKING:
-    from wiring.reindex import Reindexed, Trial
+    from wiring.reindex import ReindexResult, ReindexTrial
 
 
 def main(
@@ -59,19 +59,19 @@ def main(
     raise typer.Exit(1 if done.refused else 0)
 
 
-def _trial(queries: Path | None, tolerance: float, former: Path | None) -> "Trial":
+def _trial(queries: Path | None, tolerance: float, former: Path | None) -> "ReindexTrial":
     from evaluation.queries import read_queries
-    from wiring.embedders import former_settings
-    from wiring.reindex import Trial
+    from wiring.encoders import read_former_settings
+    from wiring.reindex import ReindexTrial
 
     asked, skipped = read_queries(queries) if queries else (None, [])
     name_skipped(skipped)
     if asked is not None and not asked:
         raise UsageError(f"{queries} holds no request that can be scored")
-    return Trial(asked, tolerance, former_settings(former) if former else None)
+    return ReindexTrial(asked, tolerance, read_former_settings(former) if former else None)
 
 
-async def _reindex(store: Path | None, trial: "Trial") -> "Reindexed":
+async def _reindex(store: Path | None, trial: "ReindexTrial") -> "ReindexResult":
     from wiring.reindex import reindex
 
     return await reindex(_tell, store=store, trial=trial)
@@ -82,7 +82,7 @@ def _tell(done: int) -> None:
         print(f"\r{done:,} tools", end="", file=sys.stderr)
 
 
-def _show(done: "Reindexed") -> None:
+def _show(done: "ReindexResult") -> None:
     told = [f"{done.embedded:,} of {done.tools:,} tools embedded in {done.seconds:.1f} s"]
     if compared := done.compared:
         told += [f"former {compared.former}", f"new    {compared.new}"]

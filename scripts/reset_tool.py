@@ -11,8 +11,8 @@ from orjson import dumps
 
 from domain.errors import UnavailableError, UsageError
 from domain.tool import ToolId
-from graph.description import Description, describe
 from graph.links import LinkedGraph
+from graph.tool_description import ToolDescription, describe_tool
 from wiring.container import open_container
 
 
@@ -37,12 +37,12 @@ def main(
         )
 
 
-async def _reset(name: str, store: Path | None) -> tuple[Description, Description]:
+async def _reset(name: str, store: Path | None) -> tuple[ToolDescription, ToolDescription]:
     async with open_container(store=store) as container:
-        before = await describe(container.graph, name, container.weights)
+        before = await describe_tool(container.graph, name, container.weights)
         await container.graph.forget([before.id])
         await _forget_answers(container.graph, before.id)
-        return before, await describe(container.graph, before.id, container.weights)
+        return before, await describe_tool(container.graph, before.id, container.weights)
 
 
 async def _forget_answers(graph: LinkedGraph, tool: ToolId) -> None:
@@ -53,7 +53,7 @@ async def _forget_answers(graph: LinkedGraph, tool: ToolId) -> None:
         await graph.expect_links({}, [tool])
 
 
-def _told(found: Description) -> str:
+def _told(found: ToolDescription) -> str:
     return "untested" if found.availability is None else f"{found.availability:.2f}"
 
 

@@ -12,9 +12,9 @@ from _terminal import check_utf8
 from _tool_view import Shown, printable, rendered, told
 from rich.console import Console
 
-from agent.programs.signatures import signature
+from agent.programs.signatures import build_signature
 from domain.errors import UnavailableError, UsageError
-from graph.description import describe
+from graph.tool_description import describe_tool
 from wiring.container import open_container
 
 
@@ -38,9 +38,9 @@ def main(
 
 async def _describe(name: str, store: Path | None) -> Shown:
     async with open_container(store=store) as container:
-        found = await describe(container.graph, name, container.weights)
+        found = await describe_tool(container.graph, name, container.weights)
         into, out = await container.graph.feeds_into(found.id), await container.graph.feeds_out(found.id)
-        return Shown(found, signature(found.document) if found.document else None, into, out)
+        return Shown(found, build_signature(found.document) if found.document else None, into, out)
 
 
 if __name__ == "__main__":

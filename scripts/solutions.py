@@ -14,8 +14,8 @@ from orjson import OPT_INDENT_2, dumps
 from pydantic.types import JsonValue
 
 from domain.errors import UnavailableError, UsageError
-from wiring.asked_runs import judge_run
 from wiring.container import Container, open_container
+from wiring.run_history import judge_run
 
 T = TypeVar("T")
 app = typer.Typer(

@@ -16,21 +16,31 @@ from rich.table import Table
 
 from domain.errors import UsageError
 from domain.trajectory import Trajectory
-from evaluation.retrieval import Scored, table
+from evaluation.retrieval import ScoredQuery, tabulate_means
 from evaluation.retrieval import Table as Figures
-from retriever.features import NAMES, NAMES_OF_ALL, PRECEDENTS, REQUEST, SCORES, TOOLSET, WALKED, Values, best_first
-from retriever.training.ranking import NEEDED, cross_fitted, learn
-from retriever.training.requirements import need
+from retriever.features import (
+    FEATURE_NAMES,
+    NAME_FEATURES,
+    PRECEDENT_FEATURES,
+    REQUEST_FEATURES,
+    SCORE_FEATURES,
+    TOOLSET_FEATURES,
+    WALK_FEATURES,
+    Values,
+    argsort_descending,
+)
+from retriever.training.ranking import RANKING_MODULES, cross_fit, train_reranker
+from retriever.training.requirements import require_modules
 from wiring.container import open_container
-from wiring.reranker_training import Asked, asked_of
+from wiring.reranker_training import RankedRequest, collect_ranked_requests
 
 _GROUPS = {
-    "scores": SCORES,
-    "tool sets": TOOLSET,
-    "names": NAMES,
-    "walks": WALKED,
-    "precedents": PRECEDENTS,
-    "the request": REQUEST,
+    "scores": SCORE_FEATURES,
+    "tool sets": TOOLSET_FEATURES,
+    "names": NAME_FEATURES,
+    "walks": WALK_FEATURES,
+    "precedents": PRECEDENT_FEATURES,
+    "the request": REQUEST_FEATURES,
 }
 
 
@@ -48,29 +58,29 @@ def main(
 ) -> None:
     """Print what each group of features gives, each request judged by a re-ranker that did not see it; then learn from all."""
     with scoring("what is interrupted is lost, but the vectors of tools: the same command goes on with them"):
-        need(*NEEDED)
+        require_modules(*RANKING_MODULES)
         if not out.parent.is_dir():
             raise UsageError(f"{out.parent} is no folder; name a file in one that is there with --out")
         walked = trajectories_of(trajectories)
         asked, encoder = asyncio.run(_gathered(store, fold, walked))
         judged = [one.judged for one in asked]
-        fused = NAMES_OF_ALL.index("fused")
+        fused = FEATURE_NAMES.index("fused")
         rows = {"fused": _figures(asked, [one.features[:, fused] for one in judged])}
-        rows["re-ranked"] = _figures(asked, cross_fitted(judged, seed))
+        rows["re-ranked"] = _figures(asked, cross_fit(judged, seed))
         for name, group in _GROUPS.items():
-            rows[f"re-ranked without {name}"] = _figures(asked, cross_fitted(judged, seed, group))
-        out.write_bytes(orjson.dumps(learn(judged, encoder).model_dump(), option=orjson.OPT_INDENT_2) + b"\n")
+            rows[f"re-ranked without {name}"] = _figures(asked, cross_fit(judged, seed, group))
+        out.write_bytes(orjson.dumps(train_reranker(judged, encoder).model_dump(), option=orjson.OPT_INDENT_2) + b"\n")
     _show(rows)
     _weigh(rows)
     sys.stdout.write(orjson.dumps(rows).decode() + "\n")
 
 
-async def _gathered(store: Path, folds: list[Path], walked: list[Trajectory]) -> tuple[list[Asked], str]:
+async def _gathered(store: Path, folds: list[Path], walked: list[Trajectory]) -> tuple[list[RankedRequest], str]:
     async with open_container(store=store) as container:
-        embedder, _, _ = await container.retrieval()
+        embedder, _, _ = await container.get_retrieval()
         with Progress(console=console, transient=True, disable=not console.is_terminal) as bars:
             task = bars.add_task("", total=None)
-            found = await asked_of(
+            found = await collect_ranked_requests(
                 container,
                 folds,
                 walked,
@@ -79,12 +89,12 @@ async def _gathered(store: Path, folds: list[Path], walked: list[Trajectory]) ->
         return found, embedder.identity
 
 
-def _figures(asked: Sequence[Asked], scores: Sequence[Values]) -> Figures:
+def _figures(asked: Sequence[RankedRequest], scores: Sequence[Values]) -> Figures:
     ranked = [
-        Scored(one.query, tuple(dict.fromkeys(one.keys[place] for place in best_first(judged))))
+        ScoredQuery(one.query, tuple(dict.fromkeys(one.keys[place] for place in argsort_descending(judged))))
         for one, judged in zip(asked, scores, strict=True)
     ]
-    return table(ranked, lambda query: query.split)
+    return tabulate_means(ranked, lambda query: query.split)
 
 
 def _weigh(rows: dict[str, Figures]) -> None:

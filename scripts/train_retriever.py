@@ -15,21 +15,27 @@ from _training_sources import UNLIKE, Unlike, check_folder, counts, tools_of, tr
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
 from domain.errors import UsageError
-from evaluation.queries import whole_queries, write_queries
-from retriever.training.augmentation import with_negatives, with_requests
-from retriever.training.checkpoints import Checkpoints
-from retriever.training.encoder import TrainedEncoder, settled
-from retriever.training.examples import Corpus, Example, fingerprint, kinds, split
-from retriever.training.export import NEEDED, export_encoder
-from retriever.training.finetune import Trained, finetune
-from retriever.training.negatives import neighbours
-from retriever.training.recipe import BUNDLED, Recipe, read_recipe
-from retriever.training.requirements import TRAINING, need
-from retriever.training.validation import Judge
+from evaluation.queries import read_queries_strictly, write_queries
+from retriever.training.augmentation import add_negatives, add_requests
+from retriever.training.checkpoints import CheckpointFolder
+from retriever.training.encoder import TrainedEncoder, resolve_precision
+from retriever.training.examples import (
+    DocumentCorpus,
+    TrainingExample,
+    compute_fingerprint,
+    count_kinds,
+    split_examples,
+)
+from retriever.training.export import EXPORT_MODULES, export_encoder
+from retriever.training.finetune import TrainingResult, finetune
+from retriever.training.negatives import find_neighbours
+from retriever.training.recipe import BUNDLED_RECIPE, TrainingRecipe, read_recipe
+from retriever.training.requirements import TRAINING_MODULES, require_modules
+from retriever.training.validation import HeldOutEvaluator
 from retriever.training.written_negatives import WrittenNegative
 from retriever.training.written_requests import SyntheticRequest
-from wiring.training import metatool, queries_of, seal_tools, training_set
-from wiring.written_data import read_written
+from wiring.training_set import build_training_set, read_metatool, read_seal_tools, to_queries
+from wiring.written_examples import read_written
 
 
 def main(
@@ -39,7 +45,7 @@ def main(
     out: Annotated[
         Path, typer.Option(help="Folder for the model, its checkpoint and the report; the same one goes on.")
     ],
-    recipe: Annotated[Path, typer.Option(help="Recipe, TOML.")] = BUNDLED,
+    recipe: Annotated[Path, typer.Option(help="Recipe, TOML.")] = BUNDLED_RECIPE,
     base: Annotated[
         str, typer.Option(help="Model to begin with in place of the recipe's: a folder or a hub's name.")
     ] = "",
@@ -61,23 +67,23 @@ def main(
         chosen = read_recipe(recipe)
         for folder in filter(None, (out, export)):
             check_folder(folder)
-        need(*TRAINING, *(NEEDED if export else ()))
-        chosen = settled(chosen.model_copy(update={"base": base}) if base else chosen)
+        require_modules(*TRAINING_MODULES, *(EXPORT_MODULES if export else ()))
+        chosen = resolve_precision(chosen.model_copy(update={"base": base}) if base else chosen)
         if not (out / "checkpoint").exists():
             TrainedEncoder(chosen)  # a base that is not at hand is told before the work
         documents = tools_of(tools)
-        catalogues = [seal_tools(others / "seal_tools"), metatool(others / "metatool")] if others else []
+        catalogues = [read_seal_tools(others / "seal_tools"), read_metatool(others / "metatool")] if others else []
         walked = trajectories_of(trajectories)
-        corpus, examples = training_set(
-            documents, walked, whole_queries(measured), catalogues, foreign, counts(unlike, walked)
+        corpus, examples = build_training_set(
+            documents, walked, read_queries_strictly(measured), catalogues, foreign, counts(unlike, walked)
         )
         if sample:
             examples = random.Random(chosen.seed).sample(examples, min(sample, len(examples)))
         if requests:
-            examples = with_requests(corpus, examples, read_written(requests, SyntheticRequest), chosen)
+            examples = add_requests(corpus, examples, read_written(requests, SyntheticRequest), chosen)
         if negatives:
             written = read_written(negatives, WrittenNegative)
-            corpus, examples = with_negatives(corpus, examples, written, {one.id: one for one in documents})
+            corpus, examples = add_negatives(corpus, examples, written, {one.id: one for one in documents})
         trained, told = _train(corpus, examples, chosen, out)
         texts = [one.request for one in examples[:200]]
         exported = export_encoder(out / "model", export, texts) if export else None
@@ -91,22 +97,24 @@ def main(
     sys.stdout.write(orjson.dumps(report, option=orjson.OPT_INDENT_2).decode() + "\n")
 
 
-def _train(corpus: Corpus, examples: list[Example], recipe: Recipe, out: Path) -> tuple[Trained, dict[str, int]]:
-    learnt, judged = split(examples, recipe.held_out, recipe.fold)
+def _train(
+    corpus: DocumentCorpus, examples: list[TrainingExample], recipe: TrainingRecipe, out: Path
+) -> tuple[TrainingResult, dict[str, int]]:
+    learnt, judged = split_examples(examples, recipe.held_out, recipe.fold)
     if not learnt or not judged:
         raise UsageError(f"{len(examples)} requests are too few to learn from some of them and to judge by others")
     out.mkdir(parents=True, exist_ok=True)
     # Another training is refused before anything is written.
-    checkpoints = Checkpoints(out / "checkpoint", recipe, fingerprint(corpus, learnt))
-    write_queries(queries_of(corpus, learnt), out / "learnt.jsonl")
-    write_queries(queries_of(corpus, judged), out / "held_out.jsonl")
-    told = kinds(learnt) | {"judged": len(judged)}
+    checkpoints = CheckpointFolder(out / "checkpoint", recipe, compute_fingerprint(corpus, learnt))
+    write_queries(to_queries(corpus, learnt), out / "learnt.jsonl")
+    write_queries(to_queries(corpus, judged), out / "held_out.jsonl")
+    told = count_kinds(learnt) | {"judged": len(judged)}
     console.print(
         f"{told['learnt']} requests to learn from ({told['foreign']} foreign, {told['made_up']} made up, "
         f"{told['with_written_negatives']} with written negatives), {told['judged']} to judge by"
     )
-    near = asyncio.run(neighbours(corpus, [*learnt, *judged], recipe.mined_from))
-    judge = Judge(corpus, judged, near[len(learnt) :])
+    near = asyncio.run(find_neighbours(corpus, [*learnt, *judged], recipe.mined_from))
+    judge = HeldOutEvaluator(corpus, judged, near[len(learnt) :])
     columns = (
         TextColumn("step {task.completed}/{task.total}"),
         BarColumn(),
@@ -128,7 +136,7 @@ class _Bar:
     def step(self, done: int, total: int, loss: float) -> None:
         self._bar.update(self._task, completed=done, total=total, loss=loss)
 
-    def tell(self, text: str) -> None:
+    def report(self, text: str) -> None:
         self._bar.console.print(text, highlight=False)
 
 

@@ -11,10 +11,10 @@ import typer
 from _evaluate_output import console, scoring
 from _labelled_requests import read_labelled
 
-from evaluation.queries import Query
-from evaluation.retrieval import rank, table
-from evaluation.tuning import objective
-from retriever.documents import lexical_text
+from evaluation.queries import RetrievalQuery
+from evaluation.retrieval import rank, tabulate_means
+from evaluation.tuning import compute_objective
+from retriever.documents import build_lexical_text
 from retriever.lexical import LexicalIndex, LexicalParameters
 from retriever.search import SearchParameters, ToolSearch
 from wiring.container import Container, open_container
@@ -41,7 +41,7 @@ async def _tune(
     async with open_container(store=store) as container:
         documents = [document async for document in container.graph.documents()]
         requests = read_labelled(trajectories, measured, without, documents, sample)
-        texts = {document.id: lexical_text(document) for document in documents}
+        texts = {document.id: build_lexical_text(document) for document in documents}
         console.print(f"{len(requests)} requests, {len(documents)} documents")
         for k1, b in itertools.product(*grid[:2]):
             with TemporaryDirectory() as folder:
@@ -52,15 +52,15 @@ async def _tune(
 
 
 async def _try(
-    container: Container, lexical: LexicalIndex, requests: list[Query], chosen: tuple[float, float, float]
+    container: Container, lexical: LexicalIndex, requests: list[RetrievalQuery], chosen: tuple[float, float, float]
 ) -> None:
-    embedder, index, _ = await container.retrieval()
+    embedder, index, _ = await container.get_retrieval()
     search = ToolSearch(embedder, index, lexical, SearchParameters(dense_weight=chosen[2]))
-    figures = table(await rank(requests, search, 20), lambda query: query.split)
+    figures = tabulate_means(await rank(requests, search, 20), lambda query: query.split)
     shown = "  ".join(
         f"{split}: {row['ndcg@1']:.3f} {row['ndcg@5']:.3f} {row['recall@10']:.3f}" for split, row in figures.items()
     )
-    print(f"k1 {chosen[0]} b {chosen[1]} weight {chosen[2]}: {objective(figures):.4f}  {shown}", flush=True)
+    print(f"k1 {chosen[0]} b {chosen[1]} weight {chosen[2]}: {compute_objective(figures):.4f}  {shown}", flush=True)
 
 
 if __name__ == "__main__":

@@ -13,8 +13,8 @@ from _processes import ROOT, Children, Stopped, children
 from _streamlit import LOOPBACK, free_port, page_command, page_environment, web_address
 
 from domain.errors import UnavailableError, UsageError
-from wiring.layout import StoreFolder
 from wiring.settings import Settings, read_settings
+from wiring.store_folder import StoreFolder
 
 _BUILT_FOR = "playground.txt"
 _EVERYWHERE = ("0.0.0.0", "::")  # noqa: S104  # told apart, not listened on

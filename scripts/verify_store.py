@@ -9,7 +9,7 @@ import typer
 from _transfer_view import console, ending, print_json, progress_bars
 
 if TYPE_CHECKING:
-    from wiring.verify import Verified
+    from wiring.verify import StoreVerification
 
 SHOWN = 20
 
@@ -32,13 +32,13 @@ def main(
     raise typer.Exit(0 if found.equal else 1)
 
 
-def _figures(found: "Verified") -> dict[str, Any]:
-    from wiring.verify import figures
+def _figures(found: "StoreVerification") -> dict[str, Any]:
+    from wiring.verify import to_json
 
-    return figures(found, SHOWN)
+    return to_json(found, SHOWN)
 
 
-def _verify(store: Path | None, *, mend: bool) -> "Verified":
+def _verify(store: Path | None, *, mend: bool) -> "StoreVerification":
     """Imported here: Ctrl-C while the program loads ends as it does later, and ``--help`` waits for nothing."""
     from wiring.verify import verify
 
@@ -46,7 +46,7 @@ def _verify(store: Path | None, *, mend: bool) -> "Verified":
         return asyncio.run(verify(store, progress, mend=mend))
 
 
-def _show(found: "Verified", figures: dict[str, Any]) -> None:
+def _show(found: "StoreVerification", figures: dict[str, Any]) -> None:
     graph = found.graph
     edges = graph.transitions + graph.finish_transitions
     lines = [

@@ -5,13 +5,13 @@ from collections.abc import Callable
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from domain.addresses import Proxies
+from domain.client_addresses import TrustedProxies
 
 
 class Forwarding:
     """Around all of the application. ``proxies``: once the application has started."""
 
-    def __init__(self, app: ASGIApp, proxies: Callable[[], Proxies]) -> None:
+    def __init__(self, app: ASGIApp, proxies: Callable[[], TrustedProxies]) -> None:
         self._app = app
         self._proxies = proxies
 
@@ -23,9 +23,9 @@ class Forwarding:
     def _told(self, scope: Scope) -> Scope:
         headers, (peer, port) = Headers(scope=scope), scope["client"]
         proxies = self._proxies()
-        if not proxies.believes(peer):
+        if not proxies.is_trusted(peer):
             return scope
-        client = proxies.client(peer, headers.getlist("x-forwarded-for"))
+        client = proxies.find_client(peer, headers.getlist("x-forwarded-for"))
         scheme = headers.get("x-forwarded-proto", "").strip().lower()
         told = {"scheme": scheme} if scheme in ("http", "https") else {}
         return {**scope, **told, "client": (client, port if client == peer else 0)}

@@ -7,8 +7,8 @@ from pathlib import Path
 
 from domain.errors import UnavailableError
 from server.readiness import Check
-from wiring.layout import StoreFolder
 from wiring.settings import Settings
+from wiring.store_folder import StoreFolder
 
 
 def local_checks(settings: Settings, check_version: Check) -> Mapping[str, Check]:

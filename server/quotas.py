@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Protocol
 
-from agent.plans.cost_estimate import Price
+from agent.plans.cost_estimate import ModelPrice
 from domain.errors import OverLimitError, UsageError
 from server.storage.usage import DailyTotal, OwnLimits
 from wiring.settings import Settings
@@ -30,7 +30,7 @@ class Quotas:
     runs: int = 0
     tokens: int = 0
     cost: float = 0.0
-    price: Price | None = None
+    price: ModelPrice | None = None
 
     def of(self, own: OwnLimits) -> "Quotas":
         """Those of a user of whom something else was said."""
@@ -74,7 +74,7 @@ def until(used: DailyTotal) -> str:
 def quotas_of(settings: Settings) -> Quotas:
     """Those of the settings. ``UsageError``: a limit of costs, and a model without prices."""
     prompt, completion = settings.model_price_prompt, settings.model_price_completion
-    price = None if prompt is None or completion is None else Price(prompt, completion)
+    price = None if prompt is None or completion is None else ModelPrice(prompt, completion)
     if settings.user_cost_per_day and price is None and settings.model_url:
         raise UsageError(
             "FOOTPATH_USER_COST_PER_DAY needs to know what tokens cost: set FOOTPATH_MODEL_PRICE_PROMPT and "

@@ -14,9 +14,9 @@ from domain.errors import UnavailableError
 from server.app import create_app
 from server.connections import Bounds, Connections
 from server.watching.logs import set_up
-from wiring.layout import StoreFolder
-from wiring.secret_files import secret_files
+from wiring.secret_files import read_secret_files
 from wiring.settings import Settings
+from wiring.store_folder import StoreFolder
 
 _log = logging.getLogger(__name__)
 _OTHER_FILES = 200
@@ -33,7 +33,7 @@ def serve(settings: Settings, host: str, port: int, announce: Callable[[str], No
     Raises:
         UnavailableError: the port is taken or the address not of this machine; or the database is not there.
     """
-    set_up(settings, secret_files() | os.environ)
+    set_up(settings, read_secret_files() | os.environ)
     os.umask(_NOBODY_ELSE)
     _make_room(settings.connections)
     failures: list[Exception] = []

@@ -8,7 +8,7 @@ from datetime import timedelta
 from functools import partial
 from pathlib import Path
 
-from domain.addresses import Proxies
+from domain.client_addresses import TrustedProxies
 from domain.event import EventRecord
 from server.auth.accounts import Accounts
 from server.auth.passwords import Passwords
@@ -25,13 +25,13 @@ from server.local_checks import local_checks
 from server.models.testing import ServiceTests
 from server.oauth.client import OAuth, open_oauth
 from server.readiness import Readiness
-from server.runs.agents import Agents, open_agents
+from server.runs.agent_runtime import AgentRuntime, open_agent_runtime
 from server.runs.broker import EventBroker
-from server.runs.late_lessons import learning_late
+from server.runs.late_lessons import run_late_learner
 from server.runs.outage import RetryWait
-from server.runs.stream_sessions import StreamSessions, watched_sessions
-from server.runs.worker import Worker, WorkerParameters, working
-from server.runs.worker_locks import dead_workers, forget_workers, worker_lock
+from server.runs.stream_sessions import StreamSessions, watch_sessions
+from server.runs.worker import RunWorker, WorkerParameters, run_worker
+from server.runs.worker_locks import find_dead_workers, forget_workers, hold_worker_lock
 from server.sources.at_work import sources_at_work
 from server.sources.checking import SourceChecker
 from server.sources.registry import SourceRegistry
@@ -51,10 +51,10 @@ class Services:
     settings: Settings
     storage: Storage
     accounts: Accounts
-    worker: Worker
+    worker: RunWorker
     broker: EventBroker
     followed: StreamSessions
-    agents: Agents
+    agents: AgentRuntime
     oauth: OAuth
     sources: SourceRegistry
     checker: SourceChecker
@@ -65,7 +65,7 @@ class Services:
     readiness: Readiness
     metrics: Metrics
     traces: Tracing
-    proxies: Proxies
+    proxies: TrustedProxies
     model_tests: ServiceTests
     catalogue: Catalogue = field(default_factory=Catalogue)
 
@@ -87,7 +87,7 @@ async def open_services(
         _traced(settings) as traces,
         open_storage(settings) as storage,
         open_oauth(settings, storage) as oauth,
-        open_agents(settings, storage, limits.quotas, oauth) as agents,
+        open_agent_runtime(settings, storage, limits.quotas, oauth) as agents,
         AsyncExitStack() as stopping,
     ):
 
@@ -107,30 +107,34 @@ async def open_services(
         stopping.push_async_callback(agents.follower.links.close)
         await agents.follower.at_start()
         data = ServerData(settings, storage, agents)
-        checks = {"database": storage.check, "graph": agents.servers.graph, "vectors": agents.servers.vectors}
+        checks = {
+            "database": storage.check,
+            "graph": agents.servers.check_graph,
+            "vectors": agents.servers.check_vectors,
+        }
         readiness = Readiness({**checks, **local_checks(settings, agents.check_version)})
         # Rows in a file are this machine's alone: nobody else could make a run that finds no store here, and its failure tells what to do.
         ignored = ("store",) if storage.database.dialect == "sqlite" else ()
         async with (
-            working(
+            run_worker(
                 storage,
                 agents.begin,
                 broker,
                 parameters,
                 stored,
                 partial(readiness.check, ignored),
-                lambda: agents.planned,
+                lambda: agents.runs_in_planning,
             ) as worker,
             tidying(storage, settings.event_days),
-            learning_late(storage, agents, worker.name, readiness.check),
-            watched_sessions(storage) as followed,
+            run_late_learner(storage, agents, worker.name, readiness.check),
+            watch_sessions(storage) as followed,
             sources_at_work(
                 storage,
                 StoreAccess(
                     settings,
-                    agents.whole_with_models,
-                    agents.secrets_for,
-                    agents.hidden_from_author,
+                    agents.get_full_container_with_models,
+                    agents.get_call_secrets,
+                    agents.find_tools_hidden_from_author,
                     agents.mcp_changed,
                 ),
                 agents.follower.after,
@@ -146,7 +150,7 @@ async def open_services(
         ):
             metrics.watch(lambda: worker.in_hand, lambda: broker.followers)
             try:
-                async with worker_lock(settings.server_home, worker.name):
+                async with hold_worker_lock(settings.server_home, worker.name):
                     yield Services(
                         settings=settings,
                         storage=storage,
@@ -165,7 +169,7 @@ async def open_services(
                         readiness=readiness,
                         metrics=metrics,
                         traces=traces,
-                        proxies=Proxies(settings.trusted_proxies),
+                        proxies=TrustedProxies(settings.trusted_proxies),
                         model_tests=ServiceTests(settings),
                     )
             finally:
@@ -174,7 +178,7 @@ async def open_services(
 
 async def _take_up(storage: Storage, home: Path) -> None:
     """Queue what workers of this home had in hand when they were killed."""
-    killed = await asyncio.to_thread(dead_workers, home)
+    killed = await asyncio.to_thread(find_dead_workers, home)
     if killed:
         await storage.run_leases.release_workers(killed)
         await storage.job_leases.release_workers(killed)

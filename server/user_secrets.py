@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from agent.execution.secrets import Secrets, check_host
+from agent.execution.secret_store import SecretStore, check_host
 from server.oauth.renewal import Renewals
 from server.storage.database import run_to_completion
 from server.storage.vault import ToolKey, ToolKeys
@@ -17,7 +17,7 @@ class UserSecrets:
 
     where = "the hosts of this key of yours"
 
-    def __init__(self, tool_keys: ToolKeys, renewals: Renewals, owner: str, shared: Secrets) -> None:
+    def __init__(self, tool_keys: ToolKeys, renewals: Renewals, owner: str, shared: SecretStore) -> None:
         self._tool_keys = tool_keys
         self._renewals = renewals
         self._owner = owner
@@ -37,11 +37,11 @@ class UserSecrets:
             return _concealed(await run_to_completion(self._renewals.token(self._owner, name)))
         return _concealed(await run_to_completion(self._tool_keys.get_value(self._owner, name)))
 
-    async def refused(self, name: str, value: str) -> bool:
+    async def replace_refused(self, name: str, value: str) -> bool:
         """Whether there is another value now in place of one that a host did not take. Raises ``SecretError``."""
         key = (await self._own()).get(name)
         if key is None:
-            return await self._shared.refused(name, value)
+            return await self._shared.replace_refused(name, value)
         return key.grant is not None and await run_to_completion(self._renewals.refused(self._owner, name, value))
 
     def advice(self, name: str, host: str, port: int, what: str = "a key") -> str:

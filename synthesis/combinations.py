@@ -5,18 +5,18 @@ from dataclasses import dataclass, replace
 from itertools import islice
 
 from domain.tool import Parameter, ToolId
-from graph.fuzzy import subsets
-from graph.ground import Ground
-from graph.identifiers import words
+from graph.entity_vocabulary import IDENTITY
+from graph.feed_graph import FeedGraph
+from graph.fuzzy import list_input_subsets
+from graph.identifiers import split_words
+from graph.informative_fields import is_redundant, select_informative_fields
 from graph.response_fields import OutputField
-from graph.telling import repeats, telling
-from graph.vocabulary import IDENTITY
-from graph.walks import Walk, walks_over
+from graph.walks import FeedWalk, find_walks_over
 
-MOST_CHOICES = 6
+MAX_CHOICES = 6
 """Choices of inputs that are used for one first tool."""
 
-MOST_OUTPUTS = 20
+MAX_OUTPUTS = 20
 """Response fields of one last tool that may be asked for."""
 
 MOST = 2_000
@@ -24,7 +24,7 @@ MOST = 2_000
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class UserInput:
     """An input of a tool whose value the user states."""
 
     tool: ToolId
@@ -35,14 +35,14 @@ class Said:
     also: tuple[ToolId, ...] = ()
     """Later tools whose input of the same name takes the same value."""
 
-    def goes_to(self, tool: ToolId) -> bool:
+    def fills(self, tool: ToolId) -> bool:
         """Return whether the value fills an input of this tool."""
         return tool == self.tool or tool in self.also
 
     @property
     def name(self) -> str:
         """Name of the input: ``name``, or ``from_station_name`` where the walk takes two of them."""
-        role = "_".join(word for word in words(self.role) if word not in IDENTITY)
+        role = "_".join(word for word in split_words(self.role) if word not in IDENTITY)
         return f"{role}_{self.parameter.name}" if role else self.parameter.name
 
 
@@ -50,8 +50,8 @@ class Said:
 class Combination:
     """The inputs that a user states, a walk over tools, and the field of the last response that is asked for."""
 
-    walk: Walk
-    inputs: tuple[Said, ...]
+    walk: FeedWalk
+    inputs: tuple[UserInput, ...]
     output: OutputField | None
     """Field of the last tool's response that is asked for; None where that tool changes something."""
 
@@ -64,7 +64,7 @@ class Combination:
 
 
 @dataclass(frozen=True, slots=True)
-class Combined:
+class WalkCombinations:
     """The combinations of one walk."""
 
     combinations: tuple[Combination, ...]
@@ -72,37 +72,41 @@ class Combined:
     """Number of choices of inputs and outputs beyond the limits."""
 
 
-def combined(walk: Walk, ground: Ground) -> Combined:
+def combine_walk(walk: FeedWalk, ground: FeedGraph) -> WalkCombinations:
     """Build the combinations of a walk, in a stable order."""
-    found: list[Combination] = []
-    choices = [one for one in subsets(walk.head, ground.service(walk.head)) if not repeats(walk, one, ground)]
-    left_out = max(0, len(choices) - MOST_CHOICES)
-    for choice in choices[:MOST_CHOICES]:
-        inputs = said(walk, choice)
-        outputs = telling(walk, choice, ground)
-        left_out += max(0, len(outputs) - MOST_OUTPUTS)
+    result: list[Combination] = []
+    choices = [
+        one
+        for one in list_input_subsets(walk.head, ground.get_service(walk.head))
+        if not is_redundant(walk, one, ground)
+    ]
+    left_out = max(0, len(choices) - MAX_CHOICES)
+    for choice in choices[:MAX_CHOICES]:
+        inputs = list_user_inputs(walk, choice)
+        outputs = select_informative_fields(walk, choice, ground)
+        left_out += max(0, len(outputs) - MAX_OUTPUTS)
         if walk.changes:
-            found.append(Combination(walk, inputs, None))
-        found += (Combination(walk, inputs, output) for output in islice(outputs, MOST_OUTPUTS))
-    return Combined(tuple(found), left_out)
+            result.append(Combination(walk, inputs, None))
+        result += (Combination(walk, inputs, output) for output in islice(outputs, MAX_OUTPUTS))
+    return WalkCombinations(tuple(result), left_out)
 
 
-def combinations(ground: Ground) -> Iterator[Combination]:
+def enumerate_combinations(ground: FeedGraph) -> Iterator[Combination]:
     """Yield the combinations of all walks, those of the shortest walks first, at most :data:`MOST`."""
-    return islice((one for walk in walks_over(ground) for one in combined(walk, ground).combinations), MOST)
+    return islice((one for walk in find_walks_over(ground) for one in combine_walk(walk, ground).combinations), MOST)
 
 
-def said(walk: Walk, choice: tuple[Parameter, ...]) -> tuple[Said, ...]:
+def list_user_inputs(walk: FeedWalk, choice: tuple[Parameter, ...]) -> tuple[UserInput, ...]:
     """List what a user states who gives the first tool these inputs.
 
     The inputs of each call of the first tool come first, then those that later tools need in addition. A later input
     of the same name takes the same value.
     """
-    found = [Said(walk.head.id, one, role) for role in walk.twice or ("",) for one in choice]
-    for tool, parameter in walk.asked:
-        same = next((at for at, one in enumerate(found) if one.name == parameter.name), None)
-        if same is None:
-            found.append(Said(tool, parameter))
+    inputs = [UserInput(walk.head.id, one, role) for role in walk.repeated_inputs or ("",) for one in choice]
+    for tool, parameter in walk.user_inputs:
+        position = next((at for at, one in enumerate(inputs) if one.name == parameter.name), None)
+        if position is None:
+            inputs.append(UserInput(tool, parameter))
         else:
-            found[same] = replace(found[same], also=(*found[same].also, tool))
-    return tuple(found)
+            inputs[position] = replace(inputs[position], also=(*inputs[position].also, tool))
+    return tuple(inputs)

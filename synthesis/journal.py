@@ -13,7 +13,7 @@ from domain.model import Model
 from synthesis.triplets import Triplet
 
 
-class Done(Model):
+class MiningRecord(Model):
     """Outcome of one combination, as a line of the journal."""
 
     key: str
@@ -28,18 +28,18 @@ class Done(Model):
     triplets: tuple[Triplet, ...] = ()
 
 
-def mark(key: str) -> bytes:
+def hash_key(key: str) -> bytes:
     """Return a short hash of a combination's key, so that those of a large store fit into memory."""
     return blake2b(key.encode(), digest_size=12).digest()
 
 
-class Journal:
+class MiningJournal:
     """A file of JSON lines; a line that was cut off counts as not written."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
 
-    def lines(self) -> Iterator[Done]:
+    def read_records(self) -> Iterator[MiningRecord]:
         """Yield all records; where a combination has several, the latest comes last."""
         if not self._path.exists():
             return
@@ -47,44 +47,44 @@ class Journal:
             for line in lines:
                 if line.endswith("\n") and line.strip():
                     try:
-                        yield Done.model_validate_json(line)
+                        yield MiningRecord.model_validate_json(line)
                     except ValidationError:
                         continue
 
-    def done(self, way: str) -> set[bytes]:
-        """Return the hashed keys (:func:`mark`) of the combinations that were done in this way."""
-        return {mark(one.key) for one in self.lines() if one.way == way}
+    def collect_done(self, way: str) -> set[bytes]:
+        """Return the hashed keys (:func:`hash_key`) of the combinations that were done in this way."""
+        return {hash_key(one.key) for one in self.read_records() if one.way == way}
 
-    def report(self, way: str, wanted: Collection[bytes]) -> "Report":
+    def build_report(self, way: str, hashed_keys: Collection[bytes]) -> "MiningReport":
         """Build the report of these combinations, done in this way."""
-        report = Report()
-        for one in self.lines():
-            if one.way == way and mark(one.key) in wanted:
-                report.add(one)
+        report = MiningReport()
+        for record in self.read_records():
+            if record.way == way and hash_key(record.key) in hashed_keys:
+                report.add(record)
         return report
 
-    def add(self, done: Done) -> None:
+    def add(self, record: MiningRecord) -> None:
         """Append the record of a combination, once its solutions are stored."""
         with self._path.open("a+b") as file:
             length = file.seek(0, os.SEEK_END)
             file.seek(max(0, length - 1))
             # A crash may have cut the last line off: begin a new line, so that only that record is lost.
-            whole = file.read(1) in (b"\n", b"")
-            file.write(b"" if whole else b"\n")
-            file.write(done.model_dump_json().encode() + b"\n")
+            ends_line = file.read(1) in (b"\n", b"")
+            file.write(b"" if ends_line else b"\n")
+            file.write(record.model_dump_json().encode() + b"\n")
 
-    def triplets(self) -> Iterator[Triplet]:
+    def read_triplets(self) -> Iterator[Triplet]:
         """Yield the triplets of all solutions, each query with its code once."""
         seen: set[str] = set()
-        for one in self.lines():
-            for each in one.triplets:
-                told = json.dumps([each.query, each.code])
-                if told not in seen:
-                    seen.add(told)
-                    yield each
+        for record in self.read_records():
+            for item in record.triplets:
+                key = json.dumps([item.query, item.code])
+                if key not in seen:
+                    seen.add(key)
+                    yield item
 
 
-class Report:
+class MiningReport:
     """Counts per stage, of this run and of what was done before it.
 
     ``dropped`` counts intents that were not kept, by reason; ``left_out`` counts what exceeded the limits;
@@ -97,14 +97,18 @@ class Report:
         self.left_out: Counter[str] = Counter()
         self.failure = ""
 
-    def add(self, done: Done) -> None:
+    def add(self, record: MiningRecord) -> None:
         """Count one combination."""
         self.counts.update(
-            combinations=1, intents=done.intents, questions=done.questions, executed=done.tried, kept=len(done.kept)
+            combinations=1,
+            intents=record.intents,
+            questions=record.questions,
+            executed=record.tried,
+            kept=len(record.kept),
         )
-        self.dropped.update(done.dropped)
+        self.dropped.update(record.dropped)
 
-    def take(self, other: "Report") -> None:
+    def merge(self, other: "MiningReport") -> None:
         """Add the counts of another report."""
         self.counts.update(other.counts)
         self.dropped.update(other.dropped)

@@ -5,13 +5,13 @@ from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
 
 from domain.tool import ToolDoc
-from graph.ground import Ground
-from graph.walks import walks_over
-from synthesis.combinations import MOST, Combination, combined
+from graph.feed_graph import FeedGraph
+from graph.walks import find_walks_over
+from synthesis.combinations import MOST, Combination, combine_walk
 
 
 @dataclass
-class Counts:
+class MiningCounts:
     """Counts of what was mined."""
 
     toolsets: int = 0
@@ -25,7 +25,7 @@ class Counts:
     left_out: Counter[str] = field(default_factory=Counter[str])
     """Number of walks and combinations beyond the limits, by kind."""
 
-    def add(self, other: "Counts") -> None:
+    def add(self, other: "MiningCounts") -> None:
         """Add the counts of another."""
         self.toolsets += other.toolsets
         self.tools += other.tools
@@ -37,54 +37,58 @@ class Counts:
 
 
 @dataclass(frozen=True, slots=True)
-class MinedSet:
+class MinedToolset:
     """The combinations of one tool set by walk, those of the shortest walks first."""
 
-    place: str
+    id_prefix: str
     """Prefix of the ids of the set's tools; a store is ordered by it."""
     combinations: tuple[Combination, ...]
-    counts: Counts
+    counts: MiningCounts
 
 
-async def mined(documents: AsyncIterator[ToolDoc], after: str = "", toolset: str = "") -> AsyncIterator[MinedSet]:
+async def mine_toolsets(
+    documents: AsyncIterator[ToolDoc], after: str = "", toolset: str = ""
+) -> AsyncIterator[MinedToolset]:
     """Yield the combinations of each tool set, in the order of a store's documents.
 
     ``after``: id prefix of the last tool set that is done already. ``toolset``: only sets of this name.
     """
-    async for place, tools in by_toolset(documents):
-        if (not after or f"{place}/" > f"{after}/") and toolset in ("", tools[0].toolset):
-            yield mined_set(place, tools)
+    async for id_prefix, tools in group_by_toolset(documents):
+        if (not after or f"{id_prefix}/" > f"{after}/") and toolset in ("", tools[0].toolset):
+            yield mine_toolset(id_prefix, tools)
 
 
-def mined_set(place: str, tools: list[ToolDoc]) -> MinedSet:
+def mine_toolset(id_prefix: str, tools: list[ToolDoc]) -> MinedToolset:
     """Mine the combinations of one tool set."""
-    ground = Ground(tools)
-    counts = Counts(toolsets=1, tools=len(tools), heads=len(ground.heads()))
-    found: list[Combination] = []
-    for walk in walks_over(ground):
-        if len(found) >= MOST:
+    ground = FeedGraph(tools)
+    counts = MiningCounts(toolsets=1, tools=len(tools), heads=len(ground.find_fuzzy_tools()))
+    collected: list[Combination] = []
+    for walk in find_walks_over(ground):
+        if len(collected) >= MOST:
             counts.left_out["walks"] += 1
             continue
-        some = combined(walk, ground)
-        taken = some.combinations[: MOST - len(found)]
-        counts.left_out["combinations"] += some.left_out + len(some.combinations) - len(taken)
-        counts.walks[len(walk.tools)] += bool(taken)
-        counts.changing += bool(taken) and walk.changes
-        found += taken
-    counts.combinations = len(found)
-    return MinedSet(place, tuple(found), counts)
+        walk_combinations = combine_walk(walk, ground)
+        accepted = walk_combinations.combinations[: MOST - len(collected)]
+        counts.left_out["combinations"] += (
+            walk_combinations.left_out + len(walk_combinations.combinations) - len(accepted)
+        )
+        counts.walks[len(walk.tools)] += bool(accepted)
+        counts.changing += bool(accepted) and walk.changes
+        collected += accepted
+    counts.combinations = len(collected)
+    return MinedToolset(id_prefix, tuple(collected), counts)
 
 
-async def by_toolset(documents: AsyncIterator[ToolDoc]) -> AsyncIterator[tuple[str, list[ToolDoc]]]:
+async def group_by_toolset(documents: AsyncIterator[ToolDoc]) -> AsyncIterator[tuple[str, list[ToolDoc]]]:
     """Group documents by tool set, with the prefix of its tools' ids. The documents must be ordered by id."""
-    place = ""
-    held: list[ToolDoc] = []
+    id_prefix = ""
+    group: list[ToolDoc] = []
     async for document in documents:
-        here = document.id.rpartition("/")[0]
-        if here != place and held:
-            yield place, held
-            held = []
-        place = here
-        held.append(document)
-    if held:
-        yield place, held
+        own_prefix = document.id.rpartition("/")[0]
+        if own_prefix != id_prefix and group:
+            yield id_prefix, group
+            group = []
+        id_prefix = own_prefix
+        group.append(document)
+    if group:
+        yield id_prefix, group

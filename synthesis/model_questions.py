@@ -7,17 +7,17 @@ from dataclasses import dataclass
 from pydantic import BaseModel
 
 from agent.llm.client.chat import ChatModel
-from agent.llm.prompts import Fence, instructions
-from agent.llm.structured_output import Allowance, Asker
-from agent.plans.request_template import named_in
+from agent.llm.prompts import PromptFence, load_instructions
+from agent.llm.structured_output import ModelAllowance, ModelPrompter
+from agent.plans.request_template import find_names
 from agent.text import clean
-from synthesis.intents import Course
-from synthesis.sentences import Written
+from synthesis.intent_program import IntentProgram
+from synthesis.intents import QueryPath
 
-_MOST = 4
-_LONGEST = 300
-_DESCRIPTION = 200
-_ALLOWANCE = Allowance(seconds=300.0, model_calls=2)
+_MAX_QUESTIONS = 4
+_MAX_LENGTH = 300
+_MAX_DESCRIPTION = 200
+_ALLOWANCE = ModelAllowance(seconds=300.0, model_calls=2)
 
 
 class ProgramQuestions(BaseModel):
@@ -34,56 +34,66 @@ class QuestionsAnswer(BaseModel):
 
 
 @dataclass(frozen=True, slots=True)
-class ModelQuestions:
+class ModelQuestionWriter:
     """Writes template questions with a language model."""
 
     model: ChatModel
     language: str = ""
     """Name of the language of the questions; empty for the language of the documents."""
 
-    async def asked(self, course: Course, plain: Sequence[tuple[Written, tuple[str, ...]]]) -> list[tuple[str, ...]]:
+    async def write_questions(
+        self, query_path: QueryPath, programs_with_questions: Sequence[tuple[IntentProgram, tuple[str, ...]]]
+    ) -> list[tuple[str, ...]]:
         """Return the model's usable questions for each program; none where it has none.
 
         Raises:
             ModelUnavailableError: the model gives no answer.
         """
-        numbered = {number: one for number, one in enumerate(plain, start=1) if one[0].text}
+        numbered = {number: one for number, one in enumerate(programs_with_questions, start=1) if one[0].text}
         if not numbered:
-            return [() for _ in plain]
-        fence = Fence()
-        tools = "\n".join(f"{tool.api}: {clean(tool.description, _DESCRIPTION)}" for tool in course.walk.tools)
-        programs = "\n\n".join(_shown(number, code, own) for number, (code, own) in numbered.items())
-        message = fence.message(
-            fence.block("functions", tools),
-            fence.block("programs", programs),
+            return [() for _ in programs_with_questions]
+        fence = PromptFence()
+        tools = "\n".join(f"{tool.api}: {clean(tool.description, _MAX_DESCRIPTION)}" for tool in query_path.walk.tools)
+        program_texts = "\n\n".join(_render_program(number, code, own) for number, (code, own) in numbered.items())
+        message = fence.build_message(
+            fence.render_block("functions", tools),
+            fence.render_block("programs", program_texts),
             f"Language: {self.language or 'that of the functions descriptions'}.",
         )
-        names = {number: {one.name for one in code.inputs} for number, (code, _) in numbered.items()}
+        input_names = {number: {one.name for one in code.inputs} for number, (code, _) in numbered.items()}
 
-        def complaint(answer: QuestionsAnswer) -> str:
-            usable = any(_usable(names.get(one.number), each) for one in answer.programs for each in one.questions)
+        def find_complaint(answer: QuestionsAnswer) -> str:
+            usable = any(
+                _is_usable(input_names.get(one.number), each) for one in answer.programs for each in one.questions
+            )
             return "" if usable else "no question holds the names of its program's inputs in braces, each once."
 
-        said, _ = await Asker(self.model, _ALLOWANCE).decide(
-            "questions", [await instructions("questions"), message], QuestionsAnswer, complaint
+        answer, _ = await ModelPrompter(self.model, _ALLOWANCE).decide(
+            "questions", [await load_instructions("questions"), message], QuestionsAnswer, find_complaint
         )
-        found = {one.number: one.questions for one in said.programs} if said is not None else {}
+        questions_by_number = {one.number: one.questions for one in answer.programs} if answer is not None else {}
         return [
-            tuple(each for each in found.get(number, ()) if _usable(names.get(number), each))[:_MOST]
-            for number in range(1, len(plain) + 1)
+            tuple(each for each in questions_by_number.get(number, ()) if _is_usable(input_names.get(number), each))[
+                :_MAX_QUESTIONS
+            ]
+            for number in range(1, len(programs_with_questions) + 1)
         ]
 
 
-def _usable(names: set[str] | None, question: str) -> bool:
+def _is_usable(input_names: set[str] | None, question: str) -> bool:
     """Return whether a question names every input of its program once, and has no other braces."""
-    if names is None or len(question) > _LONGEST or clean(question, _LONGEST) != question:
+    if input_names is None or len(question) > _MAX_LENGTH or clean(question, _MAX_LENGTH) != question:
         return False
-    times = Counter(name for name in named_in(question) for _ in range(question.count(f"{{{name}}}")))
-    return set(times) == names and all(count == 1 for count in times.values()) and question.count("{") == len(names)
-
-
-def _shown(number: int, code: Written, own: Sequence[str]) -> str:
-    given = ", ".join(
-        f"{one.name} ({clean(one.parameter.description, 80) or one.parameter.name})" for one in code.inputs
+    occurrences = Counter(name for name in find_names(question) for _ in range(question.count(f"{{{name}}}")))
+    return (
+        set(occurrences) == input_names
+        and all(count == 1 for count in occurrences.values())
+        and question.count("{") == len(input_names)
     )
-    return f"{number}. {own[0] if own else ''}\nInputs: {given or 'none'}\n{code.text}"
+
+
+def _render_program(number: int, program: IntentProgram, questions: Sequence[str]) -> str:
+    inputs = ", ".join(
+        f"{one.name} ({clean(one.parameter.description, 80) or one.parameter.name})" for one in program.inputs
+    )
+    return f"{number}. {questions[0] if questions else ''}\nInputs: {inputs or 'none'}\n{program.text}"

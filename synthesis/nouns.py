@@ -3,18 +3,18 @@
 import re
 from collections.abc import Collection, Sequence
 
-from agent.execution.things import tells_apart
+from agent.execution.thing_names import is_identifying
 from domain.tool import Parameter, ToolDoc
-from graph.identifiers import singular, words
-from graph.links import Feed
+from graph.entity_vocabulary import IDENTIFYING_WORDS, IDENTITY
+from graph.identifiers import singularize, split_words
+from graph.links import FeedLink
 from graph.response_fields import OutputField
-from graph.vocabulary import FORMS, IDENTITY
-from synthesis.documents import beside, called, field_descriptions, in_item
+from synthesis.documents import find_label_field, get_field_descriptions, get_item_path, list_object_fields
 
 _VERBS = frozenset(
     {"get", "search", "find", "list", "fetch", "lookup", "look", "up", "show", "query", "retrieve", "read", "check", "view", "load", "describe"}
 )  # fmt: skip
-_CUTS = frozenset(
+_PREPOSITIONS = frozenset(
     {"by", "in", "for", "of", "near", "nearby", "at", "from", "with", "on", "to", "between", "per", "using", "via"}
 )
 _GENERIC = frozenset(
@@ -22,30 +22,30 @@ _GENERIC = frozenset(
      "hit", "content", "page", "value", "object", "summary", "api", "full", "complex", "advanced", "json", "xml"}
 )  # fmt: skip
 """Words that add nothing to the name of a thing, such as *info* or *list*."""
-_MASS = frozenset({"information", "news", "weather", "music", "data", "equipment", "money", "traffic", "advice", "software", "staff", "cast", "crew", "series", "species", "stock"})  # fmt: skip
+_MASS_NOUNS = frozenset({"information", "news", "weather", "music", "data", "equipment", "money", "traffic", "advice", "software", "staff", "cast", "crew", "series", "species", "stock"})  # fmt: skip
 _IRREGULAR = {"person": "people", "child": "children", "man": "men", "woman": "women", "index": "indices"}
-_HEAD = re.compile(r"(?:the |a |an )?([\w-]+(?: [\w-]+){0,2}?) of (?:a|an|the)\b", re.IGNORECASE)
-_OF_WHAT = re.compile(r"\bof (?:a|an|the|this|that) ([\w-]+)", re.IGNORECASE)
-_LONGEST = 4
+_HEAD_NOUN = re.compile(r"(?:the |a |an )?([\w-]+(?: [\w-]+){0,2}?) of (?:a|an|the)\b", re.IGNORECASE)
+_OF_NOUN = re.compile(r"\bof (?:a|an|the|this|that) ([\w-]+)", re.IGNORECASE)
+_MAX_WORDS = 4
 """Words of a phrase that is taken from a description."""
-_NO_NOUNS = frozenset(
+_CLAUSE_WORDS = frozenset(
     {"how", "it", "is", "are", "was", "were", "where", "when", "whether", "which", "who", "whom", "they", "this", "that", "to", "if", "as", "can"}
 )  # fmt: skip
 """Words that make a phrase more than a noun with its attributes."""
-_NEUTRAL = frozenset({"item", "response", "request", "result", "object", "list", "search", "page"})
+_NEUTRAL_NOUNS = frozenset({"item", "response", "request", "result", "object", "list", "search", "page"})
 
 
-def plural(phrase: str) -> str:
+def pluralize(phrase: str) -> str:
     """Return the plural of a noun phrase, by its last word before *of*."""
     head, of, rest = phrase.partition(" of ")
     before, _, last = head.rpartition(" ")
-    return " ".join(part for part in (before, _plural_word(last)) if part) + of + rest
+    return " ".join(part for part in (before, _pluralize_word(last)) if part) + of + rest
 
 
-def _plural_word(word: str) -> str:
+def _pluralize_word(word: str) -> str:
     """Return the plural of one word."""
     low = word.casefold()
-    if low in _MASS:
+    if low in _MASS_NOUNS:
         return word
     if low in _IRREGULAR:
         return _IRREGULAR[low]
@@ -56,133 +56,143 @@ def _plural_word(word: str) -> str:
     return word if low.endswith("s") else f"{word}s"
 
 
-def phrase(named: Sequence[str]) -> str:
+def build_phrase(name_words: Sequence[str]) -> str:
     """Build a phrase of an identifier's words: ``number of citations`` of (number, citation)."""
-    own = _each_once(_unversioned(named))
-    if len(own) > 1 and own[-1] == "list":
-        own = own[:-1]
-    if len(own) > 1 and own[0] == "number":
-        return f"number of {plural(' '.join(own[1:]))}"
-    if len(own) > 1 and own[-1] == "count":
-        return f"number of {plural(' '.join(own[:-1]))}"
-    return " ".join(own)
+    kept_words = _drop_repeats(_drop_version(name_words))
+    if len(kept_words) > 1 and kept_words[-1] == "list":
+        kept_words = kept_words[:-1]
+    if len(kept_words) > 1 and kept_words[0] == "number":
+        return f"number of {pluralize(' '.join(kept_words[1:]))}"
+    if len(kept_words) > 1 and kept_words[-1] == "count":
+        return f"number of {pluralize(' '.join(kept_words[:-1]))}"
+    return " ".join(kept_words)
 
 
-def _unversioned(named: Sequence[str]) -> list[str]:
+def _drop_version(name_words: Sequence[str]) -> list[str]:
     """Drop numbers from an identifier's words, and the ``v`` before a version number."""
-    following = zip(named, (*named[1:], ""), strict=False)
-    return [word for word, after in following if not word.isdigit() and not (word == "v" and after.isdigit())]
+    word_pairs = zip(name_words, (*name_words[1:], ""), strict=False)
+    return [word for word, after in word_pairs if not word.isdigit() and not (word == "v" and after.isdigit())]
 
 
-def _each_once(named: Sequence[str]) -> list[str]:
+def _drop_repeats(name_words: Sequence[str]) -> list[str]:
     """Drop words that repeat the one before: ``verse`` of ``/verse/{verse}``."""
-    return [word for word, before in zip(named, ("", *named), strict=False) if word != before]
+    return [word for word, before in zip(name_words, ("", *name_words), strict=False) if word != before]
 
 
-def field_noun(field: OutputField, otherwise: str = "") -> str:
+def name_field(field: OutputField, default: str = "") -> str:
     """Return the noun for a field; ``default`` where its name is empty, as in a list of plain texts."""
-    named = phrase(words(field.name))
-    last = re.split(r"[\W_]+", field.name)[-1].lower()
-    if field.type == "integer" and singular(last) != last and named != f"number of {plural(named)}":
-        return named if named.startswith("number of ") else f"number of {plural(named)}"
-    return named or otherwise
+    noun = build_phrase(split_words(field.name))
+    last_word = re.split(r"[\W_]+", field.name)[-1].lower()
+    if field.type == "integer" and singularize(last_word) != last_word and noun != f"number of {pluralize(noun)}":
+        return noun if noun.startswith("number of ") else f"number of {pluralize(noun)}"
+    return noun or default
 
 
-def told_noun(doc: ToolDoc, field: OutputField, otherwise: str = "") -> str:
+def name_requested_field(doc: ToolDoc, field: OutputField, default: str = "") -> str:
     """Return the noun for a field, or its description where the name is no noun, such as ``founded``."""
-    named = field_noun(field, otherwise)
-    return described_field(doc, field) or f"{named} value" if named.endswith("ed") and " " not in named else named
+    noun = name_field(field, default)
+    return describe_field(doc, field) or f"{noun} value" if noun.endswith("ed") and " " not in noun else noun
 
 
-def parameter_noun(parameter: Parameter) -> str:
+def name_parameter(parameter: Parameter) -> str:
     """Return the noun for a parameter."""
-    return phrase(words(parameter.name)) or "value"
+    return build_phrase(split_words(parameter.name)) or "value"
 
 
-def tool_noun(doc: ToolDoc, known: Collection[str] = ()) -> str:
+def name_tool(doc: ToolDoc, filled_parameters: Collection[str] = ()) -> str:
     """Return the noun for what a function is about, without the words of what it is called with.
 
     ``getCoauthors`` is about a *co-author*; ``getPersonInfo`` of a person about nothing else (empty).
     ``filled_parameters``: names of the parameters that earlier results fill.
     """
-    spoken = {word for name in known for word in words(name)} - FORMS
-    own: list[str] = []
-    for word in _unversioned(words(doc.api)):
-        if word in _CUTS and own:
+    parameter_words = {word for name in filled_parameters for word in split_words(name)} - IDENTIFYING_WORDS
+    noun_words: list[str] = []
+    for word in _drop_version(split_words(doc.api)):
+        if word in _PREPOSITIONS and noun_words:
             break
-        if word not in _VERBS | _CUTS | spoken:
-            own.append(word)
-    while own and own[-1] in _GENERIC:
-        own.pop()
-    return " ".join(_each_once([word for word in own if word not in _GENERIC]))
+        if word not in _VERBS | _PREPOSITIONS | parameter_words:
+            noun_words.append(word)
+    while noun_words and noun_words[-1] in _GENERIC:
+        noun_words.pop()
+    return " ".join(_drop_repeats([word for word in noun_words if word not in _GENERIC]))
 
 
-def held_noun(doc: ToolDoc, path: str, known: Collection[str] = ()) -> str:
+def name_holder(doc: ToolDoc, path: str, filled_parameters: Collection[str] = ()) -> str:
     """Return the noun for the list or object that holds a field, else for what the function is about."""
-    own = path.removesuffix("[]")
-    whole = own.rpartition(".")[0] if path.endswith("[]") else path  # a list of texts is held by what has the list
-    holder = whole.rpartition("[]")[0] if "[]" in whole else whole.rpartition(".")[0]
+    field_path = path.removesuffix("[]")
+    item_path = (
+        field_path.rpartition(".")[0] if path.endswith("[]") else path
+    )  # a list of texts is held by what has the list
+    holder = item_path.rpartition("[]")[0] if "[]" in item_path else item_path.rpartition(".")[0]
     for part in reversed(holder.replace("[]", "").split(".")):
-        named = [word for word in words(part) if word not in _GENERIC]
-        if named:
-            return " ".join(named)
-    return tool_noun(doc, known)
+        noun_words = [word for word in split_words(part) if word not in _GENERIC]
+        if noun_words:
+            return " ".join(noun_words)
+    return name_tool(doc, filled_parameters)
 
 
-def fed_noun(doc: ToolDoc, feeds: Sequence[Feed], known: Collection[str] = ()) -> str:
+def name_source(doc: ToolDoc, feeds: Sequence[FeedLink], filled_parameters: Collection[str] = ()) -> str:
     """Return the noun for what a response gives to the next function: a thing itself, or what it refers to."""
     feed = feeds[0]
     if len(feeds) > 1:
-        return held_noun(doc, feed.field, known)
+        return name_holder(doc, feed.field, filled_parameters)
     name = feed.field.replace("[]", "").rpartition(".")[2]
-    own = " ".join(word for word in words(name) if word not in IDENTITY)
-    holder = held_noun(doc, feed.field, known)
-    others = [one for one in beside(doc, feed.field) if one.path != feed.field and tells_apart(one.name)]
-    label = called(doc, feed.field)
-    if own and (
+    noun = " ".join(word for word in split_words(name) if word not in IDENTITY)
+    holder = name_holder(doc, feed.field, filled_parameters)
+    other_ids = [
+        one for one in list_object_fields(doc, feed.field) if one.path != feed.field and is_identifying(one.name)
+    ]
+    label = find_label_field(doc, feed.field)
+    if noun and (
         not holder
-        or (tells_apart(name) and others)
-        or ("[]" in feed.field and not tells_apart(name) and not _is_label(label, feed))
+        or (is_identifying(name) and other_ids)
+        or ("[]" in feed.field and not is_identifying(name) and not _is_label(label, feed))
     ):
         return (
-            own if own == holder or not holder else f"{own} of the {plural(holder) if '[]' in feed.field else holder}"
+            noun
+            if noun == holder or not holder
+            else f"{noun} of the {pluralize(holder) if '[]' in feed.field else holder}"
         )
-    return holder or own
+    return holder or noun
 
 
-def _is_label(label: OutputField | None, feed: Feed) -> bool:
+def _is_label(label: OutputField | None, feed: FeedLink) -> bool:
     return label is not None and label.path == feed.field
 
 
-def described_field(doc: ToolDoc, field: OutputField) -> str:
+def describe_field(doc: ToolDoc, field: OutputField) -> str:
     """Return another phrase for a field from its description, short and with a shared word; else an empty string."""
-    said = re.split(r"[.;:,(]", field_descriptions(doc).get(field.path, ""))[0].strip()
-    said = re.sub(r" (?:there|here)$", "", said)
-    said = re.sub(r"\b(?:its|their|his|her) ", "", _OF_WHAT.split(said)[0]).strip()
-    own = said.split()
-    if _NO_NOUNS & {word.casefold() for word in own}:
+    text = re.split(r"[.;:,(]", get_field_descriptions(doc).get(field.path, ""))[0].strip()
+    text = re.sub(r" (?:there|here)$", "", text)
+    text = re.sub(r"\b(?:its|their|his|her) ", "", _OF_NOUN.split(text)[0]).strip()
+    text_words = text.split()
+    if _CLAUSE_WORDS & {word.casefold() for word in text_words}:
         return ""
-    same = any(a[:3].casefold() == b[:3] for a in own for b in words(field.name))
-    fit = 0 < len(own) <= _LONGEST and same and all(part.replace("-", "").isalpha() for part in own)
-    return _lower(re.sub(r"^(?:The|A|An|the|a|an) ", "", said)) if fit else ""
+    shares_word = any(a[:3].casefold() == b[:3] for a in text_words for b in split_words(field.name))
+    is_usable = (
+        0 < len(text_words) <= _MAX_WORDS
+        and shares_word
+        and all(part.replace("-", "").isalpha() for part in text_words)
+    )
+    return _lower_first(re.sub(r"^(?:The|A|An|the|a|an) ", "", text)) if is_usable else ""
 
 
-def described_tool(doc: ToolDoc) -> str:
+def describe_tool(doc: ToolDoc) -> str:
     """Return a phrase for a function's answer from its description: ``The co-authors of a scholar``; else empty."""
-    hit = _HEAD.match(doc.description)
-    return _lower(hit[1]) if hit and not set(words(hit[1])) & (_GENERIC | _VERBS) else ""
+    hit = _HEAD_NOUN.match(doc.description)
+    return _lower_first(hit[1]) if hit and not set(split_words(hit[1])) & (_GENERIC | _VERBS) else ""
 
 
-def described_thing(parameter: Parameter) -> str:
+def describe_thing(parameter: Parameter) -> str:
     """Return the noun of the thing that a parameter names: ``scholar`` of *Name of the scholar*; else empty."""
-    found = _OF_WHAT.findall(parameter.description)
-    return _lower(found[-1]) if found and _lower(found[-1]) not in _NEUTRAL else ""
+    nouns = _OF_NOUN.findall(parameter.description)
+    return _lower_first(nouns[-1]) if nouns and _lower_first(nouns[-1]) not in _NEUTRAL_NOUNS else ""
 
 
-def inner_noun(field: OutputField) -> str:
+def name_item_field(field: OutputField) -> str:
     """Return the noun for a field within its list item, for conditions."""
-    return phrase(words(in_item(field.path).replace("[]", "").rpartition(".")[2] or field.name))
+    return build_phrase(split_words(get_item_path(field.path).replace("[]", "").rpartition(".")[2] or field.name))
 
 
-def _lower(text: str) -> str:
+def _lower_first(text: str) -> str:
     return text if text[1:2].isupper() else text[:1].lower() + text[1:]

@@ -6,25 +6,25 @@ from dataclasses import dataclass
 from agent.parameters.kinds import names_person
 from agent.parameters.needs import need_of
 from domain.tool import Parameter
-from graph.identifiers import words
+from graph.identifiers import split_words
 from graph.response_fields import OutputField, output_fields
-from synthesis.documents import called, told_by
-from synthesis.intents import Course, Intent
+from synthesis.documents import find_echo_field, find_label_field
+from synthesis.intent_program import ProgramInput
+from synthesis.intents import Intent, QueryPath
 from synthesis.nouns import (
-    described_field,
-    described_thing,
-    described_tool,
-    fed_noun,
-    held_noun,
-    inner_noun,
-    parameter_noun,
-    plural,
-    told_noun,
-    tool_noun,
+    describe_field,
+    describe_thing,
+    describe_tool,
+    name_holder,
+    name_item_field,
+    name_parameter,
+    name_requested_field,
+    name_source,
+    name_tool,
+    pluralize,
 )
-from synthesis.sentences import Input
 
-_AT = {
+_PREPOSITION_BY_KIND = {
     "organization": "at",
     "place": "in",
     "country": "in",
@@ -34,240 +34,264 @@ _AT = {
     "person": "by",
 }
 """Prepositions that join a value to what it describes, by kind of value."""
-_LOOKED_FOR = frozenset({"q", "query", "search", "keyword", "term", "phrase"})
+_SEARCH_WORDS = frozenset({"q", "query", "search", "keyword", "term", "phrase"})
 """Names of inputs that say only that something is searched for."""
-_TELLS = frozenset({"is", "are", "was", "were", "has", "have", "had", "can", "does", "did", "will", "should", "supports", "allows", "requires"})  # fmt: skip
+_VERBS = frozenset({"is", "are", "was", "were", "has", "have", "had", "can", "does", "did", "will", "should", "supports", "allows", "requires"})  # fmt: skip
 """Verbs that names of boolean fields begin with."""
 
 
 @dataclass(frozen=True, slots=True)
-class _Words:
+class _QuestionParts:
     """The nouns of a question."""
 
-    what: str
+    requested: str
     """Noun for the field that is asked for."""
-    thing: str
+    holder: str
     """Noun for what holds the field; empty where that is the subject itself."""
-    rest: str
+    owners: str
     """Phrase for whose it is, from the last thing back to the subject."""
-    joint: str = " of "
-    """Text that joins ``thing`` and ``rest``."""
+    joiner: str = " of "
+    """Text that joins ``holder`` and ``owners``."""
 
     @property
-    def one(self) -> str:
+    def singular_holder(self) -> str:
         """The holder in the singular, with its owners."""
-        return self.joint.join(part for part in (self.thing, self.rest) if part)
+        return self.joiner.join(part for part in (self.holder, self.owners) if part)
 
     @property
-    def things(self) -> str:
+    def plural_holders(self) -> str:
         """The holders in the plural, with their owners."""
-        return self.joint.join(part for part in (plural(self.thing), self.rest) if part)
+        return self.joiner.join(part for part in (pluralize(self.holder), self.owners) if part)
 
 
-def questions(intent: Intent, inputs: Sequence[Input]) -> tuple[str, ...]:
+def render_questions(intent: Intent, inputs: Sequence[ProgramInput]) -> tuple[str, ...]:
     """Render one question and up to three others that ask the same, in the words of the documents."""
-    plain, other = _words(intent, inputs, plainly=True), _words(intent, inputs, plainly=False)
-    match intent.asked:
+    plain, described = _build_parts(intent, inputs, by_name=True), _build_parts(intent, inputs, by_name=False)
+    match intent.kind:
         case "count":
-            asked = _how_many(intent, plain, other)
+            variants = _render_count_questions(intent, plain, described)
         case "most" | "least":
-            asked = _which_one(intent, plain, other)
+            variants = _render_extreme_questions(intent, plain, described)
         case "where":
-            asked = _which_ones(intent, plain, other, inputs)
+            variants = _render_choice_questions(intent, plain, described, inputs)
         case _:
-            asked = _what(intent, plain, other, _words(intent, inputs, plainly=True, barely=True))
-    return tuple(dict.fromkeys(one[:1].upper() + one[1:] for one in asked))
+            variants = _render_what_questions(
+                intent, plain, described, _build_parts(intent, inputs, by_name=True, bare_names=True)
+            )
+    return tuple(dict.fromkeys(one[:1].upper() + one[1:] for one in variants))
 
 
-def _what(intent: Intent, plain: _Words, other: _Words, barely: _Words) -> tuple[str, ...]:
+def _render_what_questions(
+    intent: Intent, plain: _QuestionParts, described: _QuestionParts, barely: _QuestionParts
+) -> tuple[str, ...]:
     """Render the questions for a value, for all values, or for the first one."""
-    several = intent.asked == "all" and _several(intent)
-    first = "first " if intent.asked == "first" else ""
+    is_plural = intent.kind == "all" and _is_plural(intent)
+    first = "first " if intent.kind == "first" else ""
 
-    def whole(told: _Words) -> str:
-        if first and intent.course.output.endswith("[]"):
-            return _of(f"the first {plain.what}", f"the {told.thing}" if told.thing else "", told.rest)
-        what = plural(told.what) if several else told.what
-        things = plural(told.thing) if _several_things(intent) and told.thing else told.thing
-        return _of(f"the {what}", f"the {first}{things}" if told.thing else "", told.rest)
+    def render_requested(told: _QuestionParts) -> str:
+        if first and intent.query_path.output.endswith("[]"):
+            return _join_with_of(
+                f"the first {plain.requested}", f"the {told.holder}" if told.holder else "", told.owners
+            )
+        what = pluralize(told.requested) if is_plural else told.requested
+        things = pluralize(told.holder) if _has_several_holders(intent) and told.holder else told.holder
+        return _join_with_of(f"the {what}", f"the {first}{things}" if told.holder else "", told.owners)
 
-    if not several and _is_boolean(intent):
-        return _whether(plain, other)
-    verb = "are" if several else "is"
+    if not is_plural and _is_boolean(intent):
+        return _render_whether_questions(plain, described)
+    verb = "are" if is_plural else "is"
     return (
-        f"What {verb} {whole(plain)}?",
-        f"Tell me {whole(other)}.",
-        _named_things(intent, plain) if several else f"I would like to know {whole(barely)}.",
-        f"Please find {whole(other)} for me.",
+        f"What {verb} {render_requested(plain)}?",
+        f"Tell me {render_requested(described)}.",
+        _render_list_question(intent, plain) if is_plural else f"I would like to know {render_requested(barely)}.",
+        f"Please find {render_requested(described)} for me.",
     )
 
 
 def _is_boolean(intent: Intent) -> bool:
-    field = _field(intent, intent.course.output)
-    return intent.asked == "all" and field is not None and field.type == "boolean"
+    field = _find_field(intent, intent.query_path.output)
+    return intent.kind == "all" and field is not None and field.type == "boolean"
 
 
-def _whether(plain: _Words, other: _Words) -> tuple[str, ...]:
+def _render_whether_questions(plain: _QuestionParts, described: _QuestionParts) -> tuple[str, ...]:
     """Render questions for a field that is true or false: whether something *is fixed*, or *is mobile*."""
-    told, otherwise = (
-        f"{_of(f'the {one.thing}' if one.thing else '', one.rest)} {one.what if one.what.split()[0] in _TELLS else f'is {one.what}'}"
-        for one in (plain, other)
+    plain_statement, described_statement = (
+        f"{_join_with_of(f'the {one.holder}' if one.holder else '', one.owners)} {one.requested if one.requested.split()[0] in _VERBS else f'is {one.requested}'}"
+        for one in (plain, described)
     )
     return (
-        f"Is it true that {told}?",
-        f"Tell me whether {otherwise}.",
-        f"I would like to know whether {told}.",
-        f"Please find out whether {otherwise}.",
+        f"Is it true that {plain_statement}?",
+        f"Tell me whether {described_statement}.",
+        f"I would like to know whether {plain_statement}.",
+        f"Please find out whether {described_statement}.",
     )
 
 
-def _named_things(intent: Intent, plain: _Words) -> str:
+def _render_list_question(intent: Intent, plain: _QuestionParts) -> str:
     """Render the request for all items of a list by name, or for all values of the field."""
-    label = called(intent.last, intent.course.output)
-    if label is None or label.path != intent.course.output or not plain.thing:
-        return (
-            f"List {_of(f'the {plural(plain.what)}', f'the {plural(plain.thing)}' if plain.thing else '', plain.rest)}."
-        )
-    things = _of(f"the {plural(plain.thing)}", plain.rest)
-    return f"Who are {things}?" if names_person(frozenset(words(plain.thing))) else f"List {things}."
+    label = find_label_field(intent.tail, intent.query_path.output)
+    if label is None or label.path != intent.query_path.output or not plain.holder:
+        return f"List {_join_with_of(f'the {pluralize(plain.requested)}', f'the {pluralize(plain.holder)}' if plain.holder else '', plain.owners)}."
+    holders = _join_with_of(f"the {pluralize(plain.holder)}", plain.owners)
+    return f"Who are {holders}?" if names_person(frozenset(split_words(plain.holder))) else f"List {holders}."
 
 
-def _how_many(intent: Intent, plain: _Words, other: _Words) -> tuple[str, ...]:
+def _render_count_questions(intent: Intent, plain: _QuestionParts, described: _QuestionParts) -> tuple[str, ...]:
     """Render the questions for a number of things."""
-    if plain.joint == " of " and plain.rest:
-        have = f"How many {plural(other.thing)} {'do' if intent.many else 'does'} {other.rest} have?"
+    if plain.joiner == " of " and plain.owners:
+        have_question = (
+            f"How many {pluralize(described.holder)} {'do' if intent.is_fan_out else 'does'} {described.owners} have?"
+        )
     else:
-        have = f"Tell me how many {other.things} there are."
+        have_question = f"Tell me how many {described.plural_holders} there are."
     return (
-        f"How many {plain.things} are there?",
-        f"What is the number of {other.things}?",
-        f"Count the {plain.things}.",
-        have,
+        f"How many {plain.plural_holders} are there?",
+        f"What is the number of {described.plural_holders}?",
+        f"Count the {plain.plural_holders}.",
+        have_question,
     )
 
 
-def _which_one(intent: Intent, plain: _Words, other: _Words) -> tuple[str, ...]:
+def _render_extreme_questions(intent: Intent, plain: _QuestionParts, described: _QuestionParts) -> tuple[str, ...]:
     """Render the questions for the thing with the most or the least of a number."""
-    timed = words(intent.by.rpartition(".")[2])[-1:] in (("year",), ("date",), ("time",))
-    ways = ("latest", "earliest") if timed else ("highest", "lowest")
-    way = ways[intent.asked == "least"]
+    is_time = split_words(intent.compared_path.rpartition(".")[2])[-1:] in (("year",), ("date",), ("time",))
+    adjectives = ("latest", "earliest") if is_time else ("highest", "lowest")
+    adjective = adjectives[intent.kind == "least"]
     return (
-        f"Which {plain.one} has the {way} {plain.what}?",
-        f"Among the {other.things}, which one has the {way} {other.what}?",
-        f"Find the {plain.one} that has the {way} {plain.what}.",
-        f"Tell me which of the {other.things} has the {way} {other.what}.",
+        f"Which {plain.singular_holder} has the {adjective} {plain.requested}?",
+        f"Among the {described.plural_holders}, which one has the {adjective} {described.requested}?",
+        f"Find the {plain.singular_holder} that has the {adjective} {plain.requested}.",
+        f"Tell me which of the {described.plural_holders} has the {adjective} {described.requested}.",
     )
 
 
-def _which_ones(intent: Intent, plain: _Words, other: _Words, inputs: Sequence[Input]) -> tuple[str, ...]:
+def _render_choice_questions(
+    intent: Intent, plain: _QuestionParts, described: _QuestionParts, inputs: Sequence[ProgramInput]
+) -> tuple[str, ...]:
     """Render the questions for the things with a value that the user states."""
-    field = _field(intent, intent.by)
-    named = inner_noun(field) if field else ""
-    named = named or tool_noun(intent.last, _known(intent.course, len(intent.course.walk.tools) - 1)) or "value"
-    value = f"{named} {{{inputs[-1].name}}}"
+    field = _find_field(intent, intent.compared_path)
+    noun = name_item_field(field) if field else ""
+    noun = (
+        noun
+        or name_tool(intent.tail, _list_fed_parameters(intent.query_path, len(intent.query_path.walk.tools) - 1))
+        or "value"
+    )
+    condition = f"{noun} {{{inputs[-1].name}}}"
     return (
-        f"Which {plain.things} have the {value}?",
-        f"Find the {other.things} that have the {value}.",
-        f"List the {plain.things} whose {named} is {{{inputs[-1].name}}}.",
-        f"Among the {other.things}, which have the {value}?",
+        f"Which {plain.plural_holders} have the {condition}?",
+        f"Find the {described.plural_holders} that have the {condition}.",
+        f"List the {plain.plural_holders} whose {noun} is {{{inputs[-1].name}}}.",
+        f"Among the {described.plural_holders}, which have the {condition}?",
     )
 
 
-def _several(intent: Intent) -> bool:
-    course = intent.course
-    return intent.many or "[]" in course.within(len(course.walk.tools) - 1, course.output)
+def _is_plural(intent: Intent) -> bool:
+    query_path = intent.query_path
+    return intent.is_fan_out or "[]" in query_path.resolve_lookup_path(
+        len(query_path.walk.tools) - 1, query_path.output
+    )
 
 
-def _several_things(intent: Intent) -> bool:
+def _has_several_holders(intent: Intent) -> bool:
     """Return whether the field is asked for of several things, rather than being a list of one thing."""
-    course = intent.course
-    path = course.within(len(course.walk.tools) - 1, course.output)
-    return intent.asked == "all" and (intent.many or "[]" in path.removesuffix("[]"))
+    query_path = intent.query_path
+    path = query_path.resolve_lookup_path(len(query_path.walk.tools) - 1, query_path.output)
+    return intent.kind == "all" and (intent.is_fan_out or "[]" in path.removesuffix("[]"))
 
 
-def _of(first: str, *others: str) -> str:
+def _join_with_of(first: str, *others: str) -> str:
     return " of ".join(one for one in (first, *others) if one)
 
 
-def _words(intent: Intent, inputs: Sequence[Input], *, plainly: bool, barely: bool = False) -> _Words:
+def _build_parts(
+    intent: Intent, inputs: Sequence[ProgramInput], *, by_name: bool, bare_names: bool = False
+) -> _QuestionParts:
     """Build the nouns of a question.
 
     ``by_name``: use names only; otherwise descriptions, where they give a phrase. ``bare_names``: people by their
     names alone.
     """
-    course, doc = intent.course, intent.last
-    last = len(course.walk.tools) - 1
-    field = _field(intent, course.output)
-    known = _known(course, last)
-    subject = _subject(course, inputs, plainly=plainly, barely=barely)
-    chain = _chain(intent, plainly=plainly)
-    thing = held_noun(doc, course.output, known)
-    if not plainly and thing and thing == tool_noun(doc, known):
-        thing = _singular_as(thing, described_tool(doc))
-    what = told_noun(doc, field, thing) if field else thing
-    if not plainly and field is not None:
-        what = described_field(doc, field) or what
-    what = what or "entry"
-    if intent.asked in ("all", "first"):
-        if intent.asked == "first" and not last and not course.output.endswith("[]"):
-            named = thing if _one_is_named(course) else _headed(course, plainly=plainly)
-            rest = subject if _one_is_named(course) else _conditions_of(course, inputs)
-            return _Words(
-                what,
-                named if _one_is_named(course) or not rest else f"{named} {rest}",
-                "" if not _one_is_named(course) else rest,
+    query_path, doc = intent.query_path, intent.tail
+    last = len(query_path.walk.tools) - 1
+    field = _find_field(intent, query_path.output)
+    filled_parameters = _list_fed_parameters(query_path, last)
+    subject = _render_subject(query_path, inputs, by_name=by_name, bare_names=bare_names)
+    chain = _build_chain(intent, by_name=by_name)
+    holder = name_holder(doc, query_path.output, filled_parameters)
+    if not by_name and holder and holder == name_tool(doc, filled_parameters):
+        holder = _match_number(holder, describe_tool(doc))
+    requested = name_requested_field(doc, field, holder) if field else holder
+    if not by_name and field is not None:
+        requested = describe_field(doc, field) or requested
+    requested = requested or "entry"
+    if intent.kind in ("all", "first"):
+        if intent.kind == "first" and not last and not query_path.output.endswith("[]"):
+            first_holder = holder if _names_one_thing(query_path) else _name_first_thing(query_path, by_name=by_name)
+            rest = subject if _names_one_thing(query_path) else _render_conditions(query_path, inputs)
+            return _QuestionParts(
+                requested,
+                first_holder if _names_one_thing(query_path) or not rest else f"{first_holder} {rest}",
+                "" if not _names_one_thing(query_path) else rest,
             )
-        own = not last or course.looks_up(last, course.output) or what in (thing, f"number of {plural(thing)}")
-        return _Words(what, "" if own else thing, _of("", *map(str, chain), subject))
-    if intent.asked == "count" and course.output.endswith("[]"):
-        held = f"the {plural(thing) if '[]' in course.output[:-2] else thing}"
-        held = held if last and thing and what != thing else ""
-        return _Words(what, what, _of("", held, *map(str, chain), subject))
-    fed = _tells_of_fed(intent)
-    if fed and chain:
-        return _Words(what, chain[0].noun, _of("", *map(str, chain[1:]), subject))
-    if not thing or not last or fed:
-        return _Words(what, _headed(course, plainly=plainly), _conditions_of(course, inputs), " ")
-    return _Words(what, thing, _of("", *map(str, chain), subject))
+        is_own = (
+            not last
+            or query_path.is_lookup_path(last, query_path.output)
+            or requested in (holder, f"number of {pluralize(holder)}")
+        )
+        return _QuestionParts(requested, "" if is_own else holder, _join_with_of("", *map(str, chain), subject))
+    if intent.kind == "count" and query_path.output.endswith("[]"):
+        held_by = f"the {pluralize(holder) if '[]' in query_path.output[:-2] else holder}"
+        held_by = held_by if last and holder and requested != holder else ""
+        return _QuestionParts(requested, requested, _join_with_of("", held_by, *map(str, chain), subject))
+    is_about_sources = _is_about_sources(intent)
+    if is_about_sources and chain:
+        return _QuestionParts(requested, chain[0].noun, _join_with_of("", *map(str, chain[1:]), subject))
+    if not holder or not last or is_about_sources:
+        return _QuestionParts(
+            requested, _name_first_thing(query_path, by_name=by_name), _render_conditions(query_path, inputs), " "
+        )
+    return _QuestionParts(requested, holder, _join_with_of("", *map(str, chain), subject))
 
 
-def _one_is_named(course: Course) -> bool:
+def _names_one_thing(query_path: QueryPath) -> bool:
     """Return whether the user names one thing that holds a list.
 
     Otherwise the user states a property of all items of the first list.
     """
-    return course.single() or not _listed(course)
+    return query_path.names_one_thing() or not _find_first_list(query_path)
 
 
-def _tells_of_fed(intent: Intent) -> bool:
+def _is_about_sources(intent: Intent) -> bool:
     """Return whether the question is about the things that the last tool is called for, not items of its response."""
-    course = intent.course
-    path = course.within(len(course.walk.tools) - 1, course.output)
-    return intent.many and ("[]" not in path or (intent.asked == "where" and path.endswith("[]")))
+    query_path = intent.query_path
+    path = query_path.resolve_lookup_path(len(query_path.walk.tools) - 1, query_path.output)
+    return intent.is_fan_out and ("[]" not in path or (intent.kind == "where" and path.endswith("[]")))
 
 
-def _listed(course: Course) -> str:
+def _find_first_list(query_path: QueryPath) -> str:
     """Return the list of things in the first response that the walk continues from; empty where that is one thing."""
-    path = course.fed_by(1)[0].field if len(course.walk.tools) > 1 else course.output
-    part_of_one = not path.startswith("[]") and (path.endswith("[]") or called(course.walk.head, "x") is not None)
+    path = query_path.get_feeds(1)[0].field if len(query_path.walk.tools) > 1 else query_path.output
+    part_of_one = not path.startswith("[]") and (
+        path.endswith("[]") or find_label_field(query_path.walk.head, "x") is not None
+    )
     return path if "[]" in path and not part_of_one else ""
 
 
 @dataclass(frozen=True, slots=True)
-class _Way:
+class _ChainLink:
     """A thing between the subject and what is asked for."""
 
     noun: str
-    first: bool
+    is_first: bool
     """True if only the first of them is meant."""
-    several: bool
+    is_plural: bool
     """True if several of them are meant."""
 
     def __str__(self) -> str:
-        return f"the {'first ' if self.first else ''}{plural(self.noun) if self.several else self.noun}"
+        return f"the {'first ' if self.is_first else ''}{pluralize(self.noun) if self.is_plural else self.noun}"
 
 
-def _singular_as(noun: str, described: str) -> str:
+def _match_number(noun: str, described: str) -> str:
     """Return a description's phrase in the grammatical number of a noun."""
     return (
         described.removesuffix("s")
@@ -276,93 +300,109 @@ def _singular_as(noun: str, described: str) -> str:
     )
 
 
-def _known(course: Course, number: int) -> tuple[str, ...]:
-    return tuple(feed.parameter for feed in course.walk.into(course.walk.path[number])) if number else ()
+def _list_fed_parameters(query_path: QueryPath, number: int) -> tuple[str, ...]:
+    return (
+        tuple(feed.parameter for feed in query_path.walk.list_feeds_into(query_path.walk.path[number]))
+        if number
+        else ()
+    )
 
 
-def _field(intent: Intent, path: str) -> OutputField | None:
-    return next((one for one in output_fields(intent.last) if one.path == path), None)
+def _find_field(intent: Intent, path: str) -> OutputField | None:
+    return next((one for one in output_fields(intent.tail) if one.path == path), None)
 
 
-def _chain(intent: Intent, *, plainly: bool) -> list[_Way]:
+def _build_chain(intent: Intent, *, by_name: bool) -> list[_ChainLink]:
     """List the things between subject and requested field, from the last one back.
 
     Examples are ``the first co-author`` and ``the authors``. Things that the subject names itself are left out.
     """
-    course = intent.course
-    found: list[_Way] = []
-    several = False
-    for number in range(1, len(course.walk.tools)):
-        taken, before = intent.taken[number - 1], course.walk.tools[number - 1]
-        several = several or taken == "each"
-        known = _known(course, number - 1)
-        noun = fed_noun(before, course.fed_by(number), known)
+    query_path = intent.query_path
+    links: list[_ChainLink] = []
+    is_plural = False
+    for number in range(1, len(query_path.walk.tools)):
+        item_mode, before = intent.item_modes[number - 1], query_path.walk.tools[number - 1]
+        is_plural = is_plural or item_mode == "each"
+        filled_parameters = _list_fed_parameters(query_path, number - 1)
+        noun = name_source(before, query_path.get_feeds(number), filled_parameters)
         if number == 1:
             referred, of, _ = noun.partition(" of the ")
             noun = referred if of else ""
-        elif not plainly and noun and noun == tool_noun(before, known):
-            noun = _singular_as(noun, described_tool(before))
-        if noun and not (found and found[-1].noun == noun):
-            found.append(_Way(noun, taken == "first", several))
-    return found[::-1]
+        elif not by_name and noun and noun == name_tool(before, filled_parameters):
+            noun = _match_number(noun, describe_tool(before))
+        if noun and not (links and links[-1].noun == noun):
+            links.append(_ChainLink(noun, item_mode == "first", is_plural))
+    return links[::-1]
 
 
-def _headed(course: Course, *, plainly: bool) -> str:
+def _name_first_thing(query_path: QueryPath, *, by_name: bool) -> str:
     """Return the noun for one of the things that the first function finds."""
-    outer, listed, _ = _listed(course).partition("[]")
-    named = held_noun(course.walk.head, f"{outer}[].x" if listed else "")
-    label = _label_input(course)
-    told = described_thing(label) if label is not None and not plainly else ""
-    return told or named or "entry"
+    list_path, brackets, _ = _find_first_list(query_path).partition("[]")
+    holder = name_holder(query_path.walk.head, f"{list_path}[].x" if brackets else "")
+    label = _find_label_input(query_path)
+    description = describe_thing(label) if label is not None and not by_name else ""
+    return description or holder or "entry"
 
 
-def _label_input(course: Course) -> Parameter | None:
+def _find_label_input(query_path: QueryPath) -> Parameter | None:
     """Find the input that holds the name of the thing that is looked for."""
-    head = course.walk.head
-    for one in course.said(head.id):
-        field = told_by(head, one.parameter)
-        label = called(head, field.path) if field is not None else None
+    head = query_path.walk.head
+    for user_input in query_path.list_inputs(head.id):
+        field = find_echo_field(head, user_input.parameter)
+        label = find_label_field(head, field.path) if field is not None else None
         if field is not None and label is not None and label.path == field.path:
-            return one.parameter
+            return user_input.parameter
     return None
 
 
-def _subject(course: Course, inputs: Sequence[Input], *, plainly: bool, barely: bool) -> str:
+def _render_subject(query_path: QueryPath, inputs: Sequence[ProgramInput], *, by_name: bool, bare_names: bool) -> str:
     """Render the subject: one thing by its name and conditions, or all things that meet the conditions."""
-    label = _label_input(course) if course.single() else None
-    head = _headed(course, plainly=plainly)
-    rest = _conditions_of(course, inputs, without=label)
+    label = _find_label_input(query_path) if query_path.names_one_thing() else None
+    noun = _name_first_thing(query_path, by_name=by_name)
+    conditions = _render_conditions(query_path, inputs, excluded=label)
     if label is not None:
-        name = next(one.name for one in inputs if one.parameter.name == label.name and one.said)
-        kind = () if barely and names_person(frozenset(words(head))) else ("the", head)
-        return " ".join(part for part in (*kind, f"{{{name}}}", rest) if part)
-    if _listed(course):
-        return " ".join(part for part in ("the", plural(head), rest) if part)
-    return _asked_for(course, inputs)
+        name = next(one.name for one in inputs if one.parameter.name == label.name and one.user_name)
+        kind = () if bare_names and names_person(frozenset(split_words(noun))) else ("the", noun)
+        return " ".join(part for part in (*kind, f"{{{name}}}", conditions) if part)
+    if _find_first_list(query_path):
+        return " ".join(part for part in ("the", pluralize(noun), conditions) if part)
+    return _render_topic(query_path, inputs)
 
 
-def _asked_for(course: Course, inputs: Sequence[Input]) -> str:
+def _render_topic(query_path: QueryPath, inputs: Sequence[ProgramInput]) -> str:
     """Render what a function without a list is called for."""
-    texts = [one for one in inputs if one.said and one.parameter.type == "string" and not course.walk.twice]
-    if len([one for one in inputs if one.said]) == 1 and texts:
-        return f"{{{texts[0].name}}}"
-    noun = tool_noun(course.walk.head)
-    return " ".join(part for part in ("the", noun or "entry", _conditions_of(course, inputs)) if part)
+    text_inputs = [
+        one
+        for one in inputs
+        if one.user_name and one.parameter.type == "string" and not query_path.walk.repeated_inputs
+    ]
+    if len([one for one in inputs if one.user_name]) == 1 and text_inputs:
+        return f"{{{text_inputs[0].name}}}"
+    noun = name_tool(query_path.walk.head)
+    return " ".join(part for part in ("the", noun or "entry", _render_conditions(query_path, inputs)) if part)
 
 
-def _conditions_of(course: Course, inputs: Sequence[Input], without: Parameter | None = None) -> str:
+def _render_conditions(query_path: QueryPath, inputs: Sequence[ProgramInput], excluded: Parameter | None = None) -> str:
     """Render the other inputs as conditions: ``at {organization}``, ``with the interest {interest}``."""
-    told: list[str] = []
-    others = [one for one in inputs if one.said and (without is None or one.parameter.name != without.name)]
-    nouns = [parameter_noun(one.parameter) for one in others]
-    for one, noun in zip(others, nouns, strict=True):
-        need, alone = need_of(one.parameter), nouns.count(noun) == 1
-        word = "for" if set(words(one.parameter.name)) <= _LOOKED_FOR else _AT.get(need.kind)
-        if word and alone and not need.role:
-            told.append(f"{word} {{{one.name}}}")
+    phrases: list[str] = []
+    others = [
+        program_input
+        for program_input in inputs
+        if program_input.user_name and (excluded is None or program_input.parameter.name != excluded.name)
+    ]
+    nouns = [name_parameter(program_input.parameter) for program_input in others]
+    for program_input, noun in zip(others, nouns, strict=True):
+        need, is_unique = need_of(program_input.parameter), nouns.count(noun) == 1
+        preposition = (
+            "for"
+            if set(split_words(program_input.parameter.name)) <= _SEARCH_WORDS
+            else _PREPOSITION_BY_KIND.get(need.kind)
+        )
+        if preposition and is_unique and not need.role:
+            phrases.append(f"{preposition} {{{program_input.name}}}")
         else:
-            joint = "and" if told and told[-1].startswith(("with", "and")) else "with"
-            told.append(
-                f"{joint} the {noun if alone and not course.walk.twice else one.said.replace('_', ' ')} {{{one.name}}}"
+            joiner = "and" if phrases and phrases[-1].startswith(("with", "and")) else "with"
+            phrases.append(
+                f"{joiner} the {noun if is_unique and not query_path.walk.repeated_inputs else program_input.user_name.replace('_', ' ')} {{{program_input.name}}}"
             )
-    return " ".join(told)
+    return " ".join(phrases)

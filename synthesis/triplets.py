@@ -26,26 +26,28 @@ class Triplet(Model):
     """Values of the query by the code's names for them; empty where the code holds them as constants."""
 
 
-def triplet(query: str, solution: Sequence[str], code: str, inputs: Mapping[str, JsonValue] | None = None) -> Triplet:
+def build_triplet(
+    query: str, solution: Sequence[str], code: str, inputs: Mapping[str, JsonValue] | None = None
+) -> Triplet:
     """Build a triplet whose code runs as it is: its first lines assign the inputs."""
     values = dict(inputs or {})
-    given = "".join(f"{name} = {value!r}\n" for name, value in values.items())
-    return Triplet(query=query, solution=tuple(solution), code=given + code, inputs=values)
+    assignments = "".join(f"{name} = {value!r}\n" for name, value in values.items())
+    return Triplet(query=query, solution=tuple(solution), code=assignments + code, inputs=values)
 
 
 def write_triplets(path: Path, triplets: Iterable[Triplet]) -> int:
     """Write a file of triplets, a line each, and return their number; the file is replaced atomically."""
     # In the same folder, so that the replacement is atomic; with the process id, so that two writers do not share it.
-    beside = path.with_name(f".{path.name}.{os.getpid()}")
+    temporary = path.with_name(f".{path.name}.{os.getpid()}")
     written = 0
     try:
-        with beside.open("w", encoding="utf-8") as file:
-            for one in triplets:
-                file.write(one.model_dump_json() + "\n")
+        with temporary.open("w", encoding="utf-8") as file:
+            for item in triplets:
+                file.write(item.model_dump_json() + "\n")
                 written += 1
-        beside.replace(path)
+        temporary.replace(path)
     finally:
-        beside.unlink(missing_ok=True)
+        temporary.unlink(missing_ok=True)
     return written
 
 

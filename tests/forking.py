@@ -31,15 +31,15 @@ PACKAGES = (
         "agent.run",
         "footpath",
     ),
-    *("agent.execution.http", "agent.llm.client.langchain", "langchain_openai", "agent.programs.workers"),
+    *("agent.execution.http", "agent.llm.client.langchain", "langchain_openai", "agent.programs.worker_pool"),
     *(
         "graph.backends.sqlite",
         "retriever.backends.edge",
         "retriever.backends.edge_folder",
         "retriever.embedders.bundled",
     ),
-    *("offline.policy", "offline.template_answer", "offline.solution_fill", "offline.sentences.author"),
-    *("wiring.asked_runs", "wiring.asking", "wiring.exporting", "playground.serve"),
+    *("offline.policy", "offline.template_answer", "offline.solution_reuse", "offline.sentences.author"),
+    *("wiring.run_history", "wiring.ask", "wiring.program_export", "playground.serve"),
     *(
         "typer.main",
         "rich.console",

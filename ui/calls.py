@@ -4,8 +4,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
 
+from domain.call_counter import is_made
 from domain.event import ResponseCompressed
-from domain.made_calls import is_made
 from domain.model import JsonObject
 from domain.plan import Binding, StepResult
 from domain.tool import ToolId

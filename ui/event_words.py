@@ -24,9 +24,7 @@ from domain.event import (
     StepChosen,
     SubtaskStarted,
 )
-from domain.learned import WeightsLearned
-from domain.recalled import MemoryRecalled
-from domain.taken import NoSolution, SolutionTaken
+from domain.learning_events import MemoryRecalled, NoSolution, SolutionTaken, WeightsLearned
 from ui.language import say, say_count
 from ui.run_state import Question, ReadEvent
 from ui.run_summary import OUTCOMES

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from pydantic import JsonValue
 
-from domain.plan_document import PlanDocument, PlannedStep, Take
+from domain.plan import PlanDocument, PlannedStep, Take
 from domain.tool import ToolId
 
 Place = Callable[[int], int | None]

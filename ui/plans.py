@@ -3,7 +3,7 @@
 from pydantic import BaseModel, Field
 
 from domain.model import JsonObject
-from domain.plan_document import PlanDocument, Take
+from domain.plan import PlanDocument, Take
 from domain.tool import ToolId
 from ui.client import Client, read
 from ui.code_editor import Complaint

@@ -88,5 +88,5 @@ def program_lines(text: str, tools: Mapping[str, ToolId]) -> ProgramLines:
         return ProgramLines(text)
     calls = [CallPlace(one.start, one.line, one.name, tools[one.name]) for one in source.calls if one.name in tools]
     outermost = (one for one in source.statements if one.outermost)
-    statements = tuple(Statement(one.line, one.last_line, one.defines, one.names) for one in outermost)
+    statements = tuple(Statement(one.line, one.last_line, one.defined_function, one.names) for one in outermost)
     return ProgramLines(text, tuple(calls), statements)

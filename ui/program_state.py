@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from domain.event import ProgramEnded, ProgramFailed, ProgramLooked, ProgramRefused, Programs, ProgramStarted
+from domain.event import ProgramEnded, ProgramEvent, ProgramFailed, ProgramLooked, ProgramRefused, ProgramStarted
 from domain.tool import ToolId
 from ui.calls import Call, CallState, UnderWay
 from ui.language import message, say
@@ -135,7 +135,7 @@ class RunPrograms:
     _by_number: dict[tuple[int, int], Written] = field(default_factory=dict[tuple[int, int], Written])
     _last: dict[int, Written] = field(default_factory=dict[int, Written])
 
-    def add(self, event: Programs, subtask: int) -> None:
+    def add(self, event: ProgramEvent, subtask: int) -> None:
         """Take an event into account."""
         match event:
             case ProgramRefused():

@@ -5,7 +5,7 @@ from datetime import datetime
 from pydantic import BaseModel, Field, JsonValue
 
 from domain.model import JsonObject
-from domain.plan_document import PlanDocument
+from domain.plan import PlanDocument
 from domain.program import ProgramPlan
 from ui.client import Client, read, read_all
 from ui.replies import Run

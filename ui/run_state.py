@@ -8,6 +8,7 @@ from typing import Literal
 
 from pydantic import BaseModel, Field, ValidationError
 
+from domain.call_counter import CallCounter
 from domain.event import (
     AnswerDelta,
     CallFinished,
@@ -18,7 +19,7 @@ from domain.event import (
     PathEnded,
     PlanReady,
     PolicyFellBack,
-    Programs,
+    ProgramEvent,
     QuestionAnswered,
     ReflectionMade,
     ResponseCompressed,
@@ -30,11 +31,9 @@ from domain.event import (
     SubtaskStarted,
 )
 from domain.given_file import FileNote
-from domain.made_calls import MadeCalls
+from domain.learning_events import MemoryRecalled, NoSolution, SolutionTaken
 from domain.model import JsonObject
 from domain.plan import StepResult
-from domain.recalled import MemoryRecalled
-from domain.taken import NoSolution, SolutionTaken
 from domain.tool import ToolId
 from domain.usage import Usage
 from ui.calls import Call
@@ -146,7 +145,7 @@ class RunState:
     ends: dict[Place, PathEnded] = field(default_factory=dict[Place, PathEnded])
     programs: RunPrograms = field(default_factory=RunPrograms)
     calls: list[Call] = field(default_factory=list[Call])
-    made: MadeCalls = field(default_factory=MadeCalls)
+    made: CallCounter = field(default_factory=CallCounter)
     plans: dict[int, tuple[ToolId, ...]] = field(default_factory=dict[int, tuple[ToolId, ...]])
     questions: dict[str, Question] = field(default_factory=dict[str, Question])
     asked: list[Question] = field(default_factory=list[Question])
@@ -201,7 +200,7 @@ class RunState:
                 self._take(read.event, read.subtask, read.at)
 
     def _take(self, event: Event, subtask: int, at: datetime) -> None:
-        self.made.take(event, subtask)
+        self.made.count_event(event, subtask)
         match event:
             case RunStarted():
                 self.request, self.planner, self.files = event.request, event.planner, event.files
@@ -244,7 +243,7 @@ class RunState:
                 self.plans[subtask] = event.plan.path
                 for length in range(1, len(event.plan.path) + 1):
                     self._node(subtask, event.plan.path[:length]).state = "chosen"
-            case _ if isinstance(event, Programs):
+            case _ if isinstance(event, ProgramEvent):
                 self.programs.add(event, subtask)
             case ResponseCompressed():
                 for call in self._steps.get((subtask, event.step), [])[-1:]:
@@ -297,7 +296,7 @@ class RunState:
         told = event.result
         tried = [one for one in self._steps.get((subtask, event.step), ()) if one.result is None]
         if tried:
-            own = next((one for one in reversed(tried) if one.arguments == told.wanted), tried[-1])
+            own = next((one for one in reversed(tried) if one.arguments == told.requested_arguments), tried[-1])
             if told.intended is not None:  # its user corrected it
                 own.arguments, own.provenance = told.arguments, told.provenance
             for call in tried:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import httpx
 import streamlit as st
 
-from domain.addresses import Proxies
+from domain.client_addresses import TrustedProxies
 from ui import PAGE_PROXIES, SERVER_ADDRESS
 from ui.client import Client, opened
 from ui.language import COOKIE as LANGUAGE
@@ -34,7 +34,7 @@ def connections() -> httpx.Client:
 
 def visitor_address(peer: str, forwarded: Sequence[str], proxies: str) -> str:
     """A browser's address, as far as the named ``proxies`` tell it. ``peer``: who is connected; empty, as Streamlit has it: this machine."""
-    address = Proxies(proxies).client(peer or _HERE, forwarded)
+    address = TrustedProxies(proxies).find_client(peer or _HERE, forwarded)
     return "" if address == _HERE else address
 
 

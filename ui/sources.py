@@ -6,8 +6,8 @@ from urllib.parse import quote, urlsplit
 from pydantic import BaseModel, Field, JsonValue
 
 from domain.model import JsonObject
-from domain.operations import OperationChoice, Outline
-from domain.side_effect import Said, SideEffect, override_in, side_effect
+from domain.operations import OperationChoice, OperationOutline
+from domain.side_effect import DeclaredEffect, SideEffect, determine_side_effect, find_method_override
 from ui.client import Client, read, read_all
 from ui.tool_keys import Flow
 
@@ -81,7 +81,7 @@ class SentDocument(BaseModel):
     id: str
 
 
-class SourceOutline(Outline):
+class SourceOutline(OperationOutline):
     """The operations of a source's document."""
 
     most: int
@@ -134,8 +134,8 @@ class Document(BaseModel):
     parameters: list[Input] = Field(default_factory=list[Input])
     example_response: str | None = None
     credentials: list[Credential] = Field(default_factory=list[Credential])
-    side_effect: Said = ""
-    marked: Said = ""
+    side_effect: DeclaredEffect = ""
+    marked: DeclaredEffect = ""
 
     @property
     def host(self) -> str:
@@ -150,15 +150,15 @@ class Document(BaseModel):
     @property
     def effect(self) -> SideEffect:
         """Whether calling it changes something, and by which source that is known."""
-        override = override_in(one.name for one in self.parameters)
-        return side_effect(self.method, self.api, self.side_effect, self.marked, override)
+        override = find_method_override(one.name for one in self.parameters)
+        return determine_side_effect(self.method, self.api, self.side_effect, self.marked, override)
 
 
 class Corrections(BaseModel):
     """What is said in place of the source's document."""
 
     description: str | None = None
-    side_effect: Said | None = None
+    side_effect: DeclaredEffect | None = None
     examples: dict[str, JsonValue] = Field(default_factory=dict[str, JsonValue])
     entities: dict[str, str] = Field(default_factory=dict[str, str])
 

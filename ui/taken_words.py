@@ -2,7 +2,7 @@
 
 import json
 
-from domain.taken import NoSolution, SolutionTaken
+from domain.learning_events import NoSolution, SolutionTaken
 from ui.language import listing, say
 
 

@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 
-from domain.tool import ToolId, tool_id_parts
+from domain.tool import ToolId, split_tool_id
 from ui.language import message, say
 from ui.run_state import Node, Place, RunState
 
@@ -117,7 +117,7 @@ def quoted(text: str, most: int = 200) -> str:
 def tool_name(tool: ToolId) -> str:
     """Tool set and API; what is no tool's id, as it is."""
     try:
-        _, toolset, api = tool_id_parts(tool)
+        _, toolset, api = split_tool_id(tool)
     except ValueError:
         return tool
     return f"{toolset} / {api}"

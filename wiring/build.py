@@ -9,26 +9,34 @@ from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING
 
-from agent.execution.caller_supplied import secrets_wanted
+from agent.execution.caller_supplied import find_required_secrets
 from agent.memory.long_term import LongTermMemory
 from domain.tool import ToolId
-from domain.trajectory import Solved
+from domain.trajectory import SolvedRequest
+from graph.counting_pool import WORTHWHILE_FILES, open_counting_pool
 from graph.dataflow import FlowStore
 from graph.function_names import NameIndex
-from graph.ingest import Count, Documents, Ingest, Ingested, Progress, Remember, Spread, count_here
-from graph.sources import Source, read_records, read_tools
-from graph.summary import Spent, Summary, summarise
-from graph.survey import survey
-from graph.take_overs import Admission, Forget, Tell
-from graph.workers import WORTHWHILE_FILES, counting_processes
+from graph.import_summary import ImportSummary, StepSeconds, summarise_import, survey_documents
+from graph.ingest import (
+    CountBlock,
+    GraphImporter,
+    ImportProgress,
+    ImportResult,
+    ReadDocuments,
+    RememberSolved,
+    SpreadBlocks,
+    count_in_thread,
+)
+from graph.input_files import RecordSource, read_records, read_tools
+from graph.take_overs import ForgetTools, ImportAdmission, TakeOverListener
 from wiring.container import Container, open_container
-from wiring.encoder_choices import SETTINGS
-from wiring.fetching import fetched_sources, is_address
+from wiring.encoders import SETTINGS
 from wiring.links import link
 from wiring.settings import Settings, read_settings
+from wiring.source_fetch import fetch_sources, is_address
 
 if TYPE_CHECKING:
-    from wiring.cluster import Cluster
+    from wiring.cluster import RayCluster
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,16 +57,20 @@ class BuildOptions:
     """Number of processes that count; 0: as many as there are cores, where there is enough to count."""
     ray: str = ""
     """Address of a Ray cluster that counts the files and embeds the documents instead."""
-    documents: Documents = read_tools
+    documents: ReadDocuments = read_tools
     """Reads the documents of ``tools``."""
 
 
 async def build(
-    options: BuildOptions, progress: Progress, settings: Settings | None = None, *, tell: Tell | None = None
-) -> tuple[Ingested, Summary]:
+    options: BuildOptions,
+    progress: ImportProgress,
+    settings: Settings | None = None,
+    *,
+    on_take_over: TakeOverListener | None = None,
+) -> tuple[ImportResult, ImportSummary]:
     """Import everything, then index the tools, then link them. Interrupted, or run again, it adds what is missing.
 
-    ``tell`` is called for each document that would turn an existing tool into another one.
+    ``on_take_over`` is called for each document that would turn an existing tool into another one.
 
     Raises:
         UsageError: a source is not there.
@@ -66,58 +78,63 @@ async def build(
         UnavailableError: the store cannot be used.
     """
     start = perf_counter()
-    await asyncio.to_thread(_sources, options)
-    async with fetched_sources(settings or read_settings(), options.tools) as (paths, fetched):
+    await asyncio.to_thread(_read_sources, options)
+    async with fetch_sources(settings or read_settings(), options.tools) as (paths, fetched):
         if paths != options.tools:
             options = replace(options, tools=paths, documents=fetched.read)
-        async with _cluster(options.ray) as cluster, open_container(settings, options.store, create=True) as container:
-            return await build_open(container, options, progress, tell=tell, cluster=cluster, since=start)
+        async with (
+            _join_cluster(options.ray) as cluster,
+            open_container(settings, options.store, create=True) as container,
+        ):
+            return await build_open(
+                container, options, progress, on_take_over=on_take_over, cluster=cluster, since=start
+            )
 
 
 async def build_open(
     container: Container,
     options: BuildOptions,
-    progress: Progress,
+    progress: ImportProgress,
     *,
-    tell: Tell | None = None,
-    cluster: "Cluster | None" = None,
+    on_take_over: TakeOverListener | None = None,
+    cluster: "RayCluster | None" = None,
     since: float | None = None,
-) -> tuple[Ingested, Summary]:
+) -> tuple[ImportResult, ImportSummary]:
     """Build into a store that is open, while others use it. Raises as :func:`build`."""
     start = perf_counter() if since is None else since
-    trajectories, calls = await asyncio.to_thread(_sources, options)
+    trajectories, calls = await asyncio.to_thread(_read_sources, options)
     recordings = await container.recordings() if calls else None
     memory = await container.memory()
-    ingest = Ingest(
+    ingest = GraphImporter(
         container.graph,
         recordings,
         progress,
         strict=options.strict,
         remember=_remember(memory, await container.flows()),
-        admission=Admission(container.graph, options.replace, forget_beside(container), tell),
+        admission=ImportAdmission(container.graph, options.replace, build_forget(container), on_take_over),
         documents=options.documents,
     )
-    names = await ingest.tools([Path(source) for source in options.tools], options.server)
-    async with _counting(trajectories, names, 1 if cluster else options.workers) as (count, ahead):
+    names = await ingest.import_tools([Path(source) for source in options.tools], options.server)
+    async with _open_counter(trajectories, names, 1 if cluster else options.workers) as (count, ahead):
         for source in trajectories:
-            await ingest.records(source, names, count, ahead, _spread(cluster, source, names))
+            await ingest.import_records(source, names, count, ahead, _create_spread(cluster, source, names))
     for source in calls:
-        await ingest.records(source, names)
+        await ingest.import_records(source, names)
     embed_start = perf_counter()
     if options.embed:
         await _embed(container, progress, cluster)
         await memory.embed(lambda done: progress("memories", done, None))
     embed_seconds = perf_counter() - embed_start if options.embed else 0.0
-    async with container.changing:
+    async with container.change_lock:
         linked = await link(container, lambda done, total: progress("links", done, total), embedded=options.embed)
     statistics = await container.graph.statistics()
-    times = Spent(embed_seconds, linked.seconds, perf_counter() - start)
-    documents = await survey(container.graph.documents(), secrets_wanted)
-    summary = await asyncio.to_thread(summarise, ingest.result, statistics, linked.counts, documents, times)
+    times = StepSeconds(embed_seconds, linked.seconds, perf_counter() - start)
+    documents = await survey_documents(container.graph.documents(), find_required_secrets)
+    summary = await asyncio.to_thread(summarise_import, ingest.result, statistics, linked.counts, documents, times)
     return ingest.result, summary
 
 
-def _sources(options: BuildOptions) -> tuple[list[Source], list[Source]]:
+def _read_sources(options: BuildOptions) -> tuple[list[RecordSource], list[RecordSource]]:
     """Return the sources of trajectories and of calls. A missing source is reported before a store is created."""
     for source in options.tools:
         if not is_address(source):
@@ -128,45 +145,47 @@ def _sources(options: BuildOptions) -> tuple[list[Source], list[Source]]:
     )
 
 
-def _remember(memory: LongTermMemory, flows: FlowStore) -> Remember:
+def _remember(memory: LongTermMemory, flows: FlowStore) -> RememberSolved:
     """Return a function that learns from solved requests.
 
     They teach which tools serve such a request, and where arguments come from.
     """
 
-    async def keep(key: str, solved: Sequence[Solved]) -> None:
+    async def keep(key: str, solved: Sequence[SolvedRequest]) -> None:
         await flows.add(key, [taken for one in solved for taken in one.taken])
         await memory.keep_shared(solved)
 
     return keep
 
 
-def forget_beside(container: Container) -> Forget:
+def build_forget(container: Container) -> ForgetTools:
     """Return a function that forgets the data outside the graph of tools that have become other tools."""
 
     async def forget(tools: Collection[ToolId]) -> None:
         if await asyncio.to_thread(container.folder.recordings.exists):
             await (await container.recordings()).forget(tools)
         await (await container.flows()).forget(tools)
-        await (await container.memories()).judge_anew(tools)
+        await (await container.memories()).reset_judgements(tools)
 
     return forget
 
 
 @asynccontextmanager
-async def _counting(sources: list[Source], names: NameIndex, workers: int) -> AsyncGenerator[tuple[Count, int]]:
+async def _open_counter(
+    sources: list[RecordSource], names: NameIndex, workers: int
+) -> AsyncGenerator[tuple[CountBlock, int]]:
     """Yield the function that counts, and how many blocks ahead it works: in processes where wanted or worthwhile."""
     files = sum(source.files for source in sources)
     workers = workers or (min(os.cpu_count() or 1, 8) if files >= WORTHWHILE_FILES else 1)
     if workers == 1 or not files:
-        yield count_here, 1
+        yield count_in_thread, 1
         return
-    async with counting_processes(names, workers) as count:
+    async with open_counting_pool(names, workers) as count:
         yield count, workers + 1
 
 
 @asynccontextmanager
-async def _cluster(address: str) -> "AsyncGenerator[Cluster | None]":
+async def _join_cluster(address: str) -> "AsyncGenerator[RayCluster | None]":
     """Join the cluster first: where none answers, nothing is begun."""
     if not address:
         yield None
@@ -177,16 +196,16 @@ async def _cluster(address: str) -> "AsyncGenerator[Cluster | None]":
         yield cluster
 
 
-def _spread(cluster: "Cluster | None", source: Source, names: NameIndex) -> Spread | None:
+def _create_spread(cluster: "RayCluster | None", source: RecordSource, names: NameIndex) -> SpreadBlocks | None:
     """Return the function that sends search trees to the cluster. Lines are cheaper to count than to send."""
     if cluster is None or not source.files:
         return None
-    from wiring.cluster_build import counting
+    from wiring.cluster_build import create_spread
 
-    return counting(cluster, names)
+    return create_spread(cluster, names)
 
 
-async def _embed(container: Container, progress: Progress, cluster: "Cluster | None") -> None:
+async def _embed(container: Container, progress: ImportProgress, cluster: "RayCluster | None") -> None:
     """Embed on the cluster where possible, then index here.
 
     Vectors from the cluster are recognised by their digests; the rest of the work is local. An embedding service is
@@ -194,14 +213,14 @@ async def _embed(container: Container, progress: Progress, cluster: "Cluster | N
     """
     from wiring.indexing import index_documents
 
-    if cluster is not None and await _by_settings(container) and container.settings.embedder == "bundled":
+    if cluster is not None and await _uses_settings_encoder(container) and container.settings.embedder == "bundled":
         from wiring.cluster_build import embed
 
         await embed(cluster, container, progress)
     await index_documents(container, progress)
 
 
-async def _by_settings(container: Container) -> bool:
+async def _uses_settings_encoder(container: Container) -> bool:
     """Return whether the encoder in use is that of the settings, the only one that the nodes of a cluster know."""
-    own = await container.encoders.embedder_of(SETTINGS)
-    return (await container.encoders.current()).identity == own.identity
+    own = await container.encoders.get_embedder(SETTINGS)
+    return (await container.encoders.get_current_vectors()).identity == own.identity

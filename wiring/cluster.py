@@ -30,7 +30,7 @@ R = TypeVar("R")
 Work = Callable[[T], R]
 
 
-class _Worker(Generic[T, R]):
+class _RayWorker(Generic[T, R]):
     """Process of the cluster: prepared once, then given item after item.
 
     Rows carry pickles, which Arrow need not read.
@@ -44,7 +44,7 @@ class _Worker(Generic[T, R]):
         return {"result": pickle.dumps(self._work(pickle.loads(row["item"])))}  # noqa: S301
 
 
-class Cluster:
+class RayCluster:
     """Connection of this process to a cluster. Created by :func:`open_cluster` only."""
 
     def __init__(self, address: str) -> None:
@@ -58,17 +58,17 @@ class Cluster:
         """
         waiting = iter(items)
         while window := await asyncio.to_thread(lambda: list(islice(waiting, WINDOW))):
-            results = await self._guarded(lambda window=window: _results(prepare, window))
+            results = await self._run_step(lambda window=window: _run_window(prepare, window))
             for item in window:
-                yield item, await self._guarded(lambda results=results: next(results))
+                yield item, await self._run_step(lambda results=results: next(results))
 
-    async def _guarded(self, step: Callable[[], T]) -> T:
+    async def _run_step(self, step: Callable[[], T]) -> T:
         try:
             return await asyncio.to_thread(step)
         except FootpathError:
             raise
         except Exception as error:
-            if (cause := _cause(error)) is not None:
+            if (cause := _find_cause(error)) is not None:
                 raise cause from error
             raise UnavailableError(
                 f"the Ray cluster at {self.address} failed ({(str(error).strip() or type(error).__name__).splitlines()[-1][:300]}). Are its nodes up, "
@@ -77,7 +77,7 @@ class Cluster:
 
 
 @asynccontextmanager
-async def open_cluster(address: str) -> AsyncGenerator[Cluster]:
+async def open_cluster(address: str) -> AsyncGenerator[RayCluster]:
     """Join the cluster at ``host:port`` (or ``auto``: the one of this machine), and leave it at the end.
 
     Raises:
@@ -86,9 +86,9 @@ async def open_cluster(address: str) -> AsyncGenerator[Cluster]:
     """
     await asyncio.to_thread(_join, address)
     try:
-        yield Cluster(address)
+        yield RayCluster(address)
     finally:
-        await asyncio.to_thread(_leave)
+        await asyncio.to_thread(_shut_down)
 
 
 def _join(address: str) -> None:
@@ -114,8 +114,8 @@ def _join(address: str) -> None:
 
 def _reach(address: str) -> None:
     """Check that something listens at the address: Ray itself would wait for minutes."""
-    host, found, port = address.rpartition(":")
-    if not found:
+    host, separator, port = address.rpartition(":")
+    if not separator:
         return
     try:
         socket.create_connection((host.strip("[]"), int(port)), CONNECT_SECONDS).close()
@@ -123,28 +123,28 @@ def _reach(address: str) -> None:
         raise UnavailableError(_NOT_THERE.format(address=address, why=error)) from error
 
 
-def _leave() -> None:
+def _shut_down() -> None:
     import ray
 
     ray.shutdown()
 
 
-def _results(prepare: Callable[[], Work[T, R]], window: list[T]) -> Iterator[R]:
+def _run_window(prepare: Callable[[], Work[T, R]], window: list[T]) -> Iterator[R]:
     import ray
     import ray.data
 
     cores = max(1, int(ray.cluster_resources().get("CPU", 1)))
     rows = [{"item": pickle.dumps(item)} for item in window]
     data: Any = ray.data.from_items(rows, override_num_blocks=len(rows))
-    mapped = data.map(_Worker, fn_constructor_args=(prepare,), concurrency=(1, min(cores, len(rows))), num_cpus=1)
+    mapped = data.map(_RayWorker, fn_constructor_args=(prepare,), concurrency=(1, min(cores, len(rows))), num_cpus=1)
     return (pickle.loads(row["result"]) for row in mapped.iter_rows())  # noqa: S301  from our own workers
 
 
-def _cause(error: BaseException) -> FootpathError | None:
+def _find_cause(error: BaseException) -> FootpathError | None:
     """Return the error of our own function below Ray's wrappers, if there is one."""
-    seen: BaseException | None = error
-    while seen is not None:
-        if isinstance(seen, FootpathError):
-            return seen
-        seen = getattr(seen, "cause", None) or seen.__cause__
+    current: BaseException | None = error
+    while current is not None:
+        if isinstance(current, FootpathError):
+            return current
+        current = getattr(current, "cause", None) or current.__cause__
     return None

@@ -6,29 +6,29 @@ from functools import partial
 from pathlib import Path
 
 from domain.errors import UsageError
-from graph.blocks import Block, Counted, count_block
+from graph.blocks import Block, CountedBlock, count_block
 from graph.function_names import NameIndex
-from graph.ingest import Progress, Spread
+from graph.ingest import ImportProgress, SpreadBlocks
 from retriever.index import Vectors
-from retriever.indexing import Portion, put_portion, unindexed
-from wiring.cluster import Cluster, Work
+from retriever.indexing import Portion, put_portion, select_unindexed
+from wiring.cluster import RayCluster, Work
 from wiring.container import Container
-from wiring.embedders import encoder_in
+from wiring.encoders import load_encoder
 
 PORTIONS = 256
 """Portions of texts that are under way at once: 131,072 documents, some 100 MB."""
 
 
-def counting(cluster: Cluster, names: NameIndex) -> Spread:
+def create_spread(cluster: RayCluster, names: NameIndex) -> SpreadBlocks:
     """Return a ``Spread`` for search trees, which every node must see under the same paths. Only counts come back."""
 
-    def spread(blocks: Iterator[Block]) -> AsyncGenerator[tuple[Block, Counted]]:
-        return cluster.map(partial(_counter, names), blocks)
+    def spread(blocks: Iterator[Block]) -> AsyncGenerator[tuple[Block, CountedBlock]]:
+        return cluster.map(partial(_create_counter, names), blocks)
 
     return spread
 
 
-async def embed(cluster: Cluster, container: Container, progress: Progress) -> None:
+async def embed(cluster: RayCluster, container: Container, progress: ImportProgress) -> None:
     """Put the vectors of new and changed documents into the index.
 
     Every node must see an encoder of one's own under the same path.
@@ -38,11 +38,11 @@ async def embed(cluster: Cluster, container: Container, progress: Progress) -> N
         UsageError: the encoder is not there.
     """
     folder = container.settings.encoder_folder
-    own, index, _ = await container.retrieval()
-    encoder = partial(_encoder, folder and await asyncio.to_thread(folder.resolve), own.identity)
+    own, index, _ = await container.get_retrieval()
+    encoder = partial(_create_encoder, folder and await asyncio.to_thread(folder.resolve), own.identity)
     total = (await container.graph.statistics()).documents
     done = 0
-    async for group in _groups(unindexed(container.graph.documents(), await index.digests())):
+    async for group in _group_portions(select_unindexed(container.graph.documents(), await index.fetch_digests())):
         waiting = iter(group)
         async for _, vectors in cluster.map(encoder, [[text for _, text, _ in portion] for portion in group]):
             portion = next(waiting)
@@ -51,7 +51,7 @@ async def embed(cluster: Cluster, container: Container, progress: Progress) -> N
             progress("embed", done, total)
 
 
-async def _groups(portions: AsyncIterator[Portion]) -> AsyncIterator[list[Portion]]:
+async def _group_portions(portions: AsyncIterator[Portion]) -> AsyncIterator[list[Portion]]:
     """Group as many portions as are under way at once: the encoder is loaded once for each group."""
     group: list[Portion] = []
     async for portion in portions:
@@ -63,12 +63,12 @@ async def _groups(portions: AsyncIterator[Portion]) -> AsyncIterator[list[Portio
         yield group
 
 
-def _counter(names: NameIndex) -> Work[Block, Counted]:
+def _create_counter(names: NameIndex) -> Work[Block, CountedBlock]:
     return lambda block: count_block(block, names)
 
 
-def _encoder(folder: Path | None, identity: str) -> Work[list[str], Vectors]:
-    embedder = encoder_in(folder, threads=1)
+def _create_encoder(folder: Path | None, identity: str) -> Work[list[str], Vectors]:
+    embedder = load_encoder(folder, threads=1)
     if embedder.identity != identity:
         raise UsageError(
             f"a node has another encoder in {folder}: {embedder.identity} for {identity}; copy the whole folder to every node"

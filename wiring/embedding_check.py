@@ -5,15 +5,15 @@ from typing import TYPE_CHECKING
 
 from domain.errors import ModelUnavailableError
 from domain.model import Model
-from wiring.embedders import embedder_with, embedding_service
+from wiring.encoders import create_embedding_service, wrap_embedding_service
 from wiring.settings import Settings
 
 if TYPE_CHECKING:
     from agent.llm.client.embeddings import OpenaiEmbeddings
     from agent.llm.client.transport import Addresses
 
-_ASKED = "What will the weather be like tomorrow in Oslo?"
-_ALIKE = (
+_QUERY = "What will the weather be like tomorrow in Oslo?"
+_TOOL_TEXTS = (
     "weather: daily forecast. Temperature and rain of the next days at a place.",
     "currency: convert. Changes an amount of money from one currency to another.",
 )
@@ -57,49 +57,49 @@ async def check_embedding(settings: Settings, addresses: "Addresses | None" = No
     Raises:
         UsageError: the settings name none.
     """
-    service = embedding_service(settings, addresses)
+    service = create_embedding_service(settings, addresses)
     report = EmbeddingReport(url=settings.embedding_url, model=settings.embedding_name)
     try:
-        return await _asked(settings, service, report)
+        return await _measure(settings, service, report)
     except ModelUnavailableError as error:
         return report.model_copy(update={"failure": error.kind, "error": str(error)})
     finally:
         await service.close()
 
 
-async def _asked(settings: Settings, service: "OpenaiEmbeddings", report: EmbeddingReport) -> EmbeddingReport:
-    (row,) = await service.rows(["ready"])
-    embedder = embedder_with(service, settings, row.size)
+async def _measure(settings: Settings, service: "OpenaiEmbeddings", report: EmbeddingReport) -> EmbeddingReport:
+    (row,) = await service.embed(["ready"])
+    embedder = wrap_embedding_service(service, settings, row.size)
     began = time.perf_counter()
-    asked = (await embedder.embed([_ASKED], "query"))[0]
+    query_vector = (await embedder.embed([_QUERY], "query"))[0]
     seconds = time.perf_counter() - began
-    texts = [*_ALIKE, *(f"tool {n}: number {n}" for n in range(2, settings.embedding_batch))]
+    texts = [*_TOOL_TEXTS, *(f"tool {n}: number {n}" for n in range(2, settings.embedding_batch))]
     began = time.perf_counter()
     batch = await embedder.embed(texts, "document")
     speed = len(texts) / (time.perf_counter() - began)
     alone = [(await embedder.embed([text], "document"))[0] for text in (texts[0], texts[-1])]
-    found = {
+    measured = {
         "dimension": row.size,
         "ordered": all(float(one @ batch[place]) > _SAME for one, place in zip(alone, (0, -1), strict=True)),
-        "sensible": bool(asked @ batch[0] > asked @ batch[1]),
+        "sensible": bool(query_vector @ batch[0] > query_vector @ batch[1]),
         "seconds": seconds,
         "texts_a_second": speed,
         "identity": embedder.identity,
     }
-    report = report.model_copy(update=found)
-    return report.model_copy(update={"advice": _advice(settings, report)})
+    report = report.model_copy(update=measured)
+    return report.model_copy(update={"advice": _advise(settings, report)})
 
 
-def _advice(settings: Settings, report: EmbeddingReport) -> tuple[str, ...]:
-    told: list[str] = []
+def _advise(settings: Settings, report: EmbeddingReport) -> tuple[str, ...]:
+    advice: list[str] = []
     if settings.embedding_dimension != report.dimension:
-        told.append(f"set FOOTPATH_EMBEDDING_DIMENSION={report.dimension}")
+        advice.append(f"set FOOTPATH_EMBEDDING_DIMENSION={report.dimension}")
     if settings.embedder != "service":
-        told.append("set FOOTPATH_EMBEDDER=service, then index the tools with scripts/reindex.py")
+        advice.append("set FOOTPATH_EMBEDDER=service, then index the tools with scripts/reindex.py")
     if not report.ordered:
-        told.append("a text's vector in a batch is not the one it has alone: set FOOTPATH_EMBEDDING_BATCH=1")
+        advice.append("a text's vector in a batch is not the one it has alone: set FOOTPATH_EMBEDDING_BATCH=1")
     if not report.sensible:
-        told.append(
+        advice.append(
             "a question about the weather is nearer to a tool for money: is it an embedding model, are the prefixes right?"
         )
-    return tuple(told)
+    return tuple(advice)

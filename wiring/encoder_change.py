@@ -18,12 +18,12 @@ from retriever.backends.edge_folder import EdgeFolder
 from retriever.backends.qdrant import QdrantIndex
 from retriever.calibration import REFERENCE_ENCODER, calibrate, describe_indistinctness
 from retriever.index import Embedder, VectorIndex
-from retriever.indexing import put_portion, unindexed
+from retriever.indexing import put_portion, select_unindexed
 from wiring.container import Container
-from wiring.encoder_choices import SETTINGS, EncoderChoice, choices_here, open_encoder
 from wiring.encoder_state import COMPARISON, EncoderState, EncoderVectors
+from wiring.encoders import SETTINGS, EncoderChoice, list_choices, open_encoder
 from wiring.indexing import publish_words
-from wiring.links import link, unseen
+from wiring.links import ignore_progress, link
 from wiring.reranker import read_chosen_reranker
 from wiring.store_encoders import PLACE, OpenVectors
 
@@ -35,7 +35,7 @@ Progress = Callable[[int, int], None]
 
 
 @dataclass(frozen=True, slots=True)
-class Brought:
+class VectorUpdate:
     """Counts of an update of vectors."""
 
     tools: int
@@ -59,7 +59,7 @@ class EncoderChange:
 
     async def prepare(
         self, choice: EncoderChoice, progress: Progress, *, threads: int | None = 1, again: bool = False
-    ) -> Brought:
+    ) -> VectorUpdate:
         """Make this encoder's vectors of all tools, memories and solutions, beside those in use.
 
         Called again, it goes on.
@@ -77,74 +77,76 @@ class EncoderChange:
         async with AsyncExitStack() as stack:
             embedder, close = await open_encoder(choice, self._container.settings, self._encoders.services, threads)
             stack.push_async_callback(close)
-            state = await self._encoders.state()
-            in_force = await self.in_force()
+            state = await self._encoders.load_state()
+            in_force = await self.find_vectors_in_use()
             if again and state.beside is not None and state.beside.identity != embedder.identity:
                 await self.discard()
-                state = await self._encoders.state()
+                state = await self._encoders.load_state()
             _check(state, in_force, embedder, again=again)
             await read_chosen_reranker(self._container.settings, embedder.identity)
             if in_force is not None:
-                await self._encoders.index_of(in_force)  # fails where another process owns the index
+                await self._encoders.open_index(in_force)  # fails where another process owns the index
             await embedder.embed([_PROBE], "document")
             await self._calibrate(embedder, anew=state.beside is None)
-            beside = state.beside or await self._begin(state, in_force, EncoderVectors(
+            new_vectors = state.beside or await self._begin(state, in_force, EncoderVectors(
                 encoder=choice, identity=embedder.identity, dimension=embedder.dimension, at=datetime.now(UTC)
             ))  # fmt: skip
-            index = await self._encoders.index_of(beside, beside=True)
-            brought = await bring_up_to_date(self._container, embedder, index, progress)
-            await embed_beside(self._container, embedder)
-            await self._encoders.change(state.model_copy(update={"beside": beside, "whole": True}))
-            return brought
+            index = await self._encoders.open_index(new_vectors, beside=True)
+            update = await update_vectors(self._container, embedder, index, progress)
+            await embed_memories_and_solutions(self._container, embedder)
+            await self._encoders.change(state.model_copy(update={"beside": new_vectors, "whole": True}))
+            return update
 
-    async def in_force(self, known: str = "") -> EncoderVectors | None:
+    async def find_vectors_in_use(self, preferred: str = "") -> EncoderVectors | None:
         """Return the vectors in use, whoever made them; None where there are none.
 
-        Settings may name another encoder by now. ``known``: of several encoders' vectors, prefer those of this one.
+        Settings may name another encoder by now. ``preferred``: of several encoders' vectors, prefer those of this one.
         """
-        kept, current = (await self._encoders.state()).in_use, await self._encoders.current()
-        place = kept.place if kept else current.place
-        makers = await self._makers(place)
+        stored, current = (await self._encoders.load_state()).in_use, await self._encoders.get_current_vectors()
+        place = stored.place if stored else current.place
+        makers = await self._find_makers(place)
         if not makers:
             return None
-        switched = kept is not None and (kept.identity, kept.dimension) in makers
-        if kept is not None and switched and kept.identity != current.identity:
+        switched = stored is not None and (stored.identity, stored.dimension) in makers
+        if stored is not None and switched and stored.identity != current.identity:
             # Only another process's settings name this encoder; this process goes on with the former vectors.
-            return kept.model_copy(update={"encoder": (await self._at_hand()).get(kept.identity, SETTINGS)})
+            return stored.model_copy(
+                update={"encoder": (await self._find_available_encoders()).get(stored.identity, SETTINGS)}
+            )
         if (current.identity, current.dimension) in makers:
             return current
-        at_hand = await self._at_hand()
-        identity, dimension = min(makers, key=lambda one: (one[0] != known, one[0] not in at_hand, one))
-        choice = at_hand.get(identity, SETTINGS)
+        available = await self._find_available_encoders()
+        identity, dimension = min(makers, key=lambda one: (one[0] != preferred, one[0] not in available, one))
+        choice = available.get(identity, SETTINGS)
         return EncoderVectors(encoder=choice, identity=identity, dimension=dimension, place=place)
 
-    async def _at_hand(self) -> dict[str, EncoderChoice]:
+    async def _find_available_encoders(self) -> dict[str, EncoderChoice]:
         """Return the usable encoders here, by identity, without those whose files are broken."""
-        found: dict[str, EncoderChoice] = {}
-        for choice in await asyncio.to_thread(choices_here, self._container.settings):
+        choices: dict[str, EncoderChoice] = {}
+        for choice in await asyncio.to_thread(list_choices, self._container.settings):
             try:
-                found.setdefault((await self._encoders.embedder_of(choice)).identity, choice)
+                choices.setdefault((await self._encoders.get_embedder(choice)).identity, choice)
             except FootpathError as error:
                 _log.warning("an encoder cannot be used: %s", error)
-        return found
+        return choices
 
-    async def _makers(self, place: str) -> list[tuple[str, int]]:
+    async def _find_makers(self, place: str) -> list[tuple[str, int]]:
         container = self._container
         if container.vectors_on_server:
-            index = container.server_index()
+            index = container.create_server_index()
             try:
-                return await index.in_force()
+                return await index.list_active_encoders()
             finally:
                 await index.close()
-        maker = await asyncio.to_thread(EdgeFolder(container.folder.root / place).made_by)
+        maker = await asyncio.to_thread(EdgeFolder(container.folder.root / place).find_identity)
         if maker is None:
             return []
         vectors = EncoderVectors(encoder=SETTINGS, identity=maker[0], dimension=maker[1], place=place)
-        return [maker] if await (await self._encoders.index_of(vectors)).count() else []
+        return [maker] if await (await self._encoders.open_index(vectors)).count() else []
 
-    async def state(self) -> EncoderState:
+    async def get_state(self) -> EncoderState:
         """Return the state of the change."""
-        return await self._encoders.state()
+        return await self._encoders.load_state()
 
     async def switch(self) -> EncoderVectors:
         """Search by the new vectors from now on, in every process; searches that began with the others finish with them.
@@ -154,12 +156,12 @@ class EncoderChange:
         Raises:
             ConflictError: no new vectors are ready, or the vectors before the last switch are still kept.
         """
-        state = await self._encoders.state()
+        state = await self._encoders.load_state()
         if state.beside is None or not state.whole:
             raise ConflictError(
                 "no vectors of another encoder are ready: prepare them first, and let that come to its end"
             )
-        _check_room(state, await self.in_force(), state.beside.identity)
+        _check_room(state, await self.find_vectors_in_use(), state.beside.identity)
         return await self._switch(state.beside, state, beside=True)
 
     async def switch_back(self) -> EncoderVectors:
@@ -168,24 +170,24 @@ class EncoderChange:
         Raises:
             ConflictError: none are kept.
         """
-        state = await self._encoders.state()
+        state = await self._encoders.load_state()
         if state.former is None:
             raise ConflictError("no former vectors are kept: there was no switch, or they were dropped")
         return await self._switch(state.former, state, beside=False)
 
     async def discard(self) -> list[str]:
         """Delete the new vectors, finished or not; return the names of what was deleted."""
-        state = await self._encoders.state()
+        state = await self._encoders.load_state()
         if state.beside is None:
             return []
         gone = await self._delete(state.beside, beside=True)
         await self._encoders.change(state.model_copy(update={"beside": None, "whole": False}))
-        await self._encoders.note(COMPARISON, "")
+        await self._encoders.write_note(COMPARISON, "")
         return gone
 
     async def drop_former(self) -> list[str]:
         """Delete the vectors in use before the last switch, so that nobody can switch back; return the names."""
-        state = await self._encoders.state()
+        state = await self._encoders.load_state()
         if state.former is None:
             return []
         gone = await self._delete(state.former, beside=False)
@@ -194,12 +196,12 @@ class EncoderChange:
 
     async def drop_older(self, older: EncoderVectors) -> list[str]:
         """Delete replaced vectors of the encoder in use, after it made them anew; return the names of what was deleted."""
-        in_use = (await self.state()).in_use
+        in_use = (await self.get_state()).in_use
         if in_use is None or in_use.identity != older.identity:
             return []
         if not self._container.vectors_on_server:
             return [] if in_use.place == older.place else await self._delete(older, beside=False)
-        index = await self._encoders.index_of(in_use)
+        index = await self._encoders.open_index(in_use)
         assert isinstance(index, QdrantIndex)  # noqa: S101
         return await index.drop_older()
 
@@ -211,31 +213,31 @@ class EncoderChange:
         if embedder.identity == REFERENCE_ENCODER:
             return
         scales = self._encoders.scales
-        found = None if anew else await scales.read(embedder.identity)
-        found = found or await calibrate(embedder)
-        if found.flat:
-            raise UsageError(describe_indistinctness(found))
-        await scales.keep(found)
+        calibration = None if anew else await scales.read(embedder.identity)
+        calibration = calibration or await calibrate(embedder)
+        if calibration.is_flat:
+            raise UsageError(describe_indistinctness(calibration))
+        await scales.keep(calibration)
 
     async def _begin(self, state: EncoderState, in_force: EncoderVectors | None, new: EncoderVectors) -> EncoderVectors:
-        place = place_for(new.identity, {one.place for one in (in_force, state.former) if one})
-        beside = new.model_copy(update={"place": place})
-        await self._encoders.note(COMPARISON, "")
-        await self._encoders.change(state.model_copy(update={"beside": beside, "whole": False}))
-        return beside
+        place = choose_folder(new.identity, {one.place for one in (in_force, state.former) if one})
+        new_vectors = new.model_copy(update={"place": place})
+        await self._encoders.write_note(COMPARISON, "")
+        await self._encoders.change(state.model_copy(update={"beside": new_vectors, "whole": False}))
+        return new_vectors
 
     async def _switch(self, to: EncoderVectors, state: EncoderState, *, beside: bool) -> EncoderVectors:
         container, opened = self._container, await self._encoders.open(to, beside=beside)
         # Most of the work is done before the lock is taken; the second call has only the rest to do.
         await catch_up(container, opened)
-        async with container.changing:
+        async with container.change_lock:
             await catch_up(container, opened)
-            before, now = await self.in_force(), to.model_copy(update={"at": datetime.now(UTC)})
-            await _put_in_force(container, opened)
+            before, now = await self.find_vectors_in_use(), to.model_copy(update={"at": datetime.now(UTC)})
+            await _activate(container, opened)
             anew = before is not None and before.identity == now.identity
-            left = {"beside": None, "whole": False} if beside else {}
+            cleared = {"beside": None, "whole": False} if beside else {}
             former = state.former if anew else before
-            await self._encoders.change(state.model_copy(update={"in_use": now, "former": former, **left}))
+            await self._encoders.change(state.model_copy(update={"in_use": now, "former": former, **cleared}))
             await catch_up(container, opened)  # tools that another process admitted before it knew of the switch
         return now
 
@@ -243,10 +245,10 @@ class EncoderChange:
         container = self._container
         if container.vectors_on_server:
             async with AsyncExitStack() as stack:
-                index = container.server_index()
+                index = container.create_server_index()
                 stack.push_async_callback(index.close)
                 await self._encoders.close(vectors)
-                return await index.delete(vectors.identity, vectors.dimension, beside=beside)
+                return await index.delete(vectors.identity, vectors.dimension, staged=beside)
         await self._encoders.close(vectors)
         place = container.folder.root / (vectors.place or PLACE)
         return [place.name] if await asyncio.to_thread(EdgeFolder(place).delete) else []
@@ -278,54 +280,56 @@ def _check_room(state: EncoderState, in_force: EncoderVectors | None, identity: 
         )
 
 
-def place_for(identity: str, taken: set[str]) -> str:
+def choose_folder(identity: str, used: set[str]) -> str:
     """Return the name of a new folder for an encoder's vectors."""
     name = f"{PLACE}-{hashlib.blake2b(identity.encode(), digest_size=6).hexdigest()}"
-    return name if name not in taken else f"{name}-2"
+    return name if name not in used else f"{name}-2"
 
 
 async def catch_up(container: Container, opened: OpenVectors) -> None:
     """Make vectors of all that came since they were made, and remove those of what is gone."""
-    await bring_up_to_date(container, opened.embedder, opened.index, unseen)
-    await embed_beside(container, opened.embedder)
+    await update_vectors(container, opened.embedder, opened.index, ignore_progress)
+    await embed_memories_and_solutions(container, opened.embedder)
 
 
-async def bring_up_to_date(container: Container, embedder: Embedder, index: VectorIndex, progress: Progress) -> Brought:
+async def update_vectors(
+    container: Container, embedder: Embedder, index: VectorIndex, progress: Progress
+) -> VectorUpdate:
     """Make the vectors of an index match the documents of the store. Unchanged documents are not embedded again."""
     ids, embedded = set[ToolId](), 0
-    total, known = (await container.graph.statistics()).documents, await index.digests()
+    total, digests = (await container.graph.statistics()).documents, await index.fetch_digests()
 
-    async def told() -> AsyncIterator[ToolDoc]:
+    async def iterate_documents() -> AsyncIterator[ToolDoc]:
         async for tool in container.graph.documents():
             ids.add(tool.id)
             yield tool
 
-    async for portion in unindexed(told(), known):
+    async for portion in select_unindexed(iterate_documents(), digests):
         await put_portion(portion, await embedder.embed([text for _, text, _ in portion], "document"), index)
         embedded += len(portion)
         progress(min(len(ids), total), total)
-    if gone := known.keys() - ids:
-        await index.remove(gone)
+    if removed := digests.keys() - ids:
+        await index.remove(removed)
     progress(len(ids), len(ids))
-    return Brought(len(ids), embedded, len(gone))
+    return VectorUpdate(len(ids), embedded, len(removed))
 
 
-async def embed_beside(container: Container, embedder: Embedder) -> None:
+async def embed_memories_and_solutions(container: Container, embedder: Embedder) -> None:
     """Make memories and solutions, of all owners, findable by this encoder too."""
     await LongTermMemory(await container.memories(), embedder).embed()
     await (await container.solutions("", embedder)).embed()
 
 
-async def link_anew(container: Container) -> None:
+async def recompute_links(container: Container) -> None:
     """Compute substitutes with the vectors in use.
 
     This takes a minute at 45,000 tools, so that it is no part of the switch, which need not wait for it.
     """
-    async with container.changing:
-        await link(container, unseen, embedded=True)
+    async with container.change_lock:
+        await link(container, ignore_progress, embedded=True)
 
 
-async def _put_in_force(container: Container, opened: OpenVectors) -> None:
+async def _activate(container: Container, opened: OpenVectors) -> None:
     """On a server, activate the vectors for all who use this encoder, with the words that go with them."""
     if isinstance(opened.index, QdrantIndex):
         await opened.index.switch()

@@ -1,15 +1,20 @@
 """State of a store's encoders, stored with the vectors: the one in use, the one being prepared, the former one."""
 
 import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Sequence
 from datetime import datetime
+from hashlib import blake2b
 from pathlib import Path
-from typing import Protocol
+from typing import Literal, Protocol
 
 from pydantic import ValidationError
 
 from domain.errors import UnavailableError
-from domain.model import Model, what_is_wrong
-from wiring.encoder_choices import EncoderChoice
+from domain.model import Model, describe_errors
+from retriever.calibration import REFERENCE_ENCODER, CosineScale, EncoderCalibration, build_scale, calibrate
+from retriever.index import Embedder, Vectors
+from wiring.encoders import EncoderChoice
 from wiring.private_files import FILE
 
 STATE = "encoder"
@@ -41,7 +46,7 @@ class EncoderState(Model):
     """Vectors in use before the last switch, kept until they are dropped, so that one can switch back."""
 
 
-class Notes(Protocol):
+class NoteStore(Protocol):
     """A few texts stored with the vectors, each replaced at once. All methods may raise ``UnavailableError``."""
 
     async def read(self, key: str) -> str:
@@ -92,7 +97,7 @@ class FolderNotes:
             raise UnavailableError(f"cannot write {file} ({error.strerror}); free some space and try again") from error
 
 
-async def read_state(notes: Notes) -> EncoderState:
+async def read_state(notes: NoteStore) -> EncoderState:
     """Read the stored state. ``UnavailableError`` where it cannot be read."""
     text = await notes.read(STATE)
     if not text:
@@ -101,11 +106,105 @@ async def read_state(notes: Notes) -> EncoderState:
         return EncoderState.model_validate_json(text)
     except ValidationError as error:
         raise UnavailableError(
-            f"what is kept of the store's encoder cannot be read ({what_is_wrong(error)}): a newer version has written it, "
+            f"what is kept of the store's encoder cannot be read ({describe_errors(error)}): a newer version has written it, "
             "or it is damaged; delete encoder.json of the store's folder, and the encoder of the settings counts again"
         ) from error
 
 
-async def write_state(notes: Notes, state: EncoderState) -> None:
+async def write_state(notes: NoteStore, state: EncoderState) -> None:
     """Store the state, which every process follows from now on. Raises ``UnavailableError``."""
     await notes.write(STATE, state.model_dump_json())
+
+
+_log = logging.getLogger(__name__)
+
+
+class EncoderScales:
+    """Scales of one store. Each encoder has a note of its own, so that no encoder is read with another one's scale."""
+
+    def __init__(self, notes: Callable[[], Awaitable[NoteStore]]) -> None:
+        self._notes = notes
+        self._scales: dict[str, CosineScale] = {}
+        self._lock = asyncio.Lock()
+
+    async def read(self, identity: str) -> EncoderCalibration | None:
+        """Return the stored calibration of an encoder; None where there is none that can be read.
+
+        Raises ``UnavailableError``.
+        """
+        text = await (await self._notes()).read(build_note_key(identity))
+        if not text:
+            return None
+        try:
+            return EncoderCalibration.model_validate_json(text)
+        except ValidationError as error:
+            _log.warning("the scale of %s cannot be read (%s): it is measured anew", identity, describe_errors(error))
+            return None
+
+    async def keep(self, calibration: EncoderCalibration) -> None:
+        """Store a calibration with the vectors, for every process that opens them. Raises ``UnavailableError``."""
+        await (await self._notes()).write(build_note_key(calibration.identity), calibration.model_dump_json())
+        self._scales[calibration.identity] = build_scale(calibration)
+
+    async def get_scale(self, embedder: Embedder) -> CosineScale:
+        """Return an encoder's scale; measure it where none is stored, as in a store of an earlier version.
+
+        Raises ``UnavailableError``.
+        """
+        identity = embedder.identity
+        async with self._lock:
+            if identity not in self._scales:
+                calibration = await self.read(identity)
+                if calibration is None:
+                    calibration = await calibrate(embedder)
+                    _log.info("the scale of %s was measured: %s", identity, calibration.tools)
+                    await self._try_to_keep(calibration)
+                self._scales[identity] = build_scale(calibration)
+            return self._scales[identity]
+
+    async def _try_to_keep(self, calibration: EncoderCalibration) -> None:
+        """Store a calibration where possible: a search goes on where the store cannot be written."""
+        try:
+            await self.keep(calibration)
+        except UnavailableError as error:
+            _log.warning("the scale of %s is measured again next time: %s", calibration.identity, error)
+
+
+class ScaledEmbedder:
+    """An encoder whose scale is stored with a store's vectors."""
+
+    def __init__(self, embedder: Embedder, scales: EncoderScales) -> None:
+        self._embedder = embedder
+        self._scales = scales
+
+    @property
+    def identity(self) -> str:
+        """Return the encoder's identity."""
+        return self._embedder.identity
+
+    @property
+    def dimension(self) -> int:
+        """Return the encoder's dimension."""
+        return self._embedder.dimension
+
+    async def embed(self, texts: Sequence[str], role: Literal["query", "document"]) -> Vectors:
+        """Embed texts with the encoder."""
+        return await self._embedder.embed(texts, role)
+
+    async def read(self, texts: Sequence[str]) -> list[Vectors]:
+        """Read texts with the encoder."""
+        return await self._embedder.read(texts)
+
+    async def scale(self) -> CosineScale:
+        """Return the scale stored with the vectors. Raises ``UnavailableError``."""
+        return await self._scales.get_scale(self._embedder)
+
+
+def use_stored_scale(embedder: Embedder, scales: EncoderScales) -> Embedder:
+    """Return the encoder with its stored scale; the bundled one needs none."""
+    return embedder if embedder.identity == REFERENCE_ENCODER else ScaledEmbedder(embedder, scales)
+
+
+def build_note_key(identity: str) -> str:
+    """Return the key under which the scale of an encoder is kept with the vectors."""
+    return f"scale-{blake2b(identity.encode(), digest_size=6).hexdigest()}"

@@ -7,10 +7,10 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
-from agent.execution.executor import Executor
+from agent.execution.executor import Executor, RoutedExecutor
 from agent.execution.host_memory import HostMemory
-from agent.execution.routed import RoutedExecutor
-from agent.execution.secrets import Secrets
+from agent.execution.json_client import JsonHttpClient
+from agent.execution.secret_store import SecretStore
 from domain.errors import UsageError
 from domain.side_effect import MCP
 from wiring.container import Container
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from agent.execution.mcp import McpParameters
 
 
-def http_parameters(settings: Settings) -> "HttpParameters":
+def build_http_parameters(settings: Settings) -> "HttpParameters":
     """Return the limits of calls."""
     from agent.execution.http import HttpParameters
 
@@ -36,8 +36,8 @@ def http_parameters(settings: Settings) -> "HttpParameters":
     )
 
 
-def live_executor(
-    container: Container, secrets: Secrets, owner: str = "", memory: HostMemory | None = None
+def create_live_executor(
+    container: Container, secrets: SecretStore, owner: str = "", memory: HostMemory | None = None
 ) -> Executor:
     """Create an executor that makes calls, over HTTP and to MCP servers, with these secrets; the caller closes it.
 
@@ -46,29 +46,29 @@ def live_executor(
     """
     from agent.execution.http import HttpExecutor
 
-    def of_servers() -> Executor:
+    def create_mcp_executor() -> Executor:
         from agent.execution.mcp import McpExecutor
 
         return McpExecutor(container.mcp_sessions(), secrets=secrets, owner=owner)
 
     http = HttpExecutor(
-        http_parameters(container.settings), secrets=secrets, memory=memory or container.host_memory, owner=owner
+        build_http_parameters(container.settings), secrets=secrets, memory=memory or container.host_memory, owner=owner
     )
-    return RoutedExecutor(http, {MCP: of_servers})
+    return RoutedExecutor(http, {MCP: create_mcp_executor})
 
 
-def mcp_parameters(settings: Settings) -> "McpParameters":
+def build_mcp_parameters(settings: Settings) -> "McpParameters":
     """Return the limits of sessions with MCP servers, and the commands that may be started.
 
     ``UsageError`` where a variable that a command names is not set.
     """
-    from agent.execution.mcp import Command, McpParameters
+    from agent.execution.mcp import McpParameters, ServerCommand
     from agent.execution.mcp.parameters import MIB
 
     commands = {
-        name: Command(
+        name: ServerCommand(
             one.command,
-            _environment(name, one.environment),
+            _read_environment(name, one.environment),
             frozenset(one.keys),
             one.folder,
             one.memory * MIB,
@@ -77,10 +77,10 @@ def mcp_parameters(settings: Settings) -> "McpParameters":
         )
         for name, one in settings.mcp_commands.items()
     }
-    return McpParameters(http=http_parameters(settings), commands=commands, sessions=settings.mcp_sessions)
+    return McpParameters(http=build_http_parameters(settings), commands=commands, sessions=settings.mcp_sessions)
 
 
-def _environment(command: str, names: Sequence[str]) -> dict[str, str]:
+def _read_environment(command: str, names: Sequence[str]) -> dict[str, str]:
     if missing := [name for name in names if name not in os.environ]:
         raise UsageError(
             f"FOOTPATH_MCP_COMMANDS gives {command} the variable {missing[0]}, which is not set; set it, or take it out"
@@ -89,7 +89,7 @@ def _environment(command: str, names: Sequence[str]) -> dict[str, str]:
 
 
 @asynccontextmanager
-async def replay_of(container: Container, paths: Sequence[Path]) -> AsyncGenerator[Executor]:
+async def open_replay(container: Container, paths: Sequence[Path]) -> AsyncGenerator[Executor]:
     """Yield a replay executor over these files.
 
     They are joined with the store's documents, and the store is not changed.
@@ -102,8 +102,8 @@ async def replay_of(container: Container, paths: Sequence[Path]) -> AsyncGenerat
     from graph.backends.memory import MemoryGraph
     from graph.backends.sqlite_recordings import SqliteRecordings
     from graph.function_names import NameIndex
-    from graph.ingest import Ingest
-    from graph.sources import read_records
+    from graph.ingest import GraphImporter
+    from graph.input_files import read_records
 
     sources = [read_records(path, "calls") for path in paths]
     with TemporaryDirectory(prefix="footpath-calls-") as folder:
@@ -113,13 +113,26 @@ async def replay_of(container: Container, paths: Sequence[Path]) -> AsyncGenerat
             names = NameIndex()
             async for document in container.graph.documents():
                 names.add(document)
-            ingest = Ingest(MemoryGraph(), recordings, _silent, strict=True)
+            ingest = GraphImporter(MemoryGraph(), recordings, _ignore_progress, strict=True)
             for source in sources:
-                await ingest.records(source, names)
+                await ingest.import_records(source, names)
             yield ReplayExecutor(recordings, floor=container.settings.replay_floor)
         finally:
             await recordings.close()
 
 
-def _silent(stage: str, done: int, total: int | None) -> None:
+def _ignore_progress(stage: str, done: int, total: int | None) -> None:
     """Ignore the progress: reading a file of calls is over before a bar could be read."""
+
+
+@asynccontextmanager
+async def open_json_client(settings: Settings) -> AsyncGenerator[JsonHttpClient]:
+    """Yield a client that connects when first used; it is closed at the end."""
+    from agent.execution.http.guard import AddressGuard
+    from agent.execution.http.guarded_json_client import GuardedJsonClient
+
+    exchange = GuardedJsonClient(AddressGuard(settings.allow_hosts))
+    try:
+        yield exchange
+    finally:
+        await exchange.close()

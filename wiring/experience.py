@@ -10,17 +10,17 @@ from numpy.typing import NDArray
 
 from agent.memory.recall import SECONDS
 from domain.errors import FootpathError
-from domain.memory import NearMemories
+from domain.memory import MemorySearch
 from domain.tool import FINISH, ToolId
 from graph.facts import Edge
-from retriever.experience import Precedent, Walked
+from retriever.experience import Precedent, TransitionCount
 from retriever.index import Embedder
 
 _SHARED = ""
 _log = logging.getLogger(__name__)
 
 
-class Transitions(Protocol):
+class TransitionReader(Protocol):
     """Access to the transitions of a graph; see ``graph.store.GraphStore``."""
 
     async def edges_beside(self, tools: Iterable[ToolId]) -> list[Edge]: ...
@@ -34,25 +34,25 @@ class StoreExperience:
     Of memories only shared ones are read: one owner's requests must not show in another's offers.
     """
 
-    def __init__(self, graph: Transitions, memories: NearMemories, embedder: Embedder) -> None:
+    def __init__(self, graph: TransitionReader, memories: MemorySearch, embedder: Embedder) -> None:
         self._graph = graph
         self._memories = memories
         self._embedder = embedder
         self._read: set[ToolId] = set()
-        self._walked: dict[tuple[ToolId, ToolId], Walked] = {}
+        self._walked: dict[tuple[ToolId, ToolId], TransitionCount] = {}
         self._alike: dict[bytes, tuple[int, Sequence[Precedent]]] = {}
 
-    async def beside(self, tools: Iterable[ToolId]) -> Sequence[Walked]:
+    async def find_transitions(self, tools: Iterable[ToolId]) -> Sequence[TransitionCount]:
         """Return every transition out of one of these tools or into one, by source and target. Each tool is read once."""
         asked = {tool for tool in tools if tool != FINISH}
         if new := sorted(asked - self._read):
             for edge in await self._graph.edges_beside(new):
                 if edge.mark not in ("ban", "mute") and (count := edge.imported + edge.live):
-                    self._walked[edge.source, edge.target] = Walked(edge.source, edge.target, count)
+                    self._walked[edge.source, edge.target] = TransitionCount(edge.source, edge.target, count)
             self._read.update(new)
         return [one for ends, one in sorted(self._walked.items()) if not asked.isdisjoint(ends)]
 
-    async def precedents(self, request: NDArray[np.float32], limit: int) -> Sequence[Precedent]:
+    async def find_precedents(self, request: NDArray[np.float32], limit: int) -> Sequence[Precedent]:
         """Return the shared memories most like a request, best first; each request is looked up once.
 
         Empty where they are out of reach, since a search goes on without them.
@@ -60,14 +60,14 @@ class StoreExperience:
         key = request.tobytes()
         known, found = self._alike.get(key, (0, ()))
         if known < limit:
-            found = await self._near(request, limit)
+            found = await self._recall_similar(request, limit)
             self._alike[key] = (limit, found)
         return found[:limit]
 
-    async def _near(self, request: NDArray[np.float32], limit: int) -> Sequence[Precedent]:
+    async def _recall_similar(self, request: NDArray[np.float32], limit: int) -> Sequence[Precedent]:
         try:
             async with asyncio.timeout(SECONDS):
-                found = await self._memories.near(request.tolist(), self._embedder.identity, _SHARED, limit)
+                recalled = await self._memories.find_similar(request.tolist(), self._embedder.identity, _SHARED, limit)
                 scale = (await self._embedder.scale()).requests
         except TimeoutError:
             _log.warning("a search goes on without long-term memory: it did not answer within %g seconds", SECONDS)
@@ -75,4 +75,4 @@ class StoreExperience:
         except FootpathError as error:
             _log.warning("a search goes on without long-term memory: %s", error)
             return ()
-        return [Precedent(one.memory.path, scale.map(one.similarity)) for one in found]
+        return [Precedent(one.memory.path, scale.map(one.similarity)) for one in recalled]

@@ -9,7 +9,7 @@ from agent.solutions.library import SolutionLibrary
 from domain.memory import MemoryStore
 
 
-class Keeps(Protocol):
+class OwnerStores(Protocol):
     """Stores of memories and solutions: a container."""
 
     async def memories(self) -> MemoryStore:
@@ -21,17 +21,17 @@ class Keeps(Protocol):
         ...
 
 
-async def forget_owner(container: Keeps, owner: str) -> None:
+async def forget_owner(container: OwnerStores, owner: str) -> None:
     """Forget an owner's data for good. ``UnavailableError``: a store is out of reach, and some of it may remain."""
     if not owner:
         raise ValueError("what all share belongs to no owner")
     await withdraw_shared(container, owner)
     library = await container.solutions(owner)
-    await library.forget([one.id async for one in library.all() if one.owner == owner])
+    await library.forget([one.id async for one in library.iterate_all() if one.owner == owner])
     memories = await container.memories()
     await memories.remove([one.id async for one in memories.all() if one.owner == owner])
 
 
-async def withdraw_shared(container: Keeps, owner: str) -> None:
+async def withdraw_shared(container: OwnerStores, owner: str) -> None:
     """Stop sharing what came from this owner without an administrator's approval. Raises as :func:`forget_owner`."""
     await (await container.solutions("")).withdraw(owner)

@@ -12,8 +12,8 @@ import logging
 from domain.errors import FootpathError
 from domain.tool import ToolId
 from graph.store import GraphStore
-from graph.transfer.exporting import Progress
-from retriever.documents import lexical_text
+from graph.transfer.store_export import TransferProgress
+from retriever.documents import build_lexical_text
 from retriever.index import VectorIndex
 from retriever.indexing import index_tools
 from retriever.lexical import LexicalIndex
@@ -28,16 +28,16 @@ async def publish_words(graph: GraphStore, index: VectorIndex, lexical: LexicalI
     from retriever.backends.qdrant import QdrantIndex
 
     if isinstance(index, QdrantIndex):
-        await lexical.replace(await _texts(graph))
-        await tell_of_words(index, lexical)
+        await lexical.replace(await _collect_texts(graph))
+        await publish_fingerprint(index, lexical)
 
 
-async def tell_of_words(index: VectorIndex, lexical: LexicalIndex) -> None:
+async def publish_fingerprint(index: VectorIndex, lexical: LexicalIndex) -> None:
     """Publish the fingerprint of the words here. The words of an index in a folder are shared with nobody."""
     from retriever.backends.qdrant import QdrantIndex
 
     if isinstance(index, QdrantIndex):
-        await index.note(_NOTE, await lexical.fingerprint())
+        await index.note(_NOTE, await lexical.read_fingerprint())
 
 
 async def follow_others(container: Container) -> None:
@@ -47,24 +47,26 @@ async def follow_others(container: Container) -> None:
     server.
     """
     before = await _open_index(container)
-    noted, followed = await asyncio.gather(_noted(before), container.encoders.follow(), return_exceptions=True)
+    noted, followed = await asyncio.gather(
+        _read_fingerprint(before), container.encoders.follow(), return_exceptions=True
+    )
     if isinstance(followed, BaseException):
         raise followed
-    _, index, lexical = await container.retrieval()
+    _, index, lexical = await container.get_retrieval()
     if index is not before:
-        noted = await _noted(index)
+        noted = await _read_fingerprint(index)
     if isinstance(noted, BaseException):
         raise noted
-    if noted and noted == await lexical.fingerprint():
+    if noted and noted == await lexical.read_fingerprint():
         return
-    async with container.following:
+    async with container.words_lock:
         await follow_words(container.graph, index, lexical)
 
 
 async def _open_index(container: Container) -> VectorIndex | None:
     """Return the vectors in use as this process knows them; None where it knows none, or cannot open them any more."""
     try:
-        return (await container.retrieval())[1] if container.encoders.has_state else None
+        return (await container.get_retrieval())[1] if container.encoders.has_state else None
     except FootpathError:
         return None  # the vectors in use are opened next, which raises the error that matters
 
@@ -76,32 +78,32 @@ async def follow_words(graph: GraphStore, index: VectorIndex, lexical: LexicalIn
 
     A store without any tool gets an index without any word, so that a search over it finds nothing rather than fails.
     """
-    noted, here = await _noted(index), await lexical.fingerprint()
+    noted, here = await _read_fingerprint(index), await lexical.read_fingerprint()
     if not here and (noted or await index.count()):
         _log.warning("there is no readable word index here: it is made anew from the graph's documents")
     elif noted and noted != here:
         _log.info("another machine has indexed other documents: the word index is made anew from the graph's")
     elif here or (await graph.statistics()).documents:
         return  # equal fingerprints; or documents that were never indexed, which the search reports
-    await lexical.replace(await _texts(graph))
-    if noted and await lexical.fingerprint() != noted:
+    await lexical.replace(await _collect_texts(graph))
+    if noted and await lexical.read_fingerprint() != noted:
         # Two machines changed different tools at once: each published its own fingerprint, and the graph has both.
-        await tell_of_words(index, lexical)
+        await publish_fingerprint(index, lexical)
 
 
-async def _noted(index: VectorIndex | None) -> str:
+async def _read_fingerprint(index: VectorIndex | None) -> str:
     from retriever.backends.qdrant import QdrantIndex
 
-    return (await index.notes()).get(_NOTE, "") if isinstance(index, QdrantIndex) else ""
+    return (await index.read_notes()).get(_NOTE, "") if isinstance(index, QdrantIndex) else ""
 
 
-async def _texts(graph: GraphStore) -> dict[ToolId, str]:
-    return {tool.id: lexical_text(tool) async for tool in graph.documents()}
+async def _collect_texts(graph: GraphStore) -> dict[ToolId, str]:
+    return {tool.id: build_lexical_text(tool) async for tool in graph.documents()}
 
 
-async def index_documents(container: Container, progress: Progress) -> int:
+async def index_documents(container: Container, progress: TransferProgress) -> int:
     """Index every new or changed document of the graph; return their number. Raises ``UnavailableError``."""
-    embedder, index, lexical = await container.retrieval()
+    embedder, index, lexical = await container.get_retrieval()
     await embedder.scale()  # measured and stored before anything is searched by these vectors
     total = (await container.graph.statistics()).documents
     report = await index_tools(

@@ -6,7 +6,7 @@ from contextlib import AsyncExitStack
 from typing import Generic, Protocol, TypeVar
 
 
-class Store(Protocol):
+class OpenableStore(Protocol):
     """Object that is set up before it is used, and closed after."""
 
     async def setup(self) -> None: ...
@@ -15,7 +15,7 @@ class Store(Protocol):
 
 
 T = TypeVar("T")
-S = TypeVar("S", bound=Store)
+S = TypeVar("S", bound=OpenableStore)
 
 
 class Lazy(Generic[T]):

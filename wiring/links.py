@@ -9,8 +9,8 @@ import numpy as np
 
 from domain.errors import FootpathError
 from domain.tool import ToolId
-from graph.linking import Linked, Near, Progress, link_among, link_digest, link_tools
-from graph.substitution import SIMILAR
+from graph.linking import LinkingResult, LinkProgress, SimilarityMap, compute_link_digest, link_among, link_tools
+from graph.substitution import MIN_SIMILARITY
 from retriever.calibration import LinearMap
 from retriever.index import VectorIndex, Vectors
 from wiring.container import Container
@@ -40,40 +40,40 @@ class VectorNeighbours:
         self._ids: list[ToolId] = []
         self._vectors: Vectors | None = None
 
-    async def near(self, tools: Sequence[ToolId]) -> Near:
+    async def find_similar(self, tools: Sequence[ToolId]) -> SimilarityMap:
         """Return the :data:`NEAREST` similar tools of each tool that has a vector, best first.
 
         Raises ``UnavailableError``.
         """
         if self._vectors is None:
             self._vectors = await self._read()
-        return await asyncio.to_thread(self._near, set(tools), self._vectors)
+        return await asyncio.to_thread(self._find_near, set(tools), self._vectors)
 
     async def _read(self) -> Vectors:
-        known = sorted(await self._index.digests())
+        ids = sorted(await self._index.fetch_digests())
         rows: list[Vectors] = []
         # In portions: while they are read, vectors take ten times the memory that they need in the end.
-        for start in range(0, len(known), _PORTION):
-            found = await self._index.vectors(known[start : start + _PORTION])
-            self._ids += sorted(found)
-            rows += [np.stack([found[tool] for tool in sorted(found)])] if found else []
+        for start in range(0, len(ids), _PORTION):
+            vectors = await self._index.fetch_vectors(ids[start : start + _PORTION])
+            self._ids += sorted(vectors)
+            rows += [np.stack([vectors[tool] for tool in sorted(vectors)])] if vectors else []
         return np.concatenate(rows) if rows else np.empty((0, 0), np.float32)
 
-    def _near(self, tools: set[ToolId], vectors: Vectors) -> Near:
-        asked = [row for row, tool in enumerate(self._ids) if tool in tools]
-        every = len(asked) == len(self._ids)  # each pair of rows is compared once then
-        hits: dict[int, list[tuple[float, int]]] = {row: [] for row in asked}
-        for start in range(0, len(asked), _BLOCK):
-            rows = asked[start : start + _BLOCK]
-            first = start if every else 0
+    def _find_near(self, tools: set[ToolId], vectors: Vectors) -> SimilarityMap:
+        wanted_rows = [row for row, tool in enumerate(self._ids) if tool in tools]
+        compares_all = len(wanted_rows) == len(self._ids)  # each pair of rows is compared once then
+        hits: dict[int, list[tuple[float, int]]] = {row: [] for row in wanted_rows}
+        for start in range(0, len(wanted_rows), _BLOCK):
+            rows = wanted_rows[start : start + _BLOCK]
+            first = start if compares_all else 0
             scores = self._scale.map(vectors[rows] @ vectors[first:].T)
-            ours, theirs = np.nonzero(scores >= SIMILAR)
-            found: list[float] = scores[ours, theirs].tolist()
-            for one, other, score in zip(ours.tolist(), theirs.tolist(), found, strict=True):
+            ours, theirs = np.nonzero(scores >= MIN_SIMILARITY)
+            score_list: list[float] = scores[ours, theirs].tolist()
+            for one, other, score in zip(ours.tolist(), theirs.tolist(), score_list, strict=True):
                 row, column = rows[one], first + other
-                if row < column or (row > column and not every):
+                if row < column or (row > column and not compares_all):
                     hits[row].append((-score, column))
-                    if every:
+                    if compares_all:
                         hits[column].append((-score, row))
         return {
             self._ids[row]: [(self._ids[other], -score) for score, other in sorted(near)[:NEAREST]]
@@ -87,7 +87,7 @@ async def link_news(container: Container) -> None:
     The run was answered already: errors here are only logged.
     """
     try:
-        async with container.changing:
+        async with container.change_lock:
             await link_pending(container)
     except FootpathError as error:
         _log.warning("links were not brought up to date: %s", error)
@@ -102,10 +102,10 @@ async def link_pending(container: Container) -> None:
     """
     graph = container.graph
     if (await graph.link_counts()).pending and (await graph.statistics()).documents <= LINKED_AT_ONCE:
-        await link(container, unseen, embedded=True)
+        await link(container, ignore_progress, embedded=True)
 
 
-def unseen(done: int, total: int) -> None:
+def ignore_progress(done: int, total: int) -> None:
     """Ignore the progress."""
     del done, total
 
@@ -124,30 +124,32 @@ async def link_changed(container: Container, tools: Sequence[ToolId]) -> LinkedT
     """Update the links of tools that came, changed or went, and of the tools that they touch."""
     if not tools:
         return LinkedTools(0)
-    mates = {tool.rpartition("/")[0] for tool in tools}
+    toolsets = {tool.rpartition("/")[0] for tool in tools}
     states = await container.graph.link_states()
-    beside = [tool for tool in states if tool.rpartition("/")[0] in mates]
+    toolset_mates = [tool for tool in states if tool.rpartition("/")[0] in toolsets]
     if (await container.graph.statistics()).documents > LINKED_AT_ONCE:
-        return await _link_among_near(container, tools, beside)
-    await container.graph.expect_links({}, beside)
-    return LinkedTools((await link(container, unseen, embedded=True)).computed)
+        return await _link_with_nearest(container, tools, toolset_mates)
+    await container.graph.expect_links({}, toolset_mates)
+    return LinkedTools((await link(container, ignore_progress, embedded=True)).computed)
 
 
-async def _link_among_near(container: Container, tools: Sequence[ToolId], beside: Sequence[ToolId]) -> LinkedTools:
+async def _link_with_nearest(
+    container: Container, tools: Sequence[ToolId], toolset_mates: Sequence[ToolId]
+) -> LinkedTools:
     """Link tools with the most similar ones of a large store, rather than with all."""
-    embedder, index, _ = await container.retrieval()
+    embedder, index, _ = await container.get_retrieval()
     scale = (await embedder.scale()).documents
     near: dict[ToolId, list[tuple[ToolId, float]]] = {}
-    others = set(beside)
-    for tool, vector in (await index.vectors(tools)).items():
+    others = set(toolset_mates)
+    for tool, vector in (await index.fetch_vectors(tools)).items():
         hits = [hit for hit in await index.search(vector, _LOOKED_AT) if hit.id != tool]
         scored = [(hit.id, scale.map(hit.score)) for hit in hits]
-        near[tool] = [(other, score) for other, score in scored if score >= SIMILAR][:NEAREST]
+        near[tool] = [(other, score) for other, score in scored if score >= MIN_SIMILARITY][:NEAREST]
         others.update(hit.id for hit in hits)
     return LinkedTools(await link_among(container.graph, tools, others, near), waiting=len(near))
 
 
-async def link(container: Container, progress: Progress, *, embedded: bool) -> Linked:
+async def link(container: Container, progress: LinkProgress, *, embedded: bool) -> LinkingResult:
     """Update the links of a store. ``embedded``: its tools are indexed, so that substitutes can be found.
 
     Raises:
@@ -155,18 +157,18 @@ async def link(container: Container, progress: Progress, *, embedded: bool) -> L
     """
     similar = None
     if embedded:
-        embedder, index, _ = await container.retrieval()
+        embedder, index, _ = await container.get_retrieval()
         similar = VectorNeighbours(index, embedder.identity, (await embedder.scale()).documents)
     return await link_tools(container.graph, similar, progress)
 
 
-async def link_whole(container: Container) -> None:
+async def link_fully(container: Container) -> None:
     """Compute all partial and pending links with all tools of the store. Raises ``UnavailableError``."""
-    async with container.changing:
-        await link(container, unseen, embedded=True)
+    async with container.change_lock:
+        await link(container, ignore_progress, embedded=True)
 
 
-async def partly_linked(container: Container, tools: Collection[ToolId]) -> frozenset[ToolId]:
+async def find_partly_linked(container: Container, tools: Collection[ToolId]) -> frozenset[ToolId]:
     """Return the tools that have a document and whose links were not computed with all tools.
 
     Raises ``UnavailableError``.
@@ -175,9 +177,9 @@ async def partly_linked(container: Container, tools: Collection[ToolId]) -> froz
         return frozenset()
     docs, states = await container.graph.get_tools(tools), await container.graph.link_states()
     identity = (await container.embedder()).identity
-    wholly = {
+    fully_linked = {
         tool
         for tool, doc in docs.items()
-        if (state := states.get(tool)) and not state.pending and state.digest == link_digest(doc, identity)
+        if (state := states.get(tool)) and not state.pending and state.digest == compute_link_digest(doc, identity)
     }
-    return frozenset(docs.keys() - wholly)
+    return frozenset(docs.keys() - fully_linked)

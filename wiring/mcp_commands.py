@@ -32,31 +32,31 @@ class McpCommand(BaseModel):
 
     @model_validator(mode="before")
     @classmethod
-    def _short(cls, value: object) -> object:
+    def _expand_short_form(cls, value: object) -> object:
         short = isinstance(value, str) or type(value) is list
         return {"command": cast(object, value)} if short else cast(object, value)
 
     @field_validator("command", mode="before")
     @classmethod
-    def _words(cls, value: object) -> object:
+    def _split_words(cls, value: object) -> object:
         return shlex.split(value) if isinstance(value, str) else value
 
     @field_validator("command")
     @classmethod
-    def _some(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+    def _require_program_path(cls, value: tuple[str, ...]) -> tuple[str, ...]:
         if not value or not value[0].startswith("/"):
             raise ValueError('a command begins with the whole path of a program, as in "/usr/bin/my-server --quiet"')
         return value
 
     @field_validator("environment", "keys")
     @classmethod
-    def _variables(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+    def _check_variables(cls, value: tuple[str, ...]) -> tuple[str, ...]:
         if wrong := [name for name in value if not _VARIABLE.fullmatch(name) or name.startswith("FOOTPATH_")]:
             raise ValueError(f"{wrong[0][:100]!r} is no variable that a command may be given")
         return value
 
 
-def names_of_commands(value: dict[str, McpCommand]) -> dict[str, McpCommand]:
+def check_command_names(value: dict[str, McpCommand]) -> dict[str, McpCommand]:
     """Check that every name can be part of an address, as in ``stdio:NAME``, and return the commands."""
     if wrong := [name for name in value if not _NAME.fullmatch(name)]:
         raise ValueError(f"{wrong[0][:100]!r} is no name of a command: 1 to 64 of a-z, 0-9, '.', '_', '-'")

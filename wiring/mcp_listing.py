@@ -1,13 +1,13 @@
 """Listing of an MCP server's tools, read as a source of tools."""
 
-from admission.listing import read_apart
-from agent.execution.secrets import Secrets
+from admission.sandboxed_reader import read_listing_sandboxed
+from agent.execution.secret_store import SecretStore
 from domain.tool import STDIO
-from graph.importers.mcp import Listing, McpSource
+from graph.importers.mcp import McpListing, McpSource
 from wiring.container import Container
 
 
-async def list_mcp(container: Container, source: McpSource, secrets: Secrets, owner: str) -> Listing:
+async def list_mcp(container: Container, source: McpSource, secrets: SecretStore, owner: str) -> McpListing:
     """Return the server's tools, as it lists them to a caller with these keys. ``owner``: whose session it is.
 
     Raises:
@@ -19,9 +19,9 @@ async def list_mcp(container: Container, source: McpSource, secrets: Secrets, ow
     """
     from agent.execution.mcp import list_tools
 
-    return await list_tools(container.mcp_sessions(), source, secrets, owner, read_apart)
+    return await list_tools(container.mcp_sessions(), source, secrets, owner, read_listing_sandboxed)
 
 
-def mcp_url(address: str, command: str) -> str:
+def build_mcp_url(address: str, command: str) -> str:
     """Return where calls of its tools go: its address, or the command that starts it."""
     return f"{STDIO}{command}" if command else address

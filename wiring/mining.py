@@ -9,14 +9,14 @@ from dataclasses import dataclass
 
 from domain.errors import UsageError
 from domain.tool import ToolDoc
-from graph.transfer.exporting import Progress
-from synthesis.forging import Forge, Forged
-from synthesis.journal import Done, Journal, Report, mark
-from synthesis.mining import Counts, MinedSet, by_toolset, mined_set
-from synthesis.model_questions import ModelQuestions
-from synthesis.recorded import Recorded
-from synthesis.trying import Reading
-from synthesis.values import Values
+from graph.transfer.store_export import TransferProgress
+from synthesis.input_values import InputValueFinder
+from synthesis.journal import MiningJournal, MiningRecord, MiningReport, hash_key
+from synthesis.mining import MinedToolset, MiningCounts, group_by_toolset, mine_toolset
+from synthesis.model_questions import ModelQuestionWriter
+from synthesis.program_trial import ReadOnlyCaller
+from synthesis.recorded_executor import RecordedExecutor
+from synthesis.solution_builder import CombinationOutcome, SolutionBuilder
 from wiring.container import Container
 
 JOURNAL = "mined.jsonl"
@@ -24,7 +24,7 @@ _NAMED = 40
 
 
 @dataclass(frozen=True, slots=True)
-class Mining:
+class MiningOptions:
     """Options of mining."""
 
     toolsets: tuple[str, ...] = ()
@@ -45,12 +45,12 @@ class Mining:
         return " ".join(("live" if self.live else "recorded", worded, *(("unproven",) if self.unproven else ())))
 
 
-def journal_of(container: Container) -> Journal:
+def open_journal(container: Container) -> MiningJournal:
     """Return the journal of mining, a file beside the store."""
-    return Journal(container.folder.root / JOURNAL)
+    return MiningJournal(container.folder.root / JOURNAL)
 
 
-async def mine(container: Container, mining: Mining, progress: Progress) -> Report:
+async def mine(container: Container, mining: MiningOptions, progress: TransferProgress) -> MiningReport:
     """Mine, and continue an interrupted mining.
 
     The report covers all that was ever done with these tool sets in this way.
@@ -60,38 +60,43 @@ async def mine(container: Container, mining: Mining, progress: Progress) -> Repo
     Raises:
         UsageError: there is no such tool set.
     """
-    journal, kept, recordings = journal_of(container), await container.solutions(""), await container.recordings()
+    journal, library, recordings = open_journal(container), await container.solutions(""), await container.recordings()
     way = mining.way if mining.live else f"{mining.way} of {await recordings.count()}"
-    done, seen, untried, counts = await asyncio.to_thread(journal.done, way), set[bytes](), Report(), Counts()
-    live = await container.executor("http") if mining.live else None
-    asking = ModelQuestions(container.chat_model(), mining.language) if mining.model else None
-    forge = Forge(container.sandbox(), asking=asking, unproven=mining.unproven)
+    done, seen, untried, counts = (
+        await asyncio.to_thread(journal.collect_done, way),
+        set[bytes](),
+        MiningReport(),
+        MiningCounts(),
+    )
+    live = await container.open_executor("http") if mining.live else None
+    asking = ModelQuestionWriter(container.chat_model(), mining.language) if mining.model else None
+    forge = SolutionBuilder(container.sandbox(), question_writer=asking, keep_unproven=mining.unproven)
     calls, failure = 0, ""
-    async for solution in kept.all():
-        forge.takes(solution)
-    async for found in _tool_sets(container, mining.toolsets):
-        recorded = Recorded(recordings)
+    async for solution in library.iterate_all():
+        forge.reserve_patterns(solution)
+    async for toolset in _iterate_toolsets(container, mining.toolsets):
+        recorded = RecordedExecutor(recordings)
         forge.recorded = recorded if live is None else None
-        forge.reading = Reading(live or recorded)
-        forge.values = Values(found.tools, forge.reading, forge.recorded)
-        named = ", ".join(dict.fromkeys(one.toolset for one in found.tools))[:_NAMED]
-        for place, combination in enumerate(found.mined.combinations):
-            progress(named, place, len(found.mined.combinations))
-            if mark(combination.key) not in done:
-                forged = await forge.forged(combination)
+        forge.caller = ReadOnlyCaller(live or recorded)
+        forge.value_finder = InputValueFinder(toolset.tools, forge.caller, forge.recorded)
+        label = ", ".join(dict.fromkeys(one.toolset for one in toolset.tools))[:_NAMED]
+        for place, combination in enumerate(toolset.mined.combinations):
+            progress(label, place, len(toolset.mined.combinations))
+            if hash_key(combination.key) not in done:
+                forged = await forge.build_solutions(combination)
                 if forged.untried:
-                    untried.add(_line(forged, (), way))
+                    untried.add(_build_record(forged, (), way))
                     continue
-                ids = await kept.keep(forged.solutions) if forged.solutions else []
-                journal.add(_line(forged, ids, way))
-            seen.add(mark(combination.key))
-        counts.add(found.mined.counts)
-        calls += forge.reading.made
-        failure = failure or forge.reading.failure
+                ids = await library.keep(forged.solutions) if forged.solutions else []
+                journal.add(_build_record(forged, ids, way))
+            seen.add(hash_key(combination.key))
+        counts.add(toolset.mined.counts)
+        calls += forge.caller.call_count
+        failure = failure or forge.caller.failure
         progress("tool sets", counts.toolsets, None)
-    await kept.embed(lambda embedded: progress("solutions made to be found", embedded, None))
-    report = await asyncio.to_thread(journal.report, way, seen)
-    report.take(untried)
+    await library.embed(lambda embedded: progress("solutions made to be found", embedded, None))
+    report = await asyncio.to_thread(journal.build_report, way, seen)
+    report.merge(untried)
     report.counts.update(tools=counts.tools, walks=counts.walks.total(), calls=calls)
     report.left_out.update(counts.left_out)
     report.failure = failure
@@ -101,32 +106,32 @@ async def mine(container: Container, mining: Mining, progress: Progress) -> Repo
 @dataclass(frozen=True, slots=True)
 class _ToolSet:
     tools: tuple[ToolDoc, ...]
-    mined: MinedSet
+    mined: MinedToolset
 
 
-async def _tool_sets(container: Container, wanted: Collection[str]) -> AsyncIterator[_ToolSet]:
+async def _iterate_toolsets(container: Container, toolset_names: Collection[str]) -> AsyncIterator[_ToolSet]:
     """Yield the tools that are mined together, with their combinations.
 
     These are the wanted tool sets as one; without any, each tool set of the store by itself, one at a time.
     """
-    if not wanted:
-        async for place, tools in by_toolset(container.graph.documents()):
-            yield _ToolSet(tuple(tools), mined_set(place, tools))
+    if not toolset_names:
+        async for place, tools in group_by_toolset(container.graph.documents()):
+            yield _ToolSet(tuple(tools), mine_toolset(place, tools))
         return
-    names = {one.casefold() for one in wanted}
-    found = [doc async for doc in container.graph.documents() if doc.toolset.casefold() in names]
-    there = {doc.toolset.casefold() for doc in found}
-    if missing := sorted(one for one in wanted if one.casefold() not in there):
-        named = ", ".join(map(repr, missing))
-        raise UsageError(f"there is no tool set called {named}: scripts/find_tools.py finds tools")
-    yield _ToolSet(tuple(found), mined_set("", found))
+    names = {one.casefold() for one in toolset_names}
+    selected = [doc async for doc in container.graph.documents() if doc.toolset.casefold() in names]
+    present = {doc.toolset.casefold() for doc in selected}
+    if missing := sorted(one for one in toolset_names if one.casefold() not in present):
+        missing_names = ", ".join(map(repr, missing))
+        raise UsageError(f"there is no tool set called {missing_names}: scripts/find_tools.py finds tools")
+    yield _ToolSet(tuple(selected), mine_toolset("", selected))
 
 
-def _line(forged: Forged, kept: Sequence[str], way: str) -> Done:
-    return Done(
+def _build_record(forged: CombinationOutcome, solution_ids: Sequence[str], way: str) -> MiningRecord:
+    return MiningRecord(
         key=forged.key,
         way=way,
-        kept=tuple(dict.fromkeys(kept)),
+        kept=tuple(dict.fromkeys(solution_ids)),
         intents=forged.intents,
         questions=forged.questions,
         tried=forged.tried,

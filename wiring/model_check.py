@@ -8,23 +8,23 @@ from typing import TypeVar
 
 from pydantic import Field
 
-from agent.llm.client.chat import AnswerForm, Message, Reply
+from agent.llm.client.chat import AnswerForm, ChatMessage, ModelReply
 from agent.llm.client.dialect import Structured
 from agent.llm.client.langchain import LangchainModel, ModelParameters
-from agent.llm.client.listing import listed_models
+from agent.llm.client.listing import list_models
 from agent.llm.policy import LlmPolicy
 from agent.policy.protocol import Policy
 from agent.programs.protocol import ProgramForm
 from domain.errors import InvalidDecisionError, ModelUnavailableError
 from domain.model import Model
-from wiring.model_samples import FORECAST, REQUEST, answer_sample, arguments_sample, choice_sample
-from wiring.models import model_parameters, settings_prices
-from wiring.program_check import ProgramCheck, better_form, check_programs
+from wiring.model_samples import FORECAST, REQUEST, build_answer_sample, build_arguments_sample, build_choice_sample
+from wiring.models import build_model_parameters, get_settings_prices
+from wiring.program_check import ProgramCheck, check_programs, choose_form
 from wiring.settings import Settings
 
 _READY = (
-    Message("system", "You answer with JSON."),
-    Message("user", 'Answer with the JSON object {"state": "ready"} and nothing else.'),
+    ChatMessage("system", "You answer with JSON."),
+    ChatMessage("user", 'Answer with the JSON object {"state": "ready"} and nothing else.'),
 )
 _FORM = AnswerForm(
     "state",
@@ -92,7 +92,7 @@ async def check_model(settings: Settings, prices: tuple[float, float] | None = N
     Raises:
         UsageError: the settings name no model.
     """
-    return await check_endpoint(model_parameters(settings), prices or settings_prices(settings))
+    return await check_endpoint(build_model_parameters(settings), prices or get_settings_prices(settings))
 
 
 async def check_endpoint(
@@ -106,24 +106,24 @@ async def check_endpoint(
     end = None if seconds is None else asyncio.get_running_loop().time() + seconds
     model = LangchainModel(parameters)
     report = ModelReport(url=model.endpoint, model=model.name)
-    listed = await _listed(parameters, model.endpoint)
+    listed = await _list_models(parameters, model.endpoint)
     if isinstance(listed, tuple):
         report = report.model_copy(update={"listed": listed})
     try:
         async with asyncio.timeout_at(end):
-            report = await _chat(model, report)
-            report = await _forms(parameters, report)
-            report = await _decisions(model, report, prices)
-        report = await _programs(model, report, prices, end)
+            report = await _measure_chat(model, report)
+            report = await _try_forms(parameters, report)
+            report = await _try_decisions(model, report, prices)
+        report = await _check_programs(model, report, prices, end)
     except ModelUnavailableError as error:
-        failed = {"failure": error.kind, "error": str(error), "advice": await _advice(parameters, error, listed)}
+        failed = {"failure": error.kind, "error": str(error), "advice": await _suggest_fixes(parameters, error, listed)}
         return report.model_copy(update=failed)
     finally:
         await model.close()
-    return report.model_copy(update={"advice": _remarks(report, of_settings=parameters.addresses is None)})
+    return report.model_copy(update={"advice": _collect_remarks(report, of_settings=parameters.addresses is None)})
 
 
-async def _programs(
+async def _check_programs(
     model: LangchainModel, report: ModelReport, prices: tuple[float, float] | None, end: float | None
 ) -> ModelReport:
     try:
@@ -131,35 +131,35 @@ async def _programs(
             programs = await check_programs(model, prices)
     except TimeoutError:
         return report
-    return report.model_copy(update={"programs": programs, "program_form": better_form(programs)})
+    return report.model_copy(update={"programs": programs, "program_form": choose_form(programs)})
 
 
-async def _listed(parameters: ModelParameters, url: str) -> tuple[str, ...] | ModelUnavailableError:
-    at = replace(parameters, url=url, name="").told
+async def _list_models(parameters: ModelParameters, url: str) -> tuple[str, ...] | ModelUnavailableError:
+    endpoint = replace(parameters, url=url, name="").error_endpoint
     limit = min(10.0, parameters.timeout)
     try:
-        return await listed_models(
-            at, timeout=limit, use_environment=parameters.use_environment, addresses=parameters.addresses
+        return await list_models(
+            endpoint, timeout=limit, use_environment=parameters.use_environment, addresses=parameters.addresses
         )
     except ModelUnavailableError as error:
         return error
 
 
-async def _chat(model: LangchainModel, report: ModelReport) -> ModelReport:
+async def _measure_chat(model: LangchainModel, report: ModelReport) -> ModelReport:
     """Measure a full answer, a streamed one, and several at the same time."""
     # The first question pays for loading the client, so the second one is measured.
     await model.complete(_READY)
-    reply, seconds = await _timed(lambda: model.complete(_READY))
+    reply, seconds = await _measure_time(lambda: model.complete(_READY))
     first, pieces, began = None, 0, time.perf_counter()
     async for piece in model.stream(_READY):
         first = time.perf_counter() - began if first is None else first
-        pieces += not isinstance(piece, Reply)
-    _, at_once = await _timed(lambda: asyncio.gather(*(model.complete(_READY) for _ in range(_AT_ONCE))))
-    found = {"chat_seconds": seconds, "usage_reported": reply.usage.counted, "stream_first_seconds": first}
-    return report.model_copy(update={**found, "streams": pieces > 1, "at_once_seconds": at_once})
+        pieces += not isinstance(piece, ModelReply)
+    _, at_once = await _measure_time(lambda: asyncio.gather(*(model.complete(_READY) for _ in range(_AT_ONCE))))
+    measured = {"chat_seconds": seconds, "usage_reported": reply.usage.is_counted, "stream_first_seconds": first}
+    return report.model_copy(update={**measured, "streams": pieces > 1, "at_once_seconds": at_once})
 
 
-async def _forms(parameters: ModelParameters, report: ModelReport) -> ModelReport:
+async def _try_forms(parameters: ModelParameters, report: ModelReport) -> ModelReport:
     forms: dict[str, bool] = {}
     tried: tuple[Structured, ...] = ("json_schema", "json_object")
     for form in tried:
@@ -176,14 +176,14 @@ async def _forms(parameters: ModelParameters, report: ModelReport) -> ModelRepor
     return report.model_copy(update={"forms": forms})
 
 
-async def _decisions(model: LangchainModel, report: ModelReport, prices: tuple[float, float] | None) -> ModelReport:
+async def _try_decisions(model: LangchainModel, report: ModelReport, prices: tuple[float, float] | None) -> ModelReport:
     checks: dict[str, DecisionCheck] = {}
     kinds: dict[str, Callable[[Policy], Awaitable[tuple[bool, bool]]]] = {
-        "choose": _choose, "arguments": _arguments, "answer": _answer,
+        "choose": _try_choice, "arguments": _try_arguments, "answer": _try_answer,
     }  # fmt: skip
     for kind, ask in kinds.items():
         policy = LlmPolicy(model)
-        (valid, right), seconds = await _timed(lambda ask=ask, policy=policy: ask(policy))
+        (valid, right), seconds = await _measure_time(lambda ask=ask, policy=policy: ask(policy))
         used = policy.cost
         checks[kind] = DecisionCheck(
             valid=valid, right=right, prompt_tokens=used.prompt_tokens, completion_tokens=used.completion_tokens, seconds=seconds
@@ -191,44 +191,44 @@ async def _decisions(model: LangchainModel, report: ModelReport, prices: tuple[f
     prompt = sum(checks[kind].prompt_tokens * times for kind, times in TYPICAL.items())
     completion = sum(checks[kind].completion_tokens * times for kind, times in TYPICAL.items())
     cost = (prompt * prices[0] + completion * prices[1]) / 1_000_000 if prices else None
-    found = {"decisions": checks, "run_prompt_tokens": prompt, "run_completion_tokens": completion, "cost": cost}
-    return report.model_copy(update=found)
+    measured = {"decisions": checks, "run_prompt_tokens": prompt, "run_completion_tokens": completion, "cost": cost}
+    return report.model_copy(update=measured)
 
 
-async def _choose(policy: Policy) -> tuple[bool, bool]:
-    sample = choice_sample()
+async def _try_choice(policy: Policy) -> tuple[bool, bool]:
+    sample = build_choice_sample()
     choice = await policy.decide(sample)
     right = choice.index is not None and sample.candidates[choice.index].tool is FORECAST
     return choice.reason != "the model gave no valid move", right
 
 
-async def _arguments(policy: Policy) -> tuple[bool, bool]:
-    found = await policy.decide(arguments_sample())
+async def _try_arguments(policy: Policy) -> tuple[bool, bool]:
+    filled = await policy.decide(build_arguments_sample())
     right = {"latitude": 59.31, "longitude": 13.82, "days": 3}
-    return not found.missing, found.values == right
+    return not filled.missing, filled.values == right
 
 
-async def _answer(policy: Policy) -> tuple[bool, bool]:
+async def _try_answer(policy: Policy) -> tuple[bool, bool]:
     try:
-        text = "".join([piece async for piece in policy.answer(REQUEST, answer_sample())])
+        text = "".join([piece async for piece in policy.answer(REQUEST, build_answer_sample())])
     except InvalidDecisionError:
         return False, False
     return True, all(figure in text for figure in ("5.5", "6.5", "7.5")) and "[2]" in text
 
 
-async def _timed(ask: Callable[[], Awaitable[T]]) -> tuple[T, float]:
+async def _measure_time(ask: Callable[[], Awaitable[T]]) -> tuple[T, float]:
     began = time.perf_counter()
-    found = await ask()
-    return found, time.perf_counter() - began
+    result = await ask()
+    return result, time.perf_counter() - began
 
 
-async def _advice(
+async def _suggest_fixes(
     parameters: ModelParameters, error: ModelUnavailableError, listed: tuple[str, ...] | ModelUnavailableError
 ) -> tuple[str, ...]:
     """Suggest what would fix a failure, as far as it can be found out."""
     url = parameters.url
     elsewhere = error.kind in ("address", "protocol") and not url.endswith("/v1")
-    if elsewhere and isinstance(await _listed(parameters, f"{url}/v1"), tuple):
+    if elsewhere and isinstance(await _list_models(parameters, f"{url}/v1"), tuple):
         change = f"set FOOTPATH_MODEL_URL={url}/v1" if parameters.addresses is None else "take that address"
         return (f"{url}/v1 answers: {change}",)
     if error.kind == "model" and isinstance(listed, tuple):
@@ -238,28 +238,34 @@ async def _advice(
     return ()
 
 
-def _remarks(report: ModelReport, *, of_settings: bool) -> tuple[str, ...]:
+def _collect_remarks(report: ModelReport, *, of_settings: bool) -> tuple[str, ...]:
     """Return remarks for the user of a working endpoint."""
-    told: list[str] = []
+    remarks: list[str] = []
     bad = [kind for kind, check in report.decisions.items() if not check.right]
     if bad:
-        told.append(f"the model is wrong on an easy sample of: {', '.join(bad)}; a larger one may be worth its price")
+        remarks.append(
+            f"the model is wrong on an easy sample of: {', '.join(bad)}; a larger one may be worth its price"
+        )
     if not report.programs:
-        told.append("programs were not tried: the model took too long with what came before")
+        remarks.append("programs were not tried: the model took too long with what came before")
     elif report.program_form is None:
         react = "--planner react" if of_settings else "the planner react"
-        told.append(f"the model writes no programs that serve the samples: use {react}, or a larger model")
-        told += [
+        remarks.append(f"the model writes no programs that serve the samples: use {react}, or a larger model")
+        remarks += [
             f"instead of a program: {why}" for check in report.programs.values() for why in check.unwritten[:_REASONS]
         ]
     elif report.program_form == "grammar":
-        asked = "FOOTPATH_PROGRAM_FORM=grammar has it asked for these" if of_settings else "it is asked for these"
-        told.append(f"the model writes plans of the grammar better than Python: {asked}")
+        setting_hint = (
+            "FOOTPATH_PROGRAM_FORM=grammar has it asked for these" if of_settings else "it is asked for these"
+        )
+        remarks.append(f"the model writes plans of the grammar better than Python: {setting_hint}")
     if not report.usage_reported:
-        told.append("the endpoint counts no tokens: they are estimated at four characters each")
+        remarks.append("the endpoint counts no tokens: they are estimated at four characters each")
     if not report.forms.get("json_schema"):
-        told.append("the endpoint takes no schemas: answers are checked all the same, and more of them will be refused")
+        remarks.append(
+            "the endpoint takes no schemas: answers are checked all the same, and more of them will be refused"
+        )
     alone, together = report.chat_seconds or 0.0, report.at_once_seconds or 0.0
     if together > max(1.0, 2.5 * alone):
-        told.append("the endpoint answers one question after the other: runs side by side will wait for each other")
-    return tuple(told)
+        remarks.append("the endpoint answers one question after the other: runs side by side will wait for each other")
+    return tuple(remarks)

@@ -11,14 +11,14 @@ from agent.llm.client.langchain import ModelParameters
 from domain.errors import ForbiddenAddressError
 from domain.model_service import NewModelService, ServiceTest, TriedDecision, TriedPrograms
 from retriever.index import Embedder
-from wiring.embedders import Close, service_embedder
 from wiring.embedding_check import check_embedding
+from wiring.encoders import CloseCallback, open_service_embedder
 from wiring.model_check import TYPICAL, ModelReport, check_endpoint
-from wiring.models import without_operation
+from wiring.models import strip_operation
 from wiring.settings import Settings
 
 if TYPE_CHECKING:
-    from agent.execution.http.guard import Guard
+    from agent.execution.http.guard import AddressGuard
     from agent.llm.client.transport import Addresses
 
 TEST_SECONDS = 120.0
@@ -28,32 +28,32 @@ _MEANT = (
 )
 
 
-def service_addresses(settings: Settings, service: NewModelService) -> "Addresses":
+def get_allowed_addresses(settings: Settings, service: NewModelService) -> "Addresses":
     """Return the check of the addresses that the service's host may have.
 
     Public addresses pass, and those that the administrator or the settings allow.
     """
-    return _guard(settings, service).addresses
+    return _create_guard(settings, service).resolve_addresses
 
 
-def _guard(settings: Settings, service: NewModelService) -> "Guard":
-    from agent.execution.http.guard import Guard
+def _create_guard(settings: Settings, service: NewModelService) -> "AddressGuard":
+    from agent.execution.http.guard import AddressGuard
 
-    host, port = _place(service.address)
+    host, port = _parse_host_and_port(service.address)
     own = [f"[{host}]:{port}" if ":" in host else f"{host}:{port}"] if service.own_network else []
-    return Guard(settings.allow_hosts, own_hosts=own, advice=_MEANT)
+    return AddressGuard(settings.allow_hosts, own_hosts=own, advice=_MEANT)
 
 
-def _place(address: str) -> tuple[str, int]:
+def _parse_host_and_port(address: str) -> tuple[str, int]:
     parts = urlsplit(address)
     return parts.hostname or "", parts.port or (443 if parts.scheme == "https" else 80)
 
 
-def service_parameters(settings: Settings, service: NewModelService, key: str) -> ModelParameters:
+def build_service_parameters(settings: Settings, service: NewModelService, key: str) -> ModelParameters:
     """Return how to call a language model that an administrator has set up."""
     chosen = service.parameters
     return ModelParameters(
-        url=without_operation(service.address),
+        url=strip_operation(service.address),
         name=service.model,
         api_key=key,
         timeout=chosen.timeout,
@@ -64,16 +64,16 @@ def service_parameters(settings: Settings, service: NewModelService, key: str) -
         use_environment=settings.model_use_environment,
         top_p=chosen.top_p,
         top_k=chosen.top_k,
-        addresses=service_addresses(settings, service),
+        addresses=get_allowed_addresses(settings, service),
     )
 
 
-async def tested(settings: Settings, service: NewModelService, key: str) -> ServiceTest:
+async def try_service(settings: Settings, service: NewModelService, key: str) -> ServiceTest:
     """Try a service as runs would use it. All failures are in the result, which never holds the key."""
-    guard = _guard(settings, service)
+    guard = _create_guard(settings, service)
     try:
         guard.check_url(service.address)
-        await guard.addresses(*_place(service.address))
+        await guard.resolve_addresses(*_parse_host_and_port(service.address))
     except ForbiddenAddressError as error:
         return ServiceTest(works=False, failure="forbidden", error=str(error))
     except (OSError, ValueError):  # ValueError: no valid port or host
@@ -83,27 +83,27 @@ async def tested(settings: Settings, service: NewModelService, key: str) -> Serv
     try:
         if service.kind == "embedding":
             async with asyncio.timeout(TEST_SECONDS):
-                return await _embeddings(settings, service, key)
+                return await _try_embeddings(settings, service, key)
         prices = (service.price_prompt, service.price_completion)
-        parameters = replace(service_parameters(settings, service, key), attempts=1)
-        known = None if prices[0] is None or prices[1] is None else (prices[0], prices[1])
-        return _found(await check_endpoint(parameters, known, TEST_SECONDS))
+        parameters = replace(build_service_parameters(settings, service, key), attempts=1)
+        known_prices = None if prices[0] is None or prices[1] is None else (prices[0], prices[1])
+        return _to_service_test(await check_endpoint(parameters, known_prices, TEST_SECONDS))
     except TimeoutError:
-        told = f"the test took longer than {TEST_SECONDS:g} seconds and was broken off: take a faster model"
-        return ServiceTest(works=False, failure="timeout", error=told)
+        message = f"the test took longer than {TEST_SECONDS:g} seconds and was broken off: take a faster model"
+        return ServiceTest(works=False, failure="timeout", error=message)
 
 
-def open_embeddings(settings: Settings, service: NewModelService, key: str) -> tuple[Embedder, Close]:
+def open_embeddings(settings: Settings, service: NewModelService, key: str) -> tuple[Embedder, CloseCallback]:
     """Return an embedding service as an encoder, and a function that closes it.
 
     ``UsageError`` without a known dimension.
     """
-    return service_embedder(_as_settings(settings, service, key), service_addresses(settings, service))
+    return open_service_embedder(_to_settings(settings, service, key), get_allowed_addresses(settings, service))
 
 
-def _as_settings(settings: Settings, service: NewModelService, key: str) -> Settings:
+def _to_settings(settings: Settings, service: NewModelService, key: str) -> Settings:
     chosen = service.parameters
-    asked = {
+    changes = {
         "embedder": "service",
         "embedding_url": service.address,
         "embedding_name": service.model,
@@ -116,29 +116,29 @@ def _as_settings(settings: Settings, service: NewModelService, key: str) -> Sett
         "embedding_timeout": chosen.timeout,
         "embedding_attempts": chosen.attempts,
     }
-    return settings.model_copy(update=asked)
+    return settings.model_copy(update=changes)
 
 
-async def _embeddings(settings: Settings, service: NewModelService, key: str) -> ServiceTest:
+async def _try_embeddings(settings: Settings, service: NewModelService, key: str) -> ServiceTest:
     """Try an embedding service as that of the settings is tried."""
-    asked = _as_settings(settings, service, key).model_copy(update={"embedding_attempts": 1})
-    found = await check_embedding(asked, service_addresses(settings, service))
-    advice = [told for told in found.advice if not told.startswith("set FOOTPATH_EMBED")]
+    trial_settings = _to_settings(settings, service, key).model_copy(update={"embedding_attempts": 1})
+    report = await check_embedding(trial_settings, get_allowed_addresses(settings, service))
+    advice = [told for told in report.advice if not told.startswith("set FOOTPATH_EMBED")]
     return ServiceTest(
-        works=found.works,
-        failure=found.failure,
-        error=found.error,
+        works=report.works,
+        failure=report.failure,
+        error=report.error,
         advice=tuple(advice),
-        seconds=found.seconds,
-        dimension=found.dimension,
-        texts_a_second=found.texts_a_second,
-        identity=found.identity,
+        seconds=report.seconds,
+        dimension=report.dimension,
+        texts_a_second=report.texts_a_second,
+        identity=report.identity,
     )
 
 
-def _found(report: ModelReport) -> ServiceTest:
-    told = {kind: TriedDecision.model_validate(one.model_dump()) for kind, one in report.decisions.items()}
-    invalid = [kind for kind, one in told.items() if not one.valid]
+def _to_service_test(report: ModelReport) -> ServiceTest:
+    decisions = {kind: TriedDecision.model_validate(one.model_dump()) for kind, one in report.decisions.items()}
+    invalid = [kind for kind, one in decisions.items() if not one.valid]
     return ServiceTest(
         works=report.works,
         failure=report.failure or ("decisions" if invalid else ""),
@@ -151,7 +151,7 @@ def _found(report: ModelReport) -> ServiceTest:
         counts_tokens=report.usage_reported,
         listed=None if report.listed is None else report.model in report.listed,
         forms=report.forms,
-        decisions=told,
+        decisions=decisions,
         programs={form: TriedPrograms(right=one.right, samples=one.samples) for form, one in report.programs.items()},
         program_form=report.program_form,
         run_tokens=report.run_prompt_tokens + report.run_completion_tokens,

@@ -4,8 +4,8 @@ from weakref import WeakSet
 
 from agent.llm.client.langchain import LangchainModel, ModelParameters
 from agent.llm.policy import LlmPolicy
-from agent.llm.structured_output import Account, Allowance, Prices
-from agent.policy.circuit_breaker import Breaker
+from agent.llm.structured_output import ModelAccount, ModelAllowance, TokenPrices
+from agent.policy.circuit_breaker import CircuitBreaker
 from agent.policy.fallback import FallbackPolicy
 from agent.programs.protocol import ProgramForm
 from domain.errors import UsageError
@@ -14,23 +14,23 @@ from offline.policy import OfflinePolicy
 from wiring.settings import Settings
 
 
-def model_parameters(settings: Settings, name: str = "") -> ModelParameters:
+def build_model_parameters(settings: Settings, name: str = "") -> ModelParameters:
     """Return how to call the model of the settings, or another one of the same endpoint.
 
     Raises:
         UsageError: the settings name none.
     """
-    lacking = [
+    missing = [
         one for one in ("model_url", "model_name") if not getattr(settings, one) and not (name and one == "model_name")
     ]
-    if lacking:
-        names = " and ".join(f"FOOTPATH_{one.upper()}" for one in lacking)
+    if missing:
+        names = " and ".join(f"FOOTPATH_{one.upper()}" for one in missing)
         raise UsageError(
             f"the policy llm needs a language model: set {names} (and FOOTPATH_MODEL_API_KEY where the endpoint wants a "
             "key); any OpenAI-compatible endpoint will do, scripts/check_model.py tries it. The policy offline needs none"
         )
     return ModelParameters(
-        url=without_operation(settings.model_url),
+        url=strip_operation(settings.model_url),
         name=name or settings.model_name,
         api_key=settings.model_api_key.get_secret_value(),
         timeout=settings.model_timeout,
@@ -42,20 +42,20 @@ def model_parameters(settings: Settings, name: str = "") -> ModelParameters:
     )
 
 
-def without_operation(url: str) -> str:
+def strip_operation(url: str) -> str:
     """Return an endpoint's address without the path of an operation."""
     return url.rstrip("/").removesuffix("/chat/completions")
 
 
-def chat_model(settings: Settings, name: str = "") -> LangchainModel:
+def create_chat_model(settings: Settings, name: str = "") -> LangchainModel:
     """Create the model of the settings, or another one of the same endpoint; nothing is opened yet.
 
-    Raises as :func:`model_parameters`.
+    Raises as :func:`build_model_parameters`.
     """
-    return LangchainModel(model_parameters(settings, name))
+    return LangchainModel(build_model_parameters(settings, name))
 
 
-def settings_prices(settings: Settings) -> Prices | None:
+def get_settings_prices(settings: Settings) -> TokenPrices | None:
     """Return the prices of the model of the settings."""
     prompt, completion = settings.model_price_prompt, settings.model_price_completion
     return None if prompt is None or completion is None else (prompt, completion)
@@ -74,24 +74,26 @@ class SharedModel:
         form: ProgramForm = "code",
         *,
         parameters: ModelParameters | None = None,
-        prices: Prices | None = None,
+        prices: TokenPrices | None = None,
     ) -> None:
-        self.model = chat_model(settings, name) if parameters is None else LangchainModel(parameters)
-        self._prices = settings_prices(settings) if parameters is None else prices
+        self.model = create_chat_model(settings, name) if parameters is None else LangchainModel(parameters)
+        self._prices = get_settings_prices(settings) if parameters is None else prices
         self._form: ProgramForm = form
-        self._breaker = Breaker()
-        self._allowance = allowance_of(settings)
+        self._breaker = CircuitBreaker()
+        self._allowance = build_allowance(settings)
         self._policies = WeakSet[FallbackPolicy]()
 
-    def policy(self, account: Account | None = None, planning: TimedPlanning | None = None) -> FallbackPolicy:
+    def create_policy(
+        self, account: ModelAccount | None = None, planning: TimedPlanning | None = None
+    ) -> FallbackPolicy:
         """Create a policy for one run, with the offline policy as its fallback.
 
         ``account``: shared with further models of the same run.
         """
         first = LlmPolicy(self.model, self._allowance, form=self._form, account=account, prices=self._prices)
-        made = FallbackPolicy(first, OfflinePolicy(planning=planning), self._breaker)
-        self._policies.add(made)
-        return made
+        policy = FallbackPolicy(first, OfflinePolicy(planning=planning), self._breaker)
+        self._policies.add(policy)
+        return policy
 
     @property
     def in_use(self) -> bool:
@@ -99,6 +101,6 @@ class SharedModel:
         return bool(self._policies)
 
 
-def allowance_of(settings: Settings) -> Allowance:
+def build_allowance(settings: Settings) -> ModelAllowance:
     """Return what models may use in one run."""
-    return Allowance(settings.max_seconds, settings.max_model_calls, settings.max_tokens)
+    return ModelAllowance(settings.max_seconds, settings.max_model_calls, settings.max_tokens)

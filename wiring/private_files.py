@@ -23,7 +23,7 @@ def keep_private(folder: Path) -> None:
         _tighten(path, FOLDER if path.is_dir() else FILE)
 
 
-def private_database(path: Path) -> None:
+def make_database_private(path: Path) -> None:
     """Make an SQLite file and its companions private, and create it empty where it is missing.
 
     SQLite itself would create it readable to all. An existing file is not opened: closing it would end the locks that
@@ -42,12 +42,12 @@ def private_database(path: Path) -> None:
 
 def _tighten(path: Path, most: int) -> None:
     try:
-        found = stat.S_IMODE(path.lstat().st_mode)
+        mode = stat.S_IMODE(path.lstat().st_mode)
         # Only rights of group and others beyond ``most`` are taken away; the owner's own are not extended.
-        if path.is_symlink() or not found & ~most & 0o077:
+        if path.is_symlink() or not mode & ~most & 0o077:
             return
-        path.chmod(found & most)
-        _log.info("%s had the mode %o, and has %o now: it is its owner's alone", path, found, found & most)
+        path.chmod(mode & most)
+        _log.info("%s had the mode %o, and has %o now: it is its owner's alone", path, mode, mode & most)
     except FileNotFoundError:
         return
     except OSError as error:

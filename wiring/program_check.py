@@ -5,28 +5,28 @@ import time
 from agent.llm.client.chat import ChatModel
 from agent.llm.policy import LlmPolicy
 from agent.policy.protocol import Policy
-from agent.programs.checking import check
+from agent.programs.author_feedback import describe_complaints, describe_failure
 from agent.programs.limits import SandboxLimits
-from agent.programs.looks import shown
-from agent.programs.names import names_left
-from agent.programs.offer_text import render_offer
+from agent.programs.names import collect_defined_names
+from agent.programs.program_checks import check
 from agent.programs.protocol import (
-    Attempt,
-    Broken,
-    Looking,
+    CellStop,
+    LookRequest,
+    PendingCalls,
+    ProgramAttempt,
+    ProgramError,
     ProgramForm,
     ProgramQuestion,
-    Returned,
+    ReturnedValue,
     Sandbox,
-    Session,
-    Stop,
-    Waiting,
+    SandboxSession,
 )
 from agent.programs.sandbox import MontySandbox
-from agent.programs.telling import told_complaints, told_failure
-from agent.programs.verdict import claim_of
+from agent.programs.signatures import render_offer
+from agent.programs.value_previews import preview_values
+from agent.programs.verdict import parse_claim
 from domain.model import Model
-from wiring.program_samples import SAMPLES, TODAY, TOOLS, Sample, answer
+from wiring.model_samples import SAMPLES, TODAY, TOOLS, ProgramCheckSample, answer_call
 
 ENOUGH = 0.8
 """Share of samples that a form must serve, so that the next form is not tried."""
@@ -60,19 +60,19 @@ async def check_programs(model: ChatModel, prices: tuple[float, float] | None) -
         ModelUnavailableError: the model gave no answer.
     """
     sandbox = MontySandbox(SandboxLimits(workers=1))
-    found: dict[ProgramForm, ProgramCheck] = {}
+    checks: dict[ProgramForm, ProgramCheck] = {}
     forms: tuple[ProgramForm, ...] = ("code", "grammar")
     try:
         for form in forms:
-            found[form] = await _tried(model, form, sandbox, prices)
-            if found[form].right >= ENOUGH * len(SAMPLES):
+            checks[form] = await _try_form(model, form, sandbox, prices)
+            if checks[form].right >= ENOUGH * len(SAMPLES):
                 break
     finally:
         await sandbox.close()
-    return found
+    return checks
 
 
-def better_form(checks: dict[ProgramForm, ProgramCheck]) -> ProgramForm | None:
+def choose_form(checks: dict[ProgramForm, ProgramCheck]) -> ProgramForm | None:
     """Return the form that serves more samples, the first one of equals; None where neither serves half of them."""
     able: list[ProgramForm] = [form for form, one in checks.items() if 2 * one.right >= one.samples]
     best: ProgramForm | None = None
@@ -82,16 +82,16 @@ def better_form(checks: dict[ProgramForm, ProgramCheck]) -> ProgramForm | None:
     return best
 
 
-async def _tried(
+async def _try_form(
     model: ChatModel, form: ProgramForm, sandbox: Sandbox, prices: tuple[float, float] | None
 ) -> ProgramCheck:
     right = first = calls = prompt = completion = 0
     began, unwritten = time.perf_counter(), dict[str, None]()
     for sample in SAMPLES:
         policy = LlmPolicy(model, form=form)
-        trial = _Trial(policy, sandbox, sample)
-        tries = await trial.served()
-        unwritten |= dict.fromkeys(filter(None, [trial.unwritten]))
+        sample_trial = _SampleTrial(policy, sandbox, sample)
+        tries = await sample_trial.serve()
+        unwritten |= dict.fromkeys(filter(None, [sample_trial.unwritten]))
         right += tries > 0
         first += tries == 1
         calls += policy.cost.model_calls
@@ -104,51 +104,51 @@ async def _tried(
     )  # fmt: skip
 
 
-class _Trial:
+class _SampleTrial:
     """Trial of one sample: a text, its check, its run, and feedback, as in a run but with recorded answers."""
 
-    def __init__(self, policy: Policy, sandbox: Sandbox, sample: Sample) -> None:
+    def __init__(self, policy: Policy, sandbox: Sandbox, sample: ProgramCheckSample) -> None:
         self._policy, self._sandbox, self._sample = policy, sandbox, sample
-        self._attempts: list[Attempt] = []
+        self._attempts: list[ProgramAttempt] = []
         self.unwritten = ""
 
-    async def served(self) -> int:
+    async def serve(self) -> int:
         """Return the number of texts it took to serve the sample; 0 where it was not served."""
-        async with self._sandbox.session() as session:
+        async with self._sandbox.open_session() as session:
             for number in range(1, _TEXTS + 1):
                 question = ProgramQuestion(self._sample.request, _OFFER, TODAY, attempts=tuple(self._attempts))
                 written = await self._policy.decide(question)
                 if not written.text:
                     self.unwritten = written.why
                     return 0
-                if await self._right(written.text, session):
+                if await self._serves_sample(written.text, session):
                     return number
         return 0
 
-    async def _right(self, text: str, session: Session) -> bool:
+    async def _serves_sample(self, text: str, session: SandboxSession) -> bool:
         """Return whether a text serves the sample; otherwise record the feedback for its author."""
-        standing = names_left(one.text for one in self._attempts if one.stands)
-        given = dict.fromkeys(standing, "Any")
-        checked = await check(text, _OFFER, _DOCS, self._sandbox, given)
+        names = collect_defined_names(one.text for one in self._attempts if one.names_valid)
+        assumed_types = dict.fromkeys(names, "Any")
+        checked = await check(text, _OFFER, _DOCS, self._sandbox, assumed_types)
         if checked.complaints:
-            self._attempts.append(Attempt(text, told_complaints(checked.complaints)))
+            self._attempts.append(ProgramAttempt(text, describe_complaints(checked.complaints)))
             return False
         stop = await _run(session, checked.text)
         match stop:
-            case Returned(value):
-                return self._sample.right(claim_of(value))
-            case Looking(values):
-                self._attempts.append(Attempt(text, shown(*values).text, stands=True))
-            case Broken():
-                self._attempts.append(Attempt(text, told_failure(stop, checked.text, ()).text))
-            case Waiting():
+            case ReturnedValue(value):
+                return self._sample.right(parse_claim(value))
+            case LookRequest(values):
+                self._attempts.append(ProgramAttempt(text, preview_values(*values).text, names_valid=True))
+            case ProgramError():
+                self._attempts.append(ProgramAttempt(text, describe_failure(stop, checked.text, ()).text))
+            case PendingCalls():
                 raise RuntimeError("a program that waits has been answered")
         return False
 
 
-async def _run(session: Session, text: str) -> Stop:
+async def _run(session: SandboxSession, text: str) -> CellStop:
     """Run a cell to its end, with recorded answers to its calls."""
     stop = await session.start(text, {"today": TODAY})
-    while isinstance(stop, Waiting):
-        stop = await session.resume({call.id: answer(call) for call in stop.calls})
+    while isinstance(stop, PendingCalls):
+        stop = await session.resume({call.id: answer_call(call) for call in stop.calls})
     return stop

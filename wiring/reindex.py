@@ -4,27 +4,117 @@ import time
 from collections.abc import Callable, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
+from hashlib import blake2b
+from heapq import nsmallest
 from pathlib import Path
 
 from domain.errors import UsageError
-from evaluation.queries import Query
+from evaluation.api_names import ApiName
+from evaluation.queries import RetrievalQuery
+from evaluation.retrieval import RetrievalSearch, ScoredQuery, compute_measures, rank
+from evaluation.retrieval_figures import find_documents
+from graph.store import GraphStore
 from retriever.index import Embedder
 from retriever.search import ToolSearch
-from wiring.comparison import Comparison, Judging, compare, judged_by, sample_requests
+from retriever.words import truncate_words
 from wiring.container import Container, open_container
-from wiring.embedders import embedder_of
-from wiring.encoder_change import Brought, EncoderChange, Progress, bring_up_to_date, link_anew
-from wiring.encoder_choices import SETTINGS, chosen_by
+from wiring.encoder_change import EncoderChange, Progress, VectorUpdate, recompute_links, update_vectors
 from wiring.encoder_state import EncoderVectors
+from wiring.encoders import SETTINGS, create_embedder, get_settings_choice
 from wiring.settings import Settings
 from wiring.store_encoders import OpenVectors
 
+DEPTH = 10
+"""Number of tools of a ranking that are compared."""
+
+SAMPLES = 50
+_MEASURES = ("ndcg@5", "recall@10")
+
 
 @dataclass(frozen=True, slots=True)
-class Trial:
+class ComparisonRequests:
+    """Requests to compare on; without relevant APIs, nothing is judged."""
+
+    requests: Sequence[RetrievalQuery]
+    relevant: int = 0
+    """Number of relevant APIs of the requests."""
+    missing: int = 0
+    """Number of relevant APIs without a document."""
+
+
+@dataclass(frozen=True, slots=True)
+class RankingComparison:
+    """Result of a comparison. All figures lie in [0, 1]."""
+
+    former: str
+    new: str
+    requests: int
+    overlap: float
+    """Share of the first ten tools that both find."""
+    figures: dict[str, tuple[float, float]]
+    """Means of each measure with the former and the new encoder, where relevant APIs are known."""
+    relevant: int = 0
+    missing: int = 0
+    """Number of ``relevant`` APIs without a document."""
+
+    def compute_loss(self) -> float:
+        """Return how much the new encoder loses in its worst measure; 0 where it loses nothing."""
+        return max([0.0, *(former - new for former, new in self.figures.values())])
+
+
+async def compare(
+    former: tuple[str, RetrievalSearch], new: tuple[str, RetrievalSearch], judging: ComparisonRequests
+) -> RankingComparison:
+    """Rank tools for every request with both searches, each given with its name."""
+    rankings = [await rank(judging.requests, search, DEPTH) for _, search in (former, new)]
+    pairs = list(zip(*rankings, strict=True))
+    figures = {
+        name: (_compute_mean(rankings[0], name), _compute_mean(rankings[1], name))
+        for name in (_MEASURES if judging.relevant else ())
+    }
+    overlap = sum(_compute_overlap(*pair) for pair in pairs) / len(pairs) if pairs else 1.0
+    return RankingComparison(former[0], new[0], len(pairs), overlap, figures, judging.relevant, judging.missing)
+
+
+async def judge_by_queries(queries: Sequence[RetrievalQuery], graph: GraphStore) -> ComparisonRequests:
+    """Return labelled requests for a comparison. ``UsageError`` where none has a relevant API in ``graph``.
+
+    Without one, both encoders would look alike.
+    """
+    relevant = frozenset[ApiName]().union(*(query.relevant for query in queries))
+    documented = await find_documents(graph, relevant)
+    if not documented:
+        raise UsageError(
+            f"none of the {len(relevant):,} relevant APIs of the queries has a document in this store, so that they cannot tell "
+            "a good encoder from a poor one: name queries of its own tools with --queries, or leave them out"
+        )
+    return ComparisonRequests(queries, len(relevant), len(relevant) - len(documented))
+
+
+async def sample_requests(graph: GraphStore) -> ComparisonRequests:
+    """Return beginnings of tools' descriptions as requests, the same ones each time.
+
+    They show similarity, not quality.
+    """
+    texts = [truncate_words(tool.description[:1_000], 12) async for tool in graph.documents()]
+    chosen = nsmallest(SAMPLES, {text for text in texts if text}, key=lambda text: blake2b(text.encode()).digest())
+    return ComparisonRequests([RetrievalQuery("sample", text, frozenset()) for text in chosen])
+
+
+def _compute_mean(scored: Sequence[ScoredQuery], name: str) -> float:
+    return sum(compute_measures(one.ranking, one.query.relevant)[name] for one in scored) / len(scored)
+
+
+def _compute_overlap(former: ScoredQuery, new: ScoredQuery) -> float:
+    first, second = set(former.ranking[:DEPTH]), set(new.ranking[:DEPTH])
+    return len(first & second) / max(len(first), len(second), 1)
+
+
+@dataclass(frozen=True, slots=True)
+class ReindexTrial:
     """Conditions for a switch to the new vectors."""
 
-    queries: Sequence[Query] | None = None
+    queries: Sequence[RetrievalQuery] | None = None
     """Requests with their relevant APIs; None for a sample, which refuses nothing."""
     tolerance: float = 0.01
     """Largest accepted loss of NDCG@5 and Recall@10."""
@@ -33,7 +123,7 @@ class Trial:
 
 
 @dataclass(frozen=True, slots=True)
-class Reindexed:
+class ReindexResult:
     """Result of a change of encoder."""
 
     tools: int
@@ -41,7 +131,7 @@ class Reindexed:
     dropped: tuple[str, ...]
     """Names of deleted vectors, which the same encoder's new ones replaced."""
     seconds: float
-    compared: Comparison | None = None
+    compared: RankingComparison | None = None
     """None where there was nothing in use, or its encoder is not available."""
     refused: str = ""
     """Why the new vectors were not switched to; they are kept beside those in use."""
@@ -54,8 +144,8 @@ async def reindex(
     settings: Settings | None = None,
     *,
     store: Path | None = None,
-    trial: Trial | None = None,
-) -> Reindexed:
+    trial: ReindexTrial | None = None,
+) -> ReindexResult:
     """Take all steps of a change to the encoder of the settings: prepare, compare, switch.
 
     Interrupted, a second run goes on.
@@ -70,42 +160,44 @@ async def reindex(
         ConflictError: the vectors of a third encoder are still kept from the change before.
         UnavailableError: a store or service cannot be used.
     """
-    trial, began = trial or Trial(), time.perf_counter()
+    trial, began = trial or ReindexTrial(), time.perf_counter()
     async with open_container(settings, store) as container, AsyncExitStack() as stack:
-        judging = None if trial.queries is None else await judged_by(trial.queries, container.graph)
-        known = await _former(trial, stack)
-        change, new = EncoderChange(container), await container.encoders.embedder_of(SETTINGS)
-        in_force = await change.in_force(known.identity if known else "")
+        requests = None if trial.queries is None else await judge_by_queries(trial.queries, container.graph)
+        former_encoder = await _open_former_encoder(trial, stack)
+        change, new = EncoderChange(container), await container.encoders.get_embedder(SETTINGS)
+        in_force = await change.find_vectors_in_use(former_encoder.identity if former_encoder else "")
         # They may be the new encoder's: the same command has switched before, and was perhaps interrupted after that.
-        if known and in_force and in_force.identity not in (known.identity, new.identity):
+        if former_encoder and in_force and in_force.identity not in (former_encoder.identity, new.identity):
             raise UsageError(
-                f"--former names {known.identity}, and the vectors in use were made by {in_force.identity}: name the "
+                f"--former names {former_encoder.identity}, and the vectors in use were made by {in_force.identity}: name the "
                 "settings of that encoder, or leave --former out"
             )
-        former = (await change.state()).former
+        former = (await change.get_state()).former
         back = former if former and in_force and former.identity == new.identity != in_force.identity else None
-        brought, prepared = await _prepare(container, change, back, _tells(progress))
-        compared = await _compared(container, in_force, known, judging, prepared)
-        refused = _refused(in_force, compared, trial)
-        if not refused:
+        update, prepared = await _prepare(container, change, back, _adapt_progress(progress))
+        comparison = await _compare_encoders(container, in_force, former_encoder, requests, prepared)
+        objection = _find_objection(in_force, comparison, trial)
+        if not objection:
             await (change.switch_back() if back else change.switch())
-        dropped, kept = await _finish(container, change, in_force, new.identity) if not refused else ([], "")
+        dropped, kept_encoder = await _finish(container, change, in_force, new.identity) if not objection else ([], "")
         seconds = time.perf_counter() - began
-        return Reindexed(brought.tools, brought.embedded, tuple(dropped), seconds, compared, refused, kept)
+        return ReindexResult(
+            update.tools, update.embedded, tuple(dropped), seconds, comparison, objection, kept_encoder
+        )
 
 
 async def _prepare(
     container: Container, change: EncoderChange, back: EncoderVectors | None, progress: Progress
-) -> tuple[Brought, OpenVectors]:
+) -> tuple[VectorUpdate, OpenVectors]:
     """Prepare the vectors to switch to. ``back``: the former vectors, which lack only what changed since."""
     encoders = container.encoders
     if back is not None:
         opened = await encoders.open(back)
-        return await bring_up_to_date(container, opened.embedder, opened.index, progress), opened
-    brought = await change.prepare(chosen_by(container.settings), progress, threads=None, again=True)
-    beside = (await change.state()).beside
-    assert beside is not None  # noqa: S101 (prepared just now)
-    return brought, await encoders.open(beside, beside=True)
+        return await update_vectors(container, opened.embedder, opened.index, progress), opened
+    update = await change.prepare(get_settings_choice(container.settings), progress, threads=None, again=True)
+    new_vectors = (await change.get_state()).beside
+    assert new_vectors is not None  # noqa: S101 (prepared just now)
+    return update, await encoders.open(new_vectors, beside=True)
 
 
 async def _finish(
@@ -119,58 +211,58 @@ async def _finish(
         return [], ""
     if in_force.identity == new:
         return await change.drop_older(in_force), ""
-    await link_anew(container)
+    await recompute_links(container)
     return [], in_force.identity
 
 
-def _tells(progress: Callable[[int], None] | None) -> Progress:
+def _adapt_progress(progress: Callable[[int], None] | None) -> Progress:
     return lambda done, _: progress(done) if progress else None
 
 
-async def _former(trial: Trial, stack: AsyncExitStack) -> Embedder | None:
+async def _open_former_encoder(trial: ReindexTrial, stack: AsyncExitStack) -> Embedder | None:
     """Open the former encoder of the trial, where it names one."""
     if trial.former is None:
         return None
-    embedder, close = embedder_of(trial.former)
+    embedder, close = create_embedder(trial.former)
     stack.push_async_callback(close)
     return embedder
 
 
-async def _compared(
+async def _compare_encoders(
     container: Container,
     in_force: EncoderVectors | None,
-    known: Embedder | None,
-    judging: Judging | None,
+    former_encoder: Embedder | None,
+    requests: ComparisonRequests | None,
     new: OpenVectors,
-) -> Comparison | None:
+) -> RankingComparison | None:
     """Compare the new vectors with those in use; None where there are none, or their encoder is not available."""
     if in_force is None:
         return None
     encoders, lexical = container.encoders, container.words
-    if known is None or known.identity != in_force.identity:
-        known = await encoders.embedder_of(in_force.encoder)
-    if known.identity != in_force.identity:
+    if former_encoder is None or former_encoder.identity != in_force.identity:
+        former_encoder = await encoders.get_embedder(in_force.encoder)
+    if former_encoder.identity != in_force.identity:
         return None
-    former = await encoders.index_of(in_force)
+    former_index = await encoders.open_index(in_force)
     return await compare(
-        (known.identity, ToolSearch(known, former, lexical)),
+        (former_encoder.identity, ToolSearch(former_encoder, former_index, lexical)),
         (new.embedder.identity, ToolSearch(new.embedder, new.index, lexical)),
-        judging or await sample_requests(container.graph),
+        requests or await sample_requests(container.graph),
     )
 
 
-def _refused(in_force: EncoderVectors | None, compared: Comparison | None, trial: Trial) -> str:
+def _find_objection(in_force: EncoderVectors | None, comparison: RankingComparison | None, trial: ReindexTrial) -> str:
     """Return why not to switch; empty where nothing speaks against it."""
     if trial.queries is None or in_force is None:
         return ""
-    if compared is None:
+    if comparison is None:
         return (
             f"the vectors in use were made by {in_force.identity}, which is not at hand to be compared with: give its settings "
             "with --former FILE, or switch without with --step switch"
         )
-    if (lost := compared.worse_by()) > trial.tolerance:
+    if (lost := comparison.compute_loss()) > trial.tolerance:
         return (
             f"the new vectors lose {100 * lost:.1f} points, more than the {100 * trial.tolerance:.1f} they may: stay with "
-            f"{compared.former} (--step discard deletes the new ones), or switch all the same with --step switch"
+            f"{comparison.former} (--step discard deletes the new ones), or switch all the same with --step switch"
         )
     return ""

@@ -11,16 +11,16 @@ if TYPE_CHECKING:
     from retriever.reranker import Reranker
 
 
-async def reranker_for(settings: Settings, embedder: Embedder) -> "Reranker | None":
+async def get_reranker(settings: Settings, embedder: Embedder) -> "Reranker | None":
     """Return the re-ranker for an encoder; None where none is wanted or the encoder's cosines say too little.
 
     The bundled one serves other encoders too: it gets their cosines on the scale that it learnt with. Raises as
     :func:`read_chosen_reranker`, and ``UnavailableError`` where the encoder cannot be asked.
     """
-    found = await read_chosen_reranker(settings, embedder.identity)
-    if found is None or found.encoder == embedder.identity:
-        return found
-    return found if (await embedder.scale()).comparable else None
+    reranker = await read_chosen_reranker(settings, embedder.identity)
+    if reranker is None or reranker.encoder == embedder.identity:
+        return reranker
+    return reranker if (await embedder.scale()).comparable else None
 
 
 async def read_chosen_reranker(settings: Settings, encoder: str) -> "Reranker | None":
@@ -29,15 +29,15 @@ async def read_chosen_reranker(settings: Settings, encoder: str) -> "Reranker | 
     Raises:
         UsageError: the settings name one that learnt with another encoder. UnavailableError: it cannot be read.
     """
-    from retriever.reranker import BUNDLED, read_reranker
+    from retriever.reranker import BUNDLED_RERANKER, read_reranker
 
     if not settings.rerank:
         return None
-    named = settings.reranker_file
-    found = await asyncio.to_thread(read_reranker, named or BUNDLED)
-    if named and found.encoder != encoder:
+    chosen_file = settings.reranker_file
+    reranker = await asyncio.to_thread(read_reranker, chosen_file or BUNDLED_RERANKER)
+    if chosen_file and reranker.encoder != encoder:
         raise UsageError(
-            f"{named} was learnt with {found.encoder}, and the encoder in use is {encoder}: "
+            f"{chosen_file} was learnt with {reranker.encoder}, and the encoder in use is {encoder}: "
             "teach one for it with scripts/train_reranker.py, or leave FOOTPATH_RERANKER_FILE empty"
         )
-    return found
+    return reranker

@@ -10,36 +10,36 @@ import numpy as np
 
 from domain.errors import UsageError
 from domain.trajectory import Trajectory
-from evaluation.api_keys import Key, key_of
+from evaluation.api_names import ApiName, get_api_name
 from evaluation.leave_one_out import LeaveOneOutWalks
-from evaluation.queries import Query, whole_queries
+from evaluation.queries import RetrievalQuery, read_queries_strictly
 from graph.function_names import NameIndex
-from retriever.candidates import Gathering
-from retriever.features import features
+from retriever.candidates import CandidateGatherer
+from retriever.features import compute_features
 from retriever.index import Embedder, VectorIndex
 from retriever.indexing import index_tools
 from retriever.search import SearchParameters
-from retriever.training.ranking import Judged
+from retriever.training.ranking import LabelledCandidates
 from wiring.container import Container
-from wiring.embedders import encoder_in
+from wiring.encoders import load_encoder
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class RankedRequest:
     """A labelled request with its candidates and their names, in the order without a re-ranker."""
 
-    query: Query
-    keys: tuple[Key, ...]
-    judged: Judged
+    query: RetrievalQuery
+    keys: tuple[ApiName, ...]
+    judged: LabelledCandidates
 
 
 Progress = Callable[[str, int, int], None]
 """Callback with the present stage, how much of it is done, and its total."""
 
 
-async def asked_of(
+async def collect_ranked_requests(
     container: Container, folds: Sequence[Path], trajectories: Iterable[Trajectory], progress: Progress
-) -> list[Asked]:
+) -> list[RankedRequest]:
     """Return the candidates of each request, found by an encoder that did not learn from it.
 
     ``folds``: output folders of ``train_retriever.py``, each with ``held_out.jsonl`` and ``encoder``; the vectors of
@@ -48,50 +48,50 @@ async def asked_of(
     """
     if len({fold.resolve() for fold in folds}) < len(folds):
         raise UsageError("a fold is named twice: its requests would be learnt from and judged by at once")
-    embedder, _, lexical = await container.retrieval()
-    encoders = [await asyncio.to_thread(encoder_in, fold / "encoder") for fold in folds]
+    embedder, _, lexical = await container.get_retrieval()
+    encoders = [await asyncio.to_thread(load_encoder, fold / "encoder") for fold in folds]
     if embedder.identity not in {one.identity for one in encoders}:
         raise UsageError(
             f"the store's vectors are of {embedder.identity}, which is no fold's encoder, and a re-ranker serves the encoder of the "
-            f"store: name the one with FOOTPATH_ENCODER_FOLDER and run {container.reindexing}"
+            f"store: name the one with FOOTPATH_ENCODER_FOLDER and run {container.reindex_command}"
         )
     documents = [document async for document in container.graph.documents()]
-    walked = LeaveOneOutWalks(trajectories, NameIndex(documents))
+    walk_evidence = LeaveOneOutWalks(trajectories, NameIndex(documents))
     chosen = SearchParameters()
-    found: list[Asked] = []
+    ranked: list[RankedRequest] = []
     for fold, encoder in zip(folds, encoders, strict=True):
-        queries = await asyncio.to_thread(whole_queries, fold / "held_out.jsonl")
-        async with _vectors(container, fold, encoder, lambda done: progress("tools", done, len(documents))) as (
+        queries = await asyncio.to_thread(read_queries_strictly, fold / "held_out.jsonl")
+        async with _open_vectors(container, fold, encoder, lambda done: progress("tools", done, len(documents))) as (
             embedder,
             index,
         ):
-            await walked.embed(embedder)
-            gathering = Gathering(embedder, index, lexical, chosen.dense_weight, walked)
+            await walk_evidence.embed(embedder)
+            gathering = CandidateGatherer(embedder, index, lexical, chosen.dense_weight, walk_evidence)
             for number, query in enumerate(queries):
-                walked.ask(query.query)
-                (pool,) = await gathering.gather([query.query], chosen.candidates, None)
-                keys = tuple(key_of(tool) for tool in pool.candidates.ids)
+                walk_evidence.exclude_request(query.query)
+                (gathered,) = await gathering.gather([query.query], chosen.candidates, None)
+                keys = tuple(get_api_name(tool) for tool in gathered.candidates.ids)
                 serves = np.array([key in query.relevant for key in keys], np.bool_)
-                values = features(pool.candidates, pool.walked, pool.precedents)
-                found.append(Asked(query, keys, Judged(values, serves)))
+                values = compute_features(gathered.candidates, gathered.transitions, gathered.precedents)
+                ranked.append(RankedRequest(query, keys, LabelledCandidates(values, serves)))
                 progress("requests", number + 1, len(queries))
-    return found
+    return ranked
 
 
 @asynccontextmanager
-async def _vectors(
+async def _open_vectors(
     container: Container, fold: Path, embedder: Embedder, progress: Callable[[int], None]
 ) -> AsyncGenerator[tuple[Embedder, VectorIndex]]:
     """Yield a fold's encoder with the tools' vectors: the store's own, where it is the store's encoder."""
     from retriever.backends.edge import EdgeIndex
     from retriever.backends.edge_folder import EdgeFolder
 
-    own, own_index, lexical = await container.retrieval()
+    own, own_index, lexical = await container.get_retrieval()
     if embedder.identity == own.identity:
         yield own, own_index
         return
     # Vectors of an encoder that was exported again since are useless.
-    await asyncio.to_thread(EdgeFolder(fold / "vectors").empty_of_others, embedder.identity, embedder.dimension)
+    await asyncio.to_thread(EdgeFolder(fold / "vectors").remove_other_vectors, embedder.identity, embedder.dimension)
     index = EdgeIndex(fold / "vectors")
     try:
         await index.setup(embedder.identity, embedder.dimension)

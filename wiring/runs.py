@@ -7,22 +7,22 @@ from datetime import date
 from agent.budget import Budget
 from agent.conversation import EarlierRun
 from agent.execution.approval import Approver
-from agent.execution.approvers import AllowChanges, DenyChanges, KeepHostsApart
+from agent.execution.approvers import AllowChangesApprover, DenyChangesApprover, HostIsolationApprover
 from agent.execution.executor import Executor
-from agent.learning.learner import Learner, learn_from
+from agent.learning.learner import RunLearner, learn_from
 from agent.memory.long_term import LongTermMemory
-from agent.planners.by_name import default_planner, planner_named
+from agent.planners.registry import choose_default_planner, get_planner
 from agent.request_reader import PlainReader, RequestReader
 from agent.run import RunDeps, run
-from agent.run_context import RunCalls, RunHost, RunKnowledge, RunPlanning
+from agent.run_context import RunCallOptions, RunHost, RunKnowledge, RunPlanning
 from agent.search.settings import WalkSettings
 from domain.event import EventRecord
-from domain.learned import WeightsLearned
+from domain.learning_events import WeightsLearned
 from offline.reader import EnglishReader
 from wiring.container import Container
 
 
-async def run_deps(
+async def build_run_deps(
     container: Container,
     policy: str,
     executor: str | Executor,
@@ -43,53 +43,53 @@ async def run_deps(
         UsageError: no such policy, planner or executor.
         UnavailableError: the tools are not indexed, or the index is in use.
     """
-    planner = planner or default_planner(policy)
-    planner_named(planner)
-    own_policy = container.policy(policy, model, owner or "")
-    caller = await container.executor(executor) if isinstance(executor, str) else executor
-    search = await container.search()
-    chosen = container.settings
+    planner = planner or choose_default_planner(policy)
+    get_planner(planner)
+    own_policy = container.create_policy(policy, model, owner or "")
+    caller = await container.open_executor(executor) if isinstance(executor, str) else executor
+    search = await container.open_search()
+    settings = container.settings
     knowledge = RunKnowledge(
         container.graph,
         search,
-        offers=await container.offers(search),
+        offers=await container.create_offer_maker(search),
         flows=await container.flows(),
         weights=container.weights,
-        memory=await _memory(container, chosen.owner if owner is None else owner),
+        memory=await _open_memory(container, settings.owner if owner is None else owner),
         solutions=await container.solutions(owner),
     )
     planning = RunPlanning(
         own_policy,
         planner,
-        reader=reader_for(policy, chosen.today),
-        walk=walk_settings(container, policy),
+        reader=create_reader(policy, settings.today),
+        walk=build_walk_settings(container, policy),
         sandbox=container.sandbox(),
-        offer_tokens=chosen.offer_tokens,
-        phrase=chosen.phrase,
-        at_once=chosen.subtasks_at_once,
+        offer_tokens=settings.offer_tokens,
+        phrase=settings.phrase,
+        at_once=settings.subtasks_at_once,
     )
-    calls = RunCalls(
+    calls = RunCallOptions(
         caller,
-        approver=_approver(container, approver, caller),
+        approver=_choose_approver(container, approver, caller),
         secrets=await container.secrets(),
         choices=container.field_choices(),
     )
-    return RunDeps(knowledge, planning, calls, host=RunHost(today=chosen.today.isoformat() if chosen.today else ""))
+    return RunDeps(knowledge, planning, calls, host=RunHost(today=settings.today.isoformat() if settings.today else ""))
 
 
-def _approver(container: Container, given: Approver | None, caller: Executor) -> Approver:
+def _choose_approver(container: Container, requested: Approver | None, caller: Executor) -> Approver:
     if caller.name == "replay":
-        return given or AllowChanges()
-    approver = given or DenyChanges()
-    return KeepHostsApart(approver) if container.settings.flows == "ask" else approver
+        return requested or AllowChangesApprover()
+    approver = requested or DenyChangesApprover()
+    return HostIsolationApprover(approver) if container.settings.flows == "ask" else approver
 
 
-async def _memory(container: Container, owner: str) -> LongTermMemory:
+async def _open_memory(container: Container, owner: str) -> LongTermMemory:
     """Return long-term memory; where it is out of reach, the run reports so when it recalls or learns, and goes on."""
-    return LongTermMemory(await container.memories_in_reach(), await container.embedder(), owner)
+    return LongTermMemory(await container.memories_or_unavailable(), await container.embedder(), owner)
 
 
-def reader_for(policy: str, day: date | None = None) -> RequestReader:
+def create_reader(policy: str, day: date | None = None) -> RequestReader:
     """Return the reader of requests for a policy: rules for English beside rules, no language beside a model.
 
     ``day``: as the setting ``today``.
@@ -97,7 +97,7 @@ def reader_for(policy: str, day: date | None = None) -> RequestReader:
     return PlainReader() if policy == "llm" else EnglishReader(day)
 
 
-def walk_settings(container: Container, policy: str) -> WalkSettings:
+def build_walk_settings(container: Container, policy: str) -> WalkSettings:
     """Return how a walk explores the graph.
 
     A model is asked for several steps at once, since each question costs a call; rules are not.
@@ -127,16 +127,16 @@ def run_and_learn(
     released, to be resumed later. ``keeps``: the caller keeps a lesson that waits for a store, for :func:`learn_later`.
     """
     if learn and deps.calls.executor.name != "replay":
-        learner = _learner(deps, ended, alone=not earlier and not deps.user.files.all, keeps=keeps)
+        learner = _create_learner(deps, ended, alone=not earlier and not deps.user.files.all, keeps=keeps)
         deps = replace(deps, host=replace(deps.host, learner=learner))
     return run(request, deps, budget, name=name, past=past, earlier=earlier)
 
 
-def _learner(deps: RunDeps, ended: Callable[[], bool], *, alone: bool, keeps: bool) -> Learner:
+def _create_learner(deps: RunDeps, ended: Callable[[], bool], *, alone: bool, keeps: bool) -> RunLearner:
     # A given plan makes no new solution: it has inputs already, and its run is one choice of their values.
     library = deps.knowledge.solutions if deps.planning.plan is None else None
     user = deps.knowledge.solutions.owner if deps.knowledge.solutions is not None else ""
-    return Learner(
+    return RunLearner(
         deps.knowledge.store,
         deps.knowledge.memory,
         deps.planning.policy,
@@ -151,8 +151,8 @@ def _learner(deps: RunDeps, ended: Callable[[], bool], *, alone: bool, keeps: bo
 
 
 @dataclass(frozen=True, slots=True)
-class Lesson:
-    """Lesson of a run that has ended. The other fields are as in :class:`agent.learning.learner.Learner`."""
+class DeferredLesson:
+    """Lesson of a run that has ended. The other fields are as in :class:`agent.learning.learner.RunLearner`."""
 
     records: Sequence[EventRecord]
     owner: str
@@ -164,7 +164,7 @@ class Lesson:
     """True where its programs are worth a solution."""
 
 
-async def learn_later(container: Container, lesson: Lesson) -> WeightsLearned | None:
+async def learn_later(container: Container, lesson: DeferredLesson) -> WeightsLearned | None:
     """Learn what an outage delayed. Steps are scored by rules: no model is asked after the run has ended.
 
     Raises ``UnavailableError`` where a store cannot be opened.
@@ -185,7 +185,7 @@ async def learn_later(container: Container, lesson: Lesson) -> WeightsLearned | 
     )
 
 
-def budget_of(container: Container) -> Budget:
+def build_budget(container: Container) -> Budget:
     """Return the limits that the settings give every run."""
     chosen = container.settings
     return Budget(

@@ -10,7 +10,7 @@ FOLDER = Path(os.environ.get("CREDENTIALS_DIRECTORY") or "/run/secrets")
 _PREFIX = "FOOTPATH_"
 
 
-def secret_files() -> dict[str, str]:
+def read_secret_files() -> dict[str, str]:
     """Return the variables that files stand for, with names in capitals.
 
     The file ``footpath_graph_password`` is the variable ``FOOTPATH_GRAPH_PASSWORD``. A line break at the end is no part

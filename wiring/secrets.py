@@ -8,8 +8,8 @@ from pathlib import Path
 
 from dotenv import dotenv_values
 
-from agent.execution.secrets import EnvironmentSecrets
-from wiring.secret_files import secret_files
+from agent.execution.secret_store import EnvironmentSecrets
+from wiring.secret_files import read_secret_files
 from wiring.settings import Settings
 
 
@@ -22,5 +22,5 @@ def read_secrets() -> EnvironmentSecrets:
     written = dotenv_values(Path(str(file)), interpolate=False) if file else {}
     variables = {name.upper(): value for name, value in written.items() if value}
     return EnvironmentSecrets(
-        secret_files() | variables | {name.upper(): value for name, value in os.environ.items() if value}
+        read_secret_files() | variables | {name.upper(): value for name, value in os.environ.items() if value}
     )

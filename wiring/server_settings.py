@@ -5,7 +5,7 @@ from typing import Literal
 
 from pydantic import BaseModel, Field, SecretStr, field_validator
 
-from domain.addresses import Proxies
+from domain.client_addresses import TrustedProxies
 
 
 class ServerSettings(BaseModel):
@@ -132,9 +132,9 @@ class ServerSettings(BaseModel):
 
     @field_validator("trusted_proxies")
     @classmethod
-    def _are_addresses(cls, value: str) -> str:
+    def _check_addresses(cls, value: str) -> str:
         try:
-            Proxies(value)
+            TrustedProxies(value)
         except ValueError as error:
             raise ValueError(
                 f"names addresses and networks of proxies, such as 10.0.0.5 or 10.1.0.0/24: {error}"

@@ -3,7 +3,11 @@
 They come from environment variables with the prefix ``FOOTPATH_``, a ``.env`` file, or files of secrets.
 """
 
+import re
+import sys
+from collections.abc import Iterable
 from datetime import date
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Annotated, Literal, Self
 
@@ -11,9 +15,10 @@ from dotenv import dotenv_values
 from pydantic import Field, SecretStr, ValidationError, field_validator, model_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
+from agent.execution.secret_store import VARIABLE_PREFIX as SECRET
 from domain.errors import UsageError
 from wiring import secret_files
-from wiring.mcp_commands import McpCommand, names_of_commands
+from wiring.mcp_commands import McpCommand, check_command_names
 from wiring.server_settings import ServerSettings
 
 EXAMPLES = frozenset(
@@ -287,8 +292,8 @@ class Settings(ServerSettings, BaseSettings):
 
     @field_validator("mcp_commands")
     @classmethod
-    def _names_of_commands(cls, value: dict[str, McpCommand]) -> dict[str, McpCommand]:
-        return names_of_commands(value)
+    def _check_command_names(cls, value: dict[str, McpCommand]) -> dict[str, McpCommand]:
+        return check_command_names(value)
 
     @model_validator(mode="after")
     def _refuse_examples(self) -> Self:
@@ -303,26 +308,26 @@ class Settings(ServerSettings, BaseSettings):
         return self
 
 
-def read_settings(**given: object) -> Settings:
-    """Read the settings of this process; those in ``given`` win over the environment.
+def read_settings(**overrides: object) -> Settings:
+    """Read the settings of this process; those in ``overrides`` win over the environment.
 
     ``UsageError`` names the variables that are wrong, and shows no value.
     """
     try:
         folder = secret_files.FOLDER if secret_files.FOLDER.is_dir() else None
-        return Settings(_secrets_dir=folder, **given)  # pyright: ignore[reportArgumentType, reportCallIssue]  # validated there
+        return Settings(_secrets_dir=folder, **overrides)  # pyright: ignore[reportArgumentType, reportCallIssue]  # validated there
     except ValidationError as error:
-        found: list[str] = []
+        messages: list[str] = []
         for problem in error.errors(include_url=False, include_input=False):
             names = [f"FOOTPATH_{str(part).upper()}" for part in problem["loc"][:1]]
-            said = problem["msg"].removeprefix("Value error, ")
+            message = problem["msg"].removeprefix("Value error, ")
             if problem["type"] == "string_pattern_mismatch":
-                said = _IN_WORDS.get(str(problem["loc"][0]), said)
-            found.append(": ".join([*names, said]))
-        raise UsageError(f"the settings cannot be used. {'; '.join(found)}") from error
+                message = _IN_WORDS.get(str(problem["loc"][0]), message)
+            messages.append(": ".join([*names, message]))
+        raise UsageError(f"the settings cannot be used. {'; '.join(messages)}") from error
 
 
-def settings_in(file: Path) -> dict[str, str]:
+def read_settings_file(file: Path) -> dict[str, str]:
     """Return the settings of a file like ``.env``, by field name, not validated; empty ones are left out.
 
     ``UsageError`` where it is no file.
@@ -332,7 +337,44 @@ def settings_in(file: Path) -> dict[str, str]:
     return {name.removeprefix("FOOTPATH_").lower(): value for name, value in dotenv_values(file).items() if value}
 
 
-def model_names(settings: Settings) -> tuple[str, ...]:
+def list_model_names(settings: Settings) -> tuple[str, ...]:
     """Return the models that a run may choose, the default first; empty where there is no endpoint."""
     names = [settings.model_name, *settings.model_names.split(",")]
     return tuple(dict.fromkeys(name.strip() for name in names if name.strip())) if settings.model_url else ()
+
+
+_PREFIX = "FOOTPATH_"
+PAGE_SETTINGS = {"FOOTPATH_SERVER_ADDRESS", "FOOTPATH_PAGE_PROXIES"}
+"""Variables that only the page reads; where it runs beside the server, both have them in their environment."""
+_LINE = re.compile(rf"\s*(?:export\s+)?({_PREFIX}\w+)\s*=", re.IGNORECASE)
+
+
+def find_unknown_settings(names: Iterable[str]) -> list[str]:
+    """Return a warning for each variable with the project's prefix that is neither a setting nor a secret.
+
+    The warning names the most similar setting.
+    """
+    known_names = [f"{_PREFIX}{name.upper()}" for name in Settings.model_fields]
+    warnings: list[str] = []
+    for name in sorted({name.upper() for name in names}):
+        if not name.startswith(_PREFIX) or name.startswith(SECRET) or name in PAGE_SETTINGS or name in known_names:
+            continue
+        near = get_close_matches(name, [*known_names, SECRET + "NAME"], n=1, cutoff=0.75)
+        hint = f"; is {near[0]} meant?" if near else "; .env.example lists the settings"
+        warnings.append(f"{name} is no setting and is ignored{hint}")
+    return warnings
+
+
+def warn_of_unknown_settings(names: Iterable[str]) -> None:
+    """Print the warnings of :func:`find_unknown_settings` on stderr."""
+    for warning in find_unknown_settings(names):
+        print(f"warning: {warning}", file=sys.stderr)
+
+
+def list_variables(file: Path) -> list[str]:
+    """Return the variables that a ``.env`` file sets, as far as it can be read."""
+    try:
+        lines = file.read_text(encoding="utf-8", errors="replace").splitlines()
+    except OSError:
+        return []
+    return [hit[1] for line in lines if (hit := _LINE.match(line))]

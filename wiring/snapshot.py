@@ -8,22 +8,22 @@ from pathlib import Path
 
 from domain.errors import UnavailableError
 from graph.backends.sqlite_database import copy_database
-from wiring.layout import StoreFolder
+from wiring.store_folder import StoreFolder
 
 __all__ = ["copy_database", "snapshot"]
 
 
 @asynccontextmanager
-async def snapshot(folder: StoreFolder, beside: Path) -> AsyncGenerator[StoreFolder]:
+async def snapshot(folder: StoreFolder, parent: Path) -> AsyncGenerator[StoreFolder]:
     """Yield a copy of the folder without vectors and words, which can be made from the rest.
 
-    The copy is deleted at the end. ``beside``: the folder to make it in, which needs room for it. A run writes into the
+    The copy is deleted at the end. ``parent``: the folder to make it in, which needs room for it. A run writes into the
     graph first and remembers after; memories are copied before the graph, so that each of them has its lesson.
     """
     try:
-        place = await asyncio.to_thread(tempfile.TemporaryDirectory, dir=beside, prefix=".snapshot-")
+        place = await asyncio.to_thread(tempfile.TemporaryDirectory, dir=parent, prefix=".snapshot-")
     except OSError as error:
-        raise UnavailableError(f"cannot write in {beside}: {error.strerror}; name another folder") from error
+        raise UnavailableError(f"cannot write in {parent}: {error.strerror}; name another folder") from error
     try:
         copy = StoreFolder(Path(place.name) / "store")
         await asyncio.to_thread(_copy, folder, copy)

@@ -8,16 +8,23 @@ from dataclasses import dataclass
 
 from domain.errors import FootpathError, StoreVersionError
 from retriever.index import Embedder, VectorIndex
-from wiring.encoder_choices import (
+from wiring.encoder_state import (
+    EncoderScales,
+    EncoderState,
+    EncoderVectors,
+    NoteStore,
+    read_state,
+    use_stored_scale,
+    write_state,
+)
+from wiring.encoders import (
     SETTINGS,
     EncoderChoice,
     EncoderServices,
     ServicesBySettings,
-    chosen_by,
+    get_settings_choice,
     open_encoder,
 )
-from wiring.encoder_scales import EncoderScales, with_kept_scale
-from wiring.encoder_state import EncoderState, EncoderVectors, Notes, read_state, write_state
 from wiring.settings import Settings
 
 _log = logging.getLogger(__name__)
@@ -46,7 +53,7 @@ class StoreEncoders:
     def __init__(
         self,
         settings: Settings,
-        notes: Callable[[], Awaitable[Notes]],
+        notes: Callable[[], Awaitable[NoteStore]],
         make_index: MakeIndex,
         stack: AsyncExitStack,
     ) -> None:
@@ -67,25 +74,25 @@ class StoreEncoders:
         """Return whether the encoder in use was read before."""
         return self._state is not None
 
-    async def state(self) -> EncoderState:
+    async def load_state(self) -> EncoderState:
         """Read the stored state, and follow it from now on. Raises ``UnavailableError``."""
         state = await read_state(await self._notes())
         before, self._state = self._state, state
         if before is not None and before.in_use != state.in_use:
-            _log.info("searches go by %s from now on", (await self.current()).identity)
+            _log.info("searches go by %s from now on", (await self.get_current_vectors()).identity)
         if (before is None or before.in_use != state.in_use) and state.former is not None:
             await self._warn_of_former(state, state.former)
         return state
 
     async def follow(self) -> None:
         """Follow the stored state: another process may have switched. Raises ``UnavailableError``."""
-        await self.state()
+        await self.load_state()
 
-    async def noted(self, key: str) -> str:
+    async def read_note(self, key: str) -> str:
         """Return a note stored beside the state. Raises ``UnavailableError``."""
         return await (await self._notes()).read(key)
 
-    async def note(self, key: str, text: str) -> None:
+    async def write_note(self, key: str, text: str) -> None:
         """Store a note beside the state. Raises ``UnavailableError``."""
         await (await self._notes()).write(key, text)
 
@@ -94,7 +101,7 @@ class StoreEncoders:
         await write_state(await self._notes(), state)
         await self.follow()
 
-    async def current(self) -> EncoderVectors:
+    async def get_current_vectors(self) -> EncoderVectors:
         """Return the vectors that this process searches by.
 
         Raises ``UnavailableError`` where it could never read the state.
@@ -105,46 +112,46 @@ class StoreEncoders:
         if self._state is None:
             await self.follow()
         state = self._state or EncoderState()
-        kept, former = state.in_use, state.former
-        if kept is not None and kept.encoder != SETTINGS:
-            return kept
-        own = await self.embedder_of(SETTINGS)
-        elsewhere = kept is not None and kept.identity != own.identity
+        stored, former = state.in_use, state.former
+        if stored is not None and stored.encoder != SETTINGS:
+            return stored
+        own = await self.get_embedder(SETTINGS)
+        elsewhere = stored is not None and stored.identity != own.identity
         if elsewhere and former is not None and (former.encoder != SETTINGS or former.identity == own.identity):
             return former
-        place = kept.place if kept else PLACE
+        place = stored.place if stored else PLACE
         return EncoderVectors(
-            encoder=chosen_by(self._settings), identity=own.identity, dimension=own.dimension, place=place,
-            at=kept.at if kept and kept.identity == own.identity else None,
+            encoder=get_settings_choice(self._settings), identity=own.identity, dimension=own.dimension, place=place,
+            at=stored.at if stored and stored.identity == own.identity else None,
         )  # fmt: skip
 
-    async def embedder(self) -> Embedder:
+    async def get_current_embedder(self) -> Embedder:
         """Return the encoder in use; where it cannot be determined, that of the settings.
 
         In that case its vectors are out of reach too.
         """
         try:
-            return await self._embedder_of(await self.current())
+            return await self._get_checked_embedder(await self.get_current_vectors())
         except FootpathError as error:
             _log.warning("which encoder is in use cannot be told, that of the settings is taken: %s", error)
-            return await self.embedder_of(SETTINGS)
+            return await self.get_embedder(SETTINGS)
 
-    async def in_use(self) -> OpenVectors:
+    async def open_current(self) -> OpenVectors:
         """Open the encoder in use and its vectors, once.
 
         Raises ``UnavailableError``, ``StoreVersionError`` and ``UsageError``.
         """
-        return await self.open(await self.current())
+        return await self.open(await self.get_current_vectors())
 
     async def open(self, vectors: EncoderVectors, *, beside: bool = False) -> OpenVectors:
-        """Open an encoder and its vectors, once. Raises as :meth:`in_use`.
+        """Open an encoder and its vectors, once. Raises as :meth:`open_current`.
 
         ``beside``: the vectors are not in use yet, and may be incomplete.
         """
-        embedder = await self._embedder_of(vectors)
-        return OpenVectors(embedder, await self.index_of(vectors, beside=beside))
+        embedder = await self._get_checked_embedder(vectors)
+        return OpenVectors(embedder, await self.open_index(vectors, beside=beside))
 
-    async def index_of(self, vectors: EncoderVectors, *, beside: bool = False) -> VectorIndex:
+    async def open_index(self, vectors: EncoderVectors, *, beside: bool = False) -> VectorIndex:
         """Open the index alone, whichever encoder made it. Raises ``UnavailableError`` and ``StoreVersionError``."""
         key = (vectors.identity, vectors.place)
         async with self._lock:
@@ -162,42 +169,42 @@ class StoreEncoders:
         if index is not None:
             await index.close()
 
-    async def embedder_of(self, choice: EncoderChoice) -> Embedder:
+    async def get_embedder(self, choice: EncoderChoice) -> Embedder:
         """Return the encoder of a choice, created once. ``UsageError`` where there is none.
 
         It loads its weights, or connects, when first used.
         """
-        choice = chosen_by(self._settings) if choice == SETTINGS else choice
-        version = await self.services.version(choice.service) if choice.service else ""
+        choice = get_settings_choice(self._settings) if choice == SETTINGS else choice
+        version = await self.services.get_version(choice.service) if choice.service else ""
         key = f"{choice.model_dump_json()} {version}"
         if key not in self._embedders:
-            made, close = await open_encoder(choice, self._settings, self.services)
+            embedder, close = await open_encoder(choice, self._settings, self.services)
             if key in self._embedders:  # another call has opened it meanwhile
                 await close()
             else:
-                self._embedders[key] = with_kept_scale(made, self.scales)
+                self._embedders[key] = use_stored_scale(embedder, self.scales)
                 self._stack.push_async_callback(close)
         return self._embedders[key]
 
     async def _warn_of_former(self, state: EncoderState, former: EncoderVectors) -> None:
-        if state.in_use is not None and (await self.current()).identity == former.identity:
+        if state.in_use is not None and (await self.get_current_vectors()).identity == former.identity:
             _log.warning(
                 "the store was switched to %s, which the settings here do not name: searches go by the former vectors, those of "
                 "%s, until they are dropped; name the new encoder in the settings, and start again",
                 state.in_use.identity, former.identity,
             )  # fmt: skip
 
-    async def _embedder_of(self, vectors: EncoderVectors) -> Embedder:
-        found = await self.embedder_of(vectors.encoder)
-        if found.identity != vectors.identity:
+    async def _get_checked_embedder(self, vectors: EncoderVectors) -> Embedder:
+        embedder = await self.get_embedder(vectors.encoder)
+        if embedder.identity != vectors.identity:
             raise StoreVersionError(
-                f"the vectors were made by {vectors.identity}, and {_named(vectors.encoder)} is {found.identity} now: "
+                f"the vectors were made by {vectors.identity}, and {_describe_choice(vectors.encoder)} is {embedder.identity} now: "
                 "bring that encoder back, or index the tools anew with scripts/reindex.py"
             )
-        return found
+        return embedder
 
 
-def _named(choice: EncoderChoice) -> str:
+def _describe_choice(choice: EncoderChoice) -> str:
     return {"settings": "the encoder of the settings", "bundled": "the encoder that comes along"}.get(
         choice.kind, f"the encoder {choice.name!r}"
     )
@@ -211,6 +218,6 @@ async def _set_up(index: VectorIndex, vectors: EncoderVectors, *, beside: bool) 
     from retriever.backends.qdrant import QdrantIndex
 
     if beside and isinstance(index, QdrantIndex):
-        await index.setup_beside(vectors.identity, vectors.dimension)
+        await index.setup_staging(vectors.identity, vectors.dimension)
     else:
         await index.setup(vectors.identity, vectors.dimension)

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from retriever.backends.qdrant_connection import QdrantAddress, QdrantConnection
 
 
-def graph_connection(settings: Settings, retry_seconds: float = 30.0) -> "Connection":
+def create_graph_connection(settings: Settings, retry_seconds: float = 30.0) -> "Connection":
     """Create a connection to the graph's server, not open yet."""
     from graph.backends.bolt import Connection, Server
 
@@ -22,7 +22,7 @@ def graph_connection(settings: Settings, retry_seconds: float = 30.0) -> "Connec
     return Connection(server, settings.graph_password.get_secret_value(), retry_seconds=retry_seconds)
 
 
-def vector_address(settings: Settings) -> "QdrantAddress":
+def get_vector_address(settings: Settings) -> "QdrantAddress":
     """Return the address of the vectors' server."""
     from retriever.backends.qdrant_connection import QdrantAddress
 
@@ -38,7 +38,7 @@ Neo4j locks an account for seconds after three refusals in a row, and so locks o
 """
 
 
-class Login(Generic[T]):
+class CachedLogin(Generic[T]):
     """Opens a connection; where the server has just refused it, the refusal is repeated without asking again."""
 
     def __init__(self, connect: Callable[[], Awaitable[T]]) -> None:
@@ -49,7 +49,7 @@ class Login(Generic[T]):
     async def __call__(self) -> T:
         """Open the connection. Raises ``UnavailableError`` as ``connect`` does."""
         if self._refusal is not None and monotonic() < self._until:
-            raise StoreRefusedError(str(self._refusal)).of(self._refusal.part)
+            raise StoreRefusedError(str(self._refusal)).set_part(self._refusal.part)
         try:
             return await self._connect()
         except StoreRefusedError as error:
@@ -66,22 +66,22 @@ class StoreServers:
     def __init__(self, settings: Settings, stack: AsyncExitStack) -> None:
         self._settings = settings
         self._stack = stack
-        self._graph = Lazy(Login(self._open_graph))
-        self._vectors = Lazy(Login(self._open_vectors))
+        self._graph = Lazy(CachedLogin(self._open_graph))
+        self._vectors = Lazy(CachedLogin(self._open_vectors))
 
-    async def graph(self) -> None:
+    async def check_graph(self) -> None:
         """Raise ``UnavailableError`` where the graph's server does not answer."""
         if self._settings.graph_url:
             await (await self._graph.get()).reach()
 
-    async def vectors(self) -> None:
+    async def check_vectors(self) -> None:
         """Raise ``UnavailableError`` where the vectors' server does not answer."""
         if self._settings.vector_url:
             connection = await self._vectors.get()
             await connection.call("reach the vectors", lambda client: client.get_aliases())
 
     async def _open_graph(self) -> "Connection":
-        connection = graph_connection(self._settings, retry_seconds=0)
+        connection = create_graph_connection(self._settings, retry_seconds=0)
         await connection.open()
         self._stack.push_async_callback(connection.close)
         return connection
@@ -89,7 +89,7 @@ class StoreServers:
     async def _open_vectors(self) -> "QdrantConnection":
         from retriever.backends.qdrant_connection import QdrantConnection
 
-        connection = QdrantConnection(vector_address(self._settings))
+        connection = QdrantConnection(get_vector_address(self._settings))
         await connection.open()
         self._stack.push_async_callback(connection.close)
         return connection

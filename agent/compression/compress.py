@@ -13,7 +13,7 @@ from agent.compression.json_truncate import fitted, length, written
 from agent.compression.markup_text import cut_text, readable, sound
 from agent.policy.protocol import FieldsQuestion, Policy
 from domain.tool import ToolDoc
-from graph.lenient_json import read_value, too_deep
+from graph.lenient_json import is_too_deep, read_value
 
 LIMIT = 1_024
 """Characters of a response that a policy is shown."""
@@ -68,7 +68,7 @@ def structure(response: str) -> Structure | None:
         value = cast(JsonValue, orjson.loads(response))
     except orjson.JSONDecodeError:
         value = read_value(response[:_REPAIRED])
-    if too_deep(value):
+    if is_too_deep(value):
         return None
     if isinstance(value, str) and value.lstrip()[:1] in ("{", "["):
         value = read_value(value)

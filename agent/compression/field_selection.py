@@ -8,7 +8,7 @@ from agent.compression.json_paths import MAX_FIELDS, Selection, named_fields
 from agent.policy.protocol import FieldsQuestion, Policy
 from domain.errors import FootpathError
 from domain.tool import ToolDoc, ToolId
-from graph.kept_fields import FieldChoice, KeptFields
+from graph.field_choices import FieldChoice, FieldChoiceStore
 from graph.response_fields import output_fields
 
 _log = logging.getLogger(__name__)
@@ -21,7 +21,7 @@ _KNOWN_ENOUGH = 0.5
 class FieldChoices:
     """The choices that all runs of a process share. A choice rests on the tool's document and on who made it."""
 
-    def __init__(self, store: KeptFields | None = None) -> None:
+    def __init__(self, store: FieldChoiceStore | None = None) -> None:
         self._store = store
         self._kept: OrderedDict[tuple[ToolId, str], FieldChoice] = OrderedDict()
         self._asked: dict[tuple[ToolId, str], int] = {}

@@ -7,13 +7,21 @@ from contextlib import AbstractAsyncContextManager, AsyncExitStack
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 
-from agent.budget import Meter
-from agent.execution.announcements import Announced, Announcements
+from agent.budget import BudgetMeter
+from agent.execution.call_identity import (
+    CallKey,
+    build_call_key,
+    build_corrected_identity,
+    differs,
+    drop_identity,
+    get_program_id,
+    get_subtask_id,
+)
 from agent.execution.executor import CallResult, Executor, ExecutorLayer
-from agent.execution.identity import Key, corrected_as, differs, key_of, program_of, subtask_of, unnamed
-from agent.execution.provenance import Judged, Provenance
-from agent.execution.undo import Undo
-from agent.execution.wording import summary_of
+from agent.execution.pending_calls import PendingCall, PendingCallRegistry
+from agent.execution.provenance import CallProvenance, ProvenanceTracker
+from agent.execution.undo_candidates import UndoFinder
+from agent.execution.wording import summarize_call
 from agent.text import clean
 from domain.errors import FootpathError, NotAllowedError
 from domain.model import JsonObject
@@ -31,18 +39,18 @@ class IntendedCall:
 
     tool: ToolDoc
     arguments: JsonObject
-    judged: Judged = field(default_factory=Judged)
+    provenance: CallProvenance = field(default_factory=CallProvenance)
     """Origins of its arguments."""
     identity: str = ""
     """Which call of a program it is; empty outside of programs."""
-    again: bool = False
+    possible_repeat: bool = False
     """It may repeat a change: another program of the run made the same call with success, or a dropped program of the same subtask made any
     change with this tool."""
     tainted: bool = False
     """Its program was written after its author was shown foreign data, so it needs approval whatever its tool's permission says."""
-    text: str = ""
+    program_text: str = ""
     """Text of the program that makes it."""
-    open: frozenset[str] = frozenset()
+    open_arguments: frozenset[str] = frozenset()
     """Arguments that the program leaves open, whose values were found while it ran."""
     batch: "tuple[IntendedCall, ...]" = ()
     """Changes that share one question with it, itself included; empty for a single call."""
@@ -56,12 +64,12 @@ class IntendedCall:
     """How the change can be undone, or that it cannot."""
 
     @property
-    def asks_always(self) -> bool:
+    def always_needs_approval(self) -> bool:
         """True where it needs approval even if its user allowed its tool."""
-        return self.again or self.tainted
+        return self.possible_repeat or self.tainted
 
     @property
-    def together(self) -> "tuple[IntendedCall, ...]":
+    def approved_together(self) -> "tuple[IntendedCall, ...]":
         """Calls that one answer decides."""
         return self.batch or (self,)
 
@@ -89,28 +97,28 @@ class ApprovedExecutor(ExecutorLayer):
         self,
         executor: Executor,
         approver: Approver,
-        provenance: Provenance,
-        meter: Meter,
-        made: Mapping[Key, CallResult] | None = None,
-        announcements: Announcements | None = None,
-        undo: Undo | None = None,
+        provenance: ProvenanceTracker,
+        meter: BudgetMeter,
+        earlier_results: Mapping[CallKey, CallResult] | None = None,
+        announcements: PendingCallRegistry | None = None,
+        undo: UndoFinder | None = None,
     ) -> None:
         """Create the layer.
 
-        ``made``: results of calls that were made before the run was interrupted. ``announcements``: calls that the run's programs
+        ``earlier_results``: results of calls that were made before the run was interrupted. ``announcements``: calls that the run's programs
         announced. ``undo``: finds how a change can be undone.
         """
         super().__init__(executor)
         self._approver = approver
         self._provenance = provenance
         self._meter = meter
-        self._announced = announcements or Announcements()
-        self._undo = undo or Undo()
-        self._begun = set[str]()
-        self._changed: defaultdict[Key, set[str]] = defaultdict(set)
-        self._changing: defaultdict[ToolId, set[str]] = defaultdict(set)
-        for key, result in (made or {}).items():
-            self._note(key, result)
+        self._pending_calls = announcements or PendingCallRegistry()
+        self._undo = undo or UndoFinder()
+        self._begun_changes = set[str]()
+        self._programs_by_call: defaultdict[CallKey, set[str]] = defaultdict(set)
+        self._programs_by_tool: defaultdict[ToolId, set[str]] = defaultdict(set)
+        for key, result in (earlier_results or {}).items():
+            self._record_change(key, result)
 
     async def call(self, tool: ToolDoc, arguments: JsonObject, identity: str = "") -> CallResult:
         """Return the result of the call once it is approved.
@@ -118,124 +126,126 @@ class ApprovedExecutor(ExecutorLayer):
         Raises ``NotAllowedError`` where it is not approved, or where the budget of changes is used up.
         """
         if not tool.safe:
-            self._within_budget(tool, len(self._to_make(identity)))
-        undo = await self._undo.of(tool)
+            self._check_budget(tool, len(self._find_unsent_changes(identity)))
+        undo = await self._undo.describe(tool)
         call = await asyncio.to_thread(
-            self._intended, tool, arguments, identity, undo
+            self._build_intended_call, tool, arguments, identity, undo
         )  # a thread: long responses are parsed again
         async with AsyncExitStack() as held:
-            with self._meter.stopwatch.standing_still():
+            with self._meter.stopwatch.pause():
                 corrected = await held.enter_async_context(self._approver.approval(call))
             if tool.safe:
                 return await self._executor.call(tool, arguments, identity)
             if corrected is not None and not differs({**corrected}, {**arguments}):
                 corrected = None
-            return await self._change(tool, arguments, identity, corrected)
+            return await self._send_change(tool, arguments, identity, corrected)
 
-    def _intended(self, tool: ToolDoc, arguments: JsonObject, identity: str, undo: str) -> IntendedCall:
-        told = self._announced.of(identity) or Announced(identity, tool, arguments)
-        if told.arguments != arguments:  # the question must show what is sent, and the slices are of other values
-            told = replace(told, arguments=arguments, slices=())
-        one = self._judged(told, undo)
+    def _build_intended_call(self, tool: ToolDoc, arguments: JsonObject, identity: str, undo: str) -> IntendedCall:
+        pending = self._pending_calls.find(identity) or PendingCall(identity, tool, arguments)
+        if pending.arguments != arguments:  # the question must show what is sent, and the slices are of other values
+            pending = replace(pending, arguments=arguments, slices=())
+        intended = self._to_intended_call(pending, undo)
         if tool.safe:
-            return one
-        batch = self._announced.batch(identity)
-        together = tuple(self._judged(other, undo) for other in batch) if len(batch) > 1 else ()
+            return intended
+        batch = self._pending_calls.claim_batch(identity)
+        members = tuple(self._to_intended_call(other, undo) for other in batch) if len(batch) > 1 else ()
         return replace(
-            one,
+            intended,
             # A batch in which this call has other arguments would ask about something else than what is sent.
-            batch=together if any(other.arguments == arguments for other in together) else (),
-            round=self._announced.round(identity) if told.in_loop else 0,
+            batch=members if any(other.arguments == arguments for other in members) else (),
+            round=self._pending_calls.count_rounds(identity) if pending.in_loop else 0,
             left=self._meter.budget.changes - self._meter.changes,
         )
 
-    def _judged(self, told: Announced, undo: str) -> IntendedCall:
-        judged = self._provenance.judged(told.tool, told.arguments, told.slices, told.control)
-        again = not told.tool.safe and self._may_be_done(told)
-        summary = "" if told.tool.safe else summary_of(told.tool, told.arguments, judged.origins)
-        made_by = told.identity, again, told.tainted, told.text, told.open
-        return IntendedCall(told.tool, told.arguments, judged, *made_by, summary=summary, undo=undo)
+    def _to_intended_call(self, pending: PendingCall, undo: str) -> IntendedCall:
+        provenance = self._provenance.trace_arguments(pending.tool, pending.arguments, pending.slices, pending.control)
+        again = not pending.tool.safe and self._is_possible_repeat(pending)
+        summary = "" if pending.tool.safe else summarize_call(pending.tool, pending.arguments, provenance.origins)
+        caller_facts = pending.identity, again, pending.tainted, pending.program_text, pending.open_arguments
+        return IntendedCall(pending.tool, pending.arguments, provenance, *caller_facts, summary=summary, undo=undo)
 
-    def _to_make(self, identity: str) -> list[Announced]:
+    def _find_unsent_changes(self, identity: str) -> list[PendingCall]:
         """Return the changes of this change's batch that have not been sent."""
-        return [one for one in self._announced.batch(identity) if one.identity not in self._begun]
+        return [one for one in self._pending_calls.claim_batch(identity) if one.identity not in self._begun_changes]
 
-    def _note(self, key: Key, result: CallResult) -> None:
+    def _record_change(self, key: CallKey, result: CallResult) -> None:
         """Record a successful change.
 
         A corrected one counts under both its intended and its sent arguments, so neither repeats unasked.
         """
         if result.outcome == "ok":
-            program = program_of(key[-1])
-            self._changed[unnamed(key)].add(program)
-            self._changing[key[0]].add(program)
+            program = get_program_id(key[-1])
+            self._programs_by_call[drop_identity(key)].add(program)
+            self._programs_by_tool[key[0]].add(program)
             if result.corrected is not None:
-                self._changed[key_of(key[0], result.corrected)].add(program)
+                self._programs_by_call[build_call_key(key[0], result.corrected)].add(program)
 
-    def _may_be_done(self, told: Announced) -> bool:
+    def _is_possible_repeat(self, pending: PendingCall) -> bool:
         """Return whether the change may have been made before in this run.
 
         That is so where another program, or a call outside of programs, made the same call with success, or where a dropped program of
         the same subtask made any change with this tool. Repetitions within one program are as its text says and do not count.
         """
-        own = program_of(told.identity)
-        if self._changed[unnamed(key_of(told.tool.id, told.arguments, told.identity))] - {own}:
+        own = get_program_id(pending.identity)
+        if self._programs_by_call[
+            drop_identity(build_call_key(pending.tool.id, pending.arguments, pending.identity))
+        ] - {own}:
             return True
-        others = self._changing[told.tool.id] - {own} - told.cells
-        return any(other and subtask_of(other) == subtask_of(own) for other in others)
+        others = self._programs_by_tool[pending.tool.id] - {own} - pending.earlier_cells
+        return any(other and get_subtask_id(other) == get_subtask_id(own) for other in others)
 
-    async def _change(
+    async def _send_change(
         self, tool: ToolDoc, arguments: JsonObject, identity: str, corrected: JsonObject | None
     ) -> CallResult:
         """Send a change, with the ``corrected`` arguments where there are some, and record it.
 
         It is counted before it is sent, so that concurrent calls cannot exceed the budget together.
         """
-        self._within_budget(tool)
-        made, named = arguments, identity
+        self._check_budget(tool)
+        sent_arguments, sent_identity = arguments, identity
         if corrected is not None:
-            self._provenance.correct(tool, arguments, corrected)
-            made, named = corrected, corrected_as(tool.id, arguments, identity)
+            self._provenance.record_correction(tool, arguments, corrected)
+            sent_arguments, sent_identity = corrected, build_corrected_identity(tool.id, arguments, identity)
         self._meter.changes += 1
-        self._begun.add(identity)
+        self._begun_changes.add(identity)
         try:
-            result = replace(await self._executor.call(tool, made, named), corrected=corrected)
+            result = replace(await self._executor.call(tool, sent_arguments, sent_identity), corrected=corrected)
         except FootpathError:  # nothing was sent
             self._meter.changes -= 1
             raise
         if not result.attempts:  # nothing was sent: a secret is missing, or a layer below answered
             self._meter.changes -= 1
-        self._note(key_of(tool.id, arguments, identity), result)
+        self._record_change(build_call_key(tool.id, arguments, identity), result)
         return result
 
-    def _within_budget(self, tool: ToolDoc, wanted: int = 1) -> None:
+    def _check_budget(self, tool: ToolDoc, count: int = 1) -> None:
         """Raise ``NotAllowedError`` where a batch of this size exceeds the budget: nobody asked for half of it."""
-        bound, made = self._meter.budget.changes, self._meter.changes
-        if made + max(wanted, 1) <= bound:
+        limit, used = self._meter.budget.changes, self._meter.changes
+        if used + max(count, 1) <= limit:
             return
-        most = f"a run may make {bound} change{'s' * (bound != 1)} (FOOTPATH_MAX_CHANGES)"
-        more = f"{made} were made and {wanted} are wanted at once" if wanted > 1 else "and may make no more"
-        raise NotAllowedError(f"{clean(tool.api, 80)} was not called: {most}, {more}.")
+        limit_text = f"a run may make {limit} change{'s' * (limit != 1)} (FOOTPATH_MAX_CHANGES)"
+        usage_text = f"{used} were made and {count} are wanted at once" if count > 1 else "and may make no more"
+        raise NotAllowedError(f"{clean(tool.api, 80)} was not called: {limit_text}, {usage_text}.")
 
 
-def why_asked(tool: ToolDoc) -> str:
+def describe_side_effect(tool: ToolDoc) -> str:
     """Return a sentence on a tool's side effect and the source of that knowledge."""
     effect = tool.effect
     certain = "changes" if effect.kind == "changes" else "may change"
     return f"It {certain} something: {clean(effect.why, 160)}."
 
 
-def what_asks(call: IntendedCall) -> str:
+def describe_approval_scope(call: IntendedCall) -> str:
     """Return sentences on the size of a change's batch and its round in a loop.
 
     The text is empty for a single call outside of loops.
     """
-    told: list[str] = []
+    sentences: list[str] = []
     if call.batch:
-        told.append(f"It is to be called {len(call.batch)} times: one answer is for all of them.")
+        sentences.append(f"It is to be called {len(call.batch)} times: one answer is for all of them.")
     if call.round:
-        told.append(
+        sentences.append(
             f"It stands in a loop: this is round {call.round}, each round asks, "
             f"and the run may make {call.left} more change{'s' * (call.left != 1)} (FOOTPATH_MAX_CHANGES)."
         )
-    return " ".join(told)
+    return " ".join(sentences)

@@ -4,17 +4,17 @@ import logging
 from collections.abc import AsyncGenerator, Callable, Collection
 from contextlib import asynccontextmanager
 
-from agent.execution.approval import Approver, IntendedCall, why_asked
+from agent.execution.approval import Approver, IntendedCall, describe_side_effect
 from agent.text import clean
 from domain.errors import NotAllowedError
 from domain.model import JsonObject
-from domain.origin import Crossing
+from domain.provenance import HostCrossing
 
 DONE_BEFORE = "The same call, or one like it by a text that was dropped, was made before in this run, with success."
 _log = logging.getLogger(__name__)
 
 
-class AllowChanges:
+class AllowChangesApprover:
     """Allows every call that does not repeat a change. With ``hosts``, changes are allowed at these hosts only."""
 
     def __init__(self, hosts: Collection[str] | None = None) -> None:
@@ -27,15 +27,15 @@ class AllowChanges:
         Raises ``NotAllowedError`` for a change at another host, or one that may have been made already.
         """
         if not call.tool.safe and self._hosts is not None and call.tool.host not in self._hosts:
-            raise NotAllowedError(_not_called(call, f"Changes are allowed at {', '.join(self._hosts)} only."))
-        if call.again:
+            raise NotAllowedError(_format_not_called(call, f"Changes are allowed at {', '.join(self._hosts)} only."))
+        if call.possible_repeat:
             raise NotAllowedError(
-                _not_called(call, f"{DONE_BEFORE} Nobody could be asked whether it is to be done again.")
+                _format_not_called(call, f"{DONE_BEFORE} Nobody could be asked whether it is to be done again.")
             )
         yield
 
 
-class DenyChanges:
+class DenyChangesApprover:
     """Allows only calls that are known to change nothing. ``how`` ends the message: how changes would be allowed."""
 
     def __init__(self, how: str = "Give the run an approver that asks its user, or allows changes.") -> None:
@@ -45,11 +45,13 @@ class DenyChanges:
     async def approval(self, call: IntendedCall) -> AsyncGenerator[None]:
         """Allow the call. Raises ``NotAllowedError`` where it may change something."""
         if not call.tool.safe:
-            raise NotAllowedError(_not_called(call, f"{why_asked(call.tool)} Nobody could be asked. {self._how}"))
+            raise NotAllowedError(
+                _format_not_called(call, f"{describe_side_effect(call.tool)} Nobody could be asked. {self._how}")
+            )
         yield
 
 
-class DryRun:
+class DryRunApprover:
     """Passes calls with side effects to ``show``, each of a batch, instead of allowing them."""
 
     def __init__(self, show: Callable[[IntendedCall], None]) -> None:
@@ -59,17 +61,17 @@ class DryRun:
     async def approval(self, call: IntendedCall) -> AsyncGenerator[None]:
         """Allow the call. Raises ``NotAllowedError`` for a change, after it was shown."""
         if not call.tool.safe:
-            for one in call.together:
-                self._show(one)
-            raise NotAllowedError(_not_called(call, "This is a dry run, which makes no changes."))
+            for member in call.approved_together:
+                self._show(member)
+            raise NotAllowedError(_format_not_called(call, "This is a dry run, which makes no changes."))
         yield
 
 
-class KeepHostsApart:
+class HostIsolationApprover:
     """Refuses to send values of a host's response to another host; the next approver decides everything else."""
 
-    def __init__(self, then: Approver) -> None:
-        self._then = then
+    def __init__(self, next_approver: Approver) -> None:
+        self._next_approver = next_approver
 
     @asynccontextmanager
     async def approval(self, call: IntendedCall) -> AsyncGenerator[JsonObject | None]:
@@ -77,16 +79,16 @@ class KeepHostsApart:
 
         Raises ``NotAllowedError``, which names the hosts and the setting, for a value that would cross from one host to another.
         """
-        for crossing in call.judged.crossings:
-            _log.warning("%s", refused(crossing))
+        for crossing in call.provenance.crossings:
+            _log.warning("%s", describe_refused_crossing(crossing))
             raise NotAllowedError(
-                f"{refused(crossing)} FOOTPATH_FLOWS=allow lets such values go; at a server, its user is asked."
+                f"{describe_refused_crossing(crossing)} FOOTPATH_FLOWS=allow lets such values go; at a server, its user is asked."
             )
-        async with self._then.approval(call) as corrected:
+        async with self._next_approver.approval(call) as corrected:
             yield corrected
 
 
-def refused(crossing: Crossing) -> str:
+def describe_refused_crossing(crossing: HostCrossing) -> str:
     """Return a sentence that says which value was not sent to which host."""
     if not crossing.parameter:
         return (
@@ -99,5 +101,5 @@ def refused(crossing: Crossing) -> str:
     )
 
 
-def _not_called(call: IntendedCall, why: str) -> str:
-    return f"{clean(call.tool.api, 80)} was not called. {why}"
+def _format_not_called(call: IntendedCall, reason: str) -> str:
+    return f"{clean(call.tool.api, 80)} was not called. {reason}"

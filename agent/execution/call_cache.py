@@ -5,35 +5,35 @@ from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
+from agent.execution.call_identity import CallKey, build_call_key, drop_identity
 from agent.execution.executor import CallResult, Executor, ExecutorLayer
-from agent.execution.identity import Key, key_of, unnamed
 from agent.step_notes import REPEATED
 from domain.errors import FootpathError, ForbiddenAddressError
 from domain.model import JsonObject
-from domain.tool import ToolDoc, host_of
+from domain.tool import ToolDoc, parse_host
 
-MOST_FAILURES = 4
+MAX_HOST_FAILURES = 4
 """Consecutive failures of a host after which a run does not call it again."""
-CUT_OFF = "The call was cut off before its answer came, so it is not known whether it took effect."
-_LASTING = frozenset({"ok", "gone", "absent", "undecided", "refused", "caller_fault"})
+CUT_OFF_NOTE = "The call was cut off before its answer came, so it is not known whether it took effect."
+_LASTING_OUTCOMES = frozenset({"ok", "gone", "absent", "undecided", "refused", "caller_fault"})
 """Outcomes of a read that a repetition would not change."""
-HAPPENED = "Its answer is lost; you said that it took effect."
+VOUCHED_NOTE = "Its answer is lost; you said that it took effect."
 """Note of a change with a lost answer of which its user said that it took effect; its response is empty."""
 
 
 @dataclass(slots=True)
-class _Host:
+class _HostState:
     """State of a host in one run."""
 
     failures: int = 0
-    why: str = ""
+    skip_reason: str = ""
     """Why it is not called again; empty while it is called."""
-    refused: ForbiddenAddressError | None = None
+    forbidden_error: ForbiddenAddressError | None = None
     """Raised again for every further call to a forbidden address."""
 
 
 @dataclass(frozen=True, slots=True)
-class _Read:
+class _CachedRead:
     """Cached result of a read by a program."""
 
     result: CallResult
@@ -41,131 +41,135 @@ class _Read:
     """Beginnings and ends of changes that the run had counted when the read began; the result is stale once there are more."""
 
 
-class ReusingExecutor(ExecutorLayer):
+class CachingExecutor(ExecutorLayer):
     """Executor layer of one run that answers identical calls from the first one.
 
     Outside of programs, writes are not repeated either: after a change of plan, that would do the same thing twice. A program's calls
     have an identity, and each is made, so two identical writes are two. Only its repeated reads are answered from the first, lasting
     failures included, as long as no change began or ended in the run in between.
 
-    Identical calls at the same moment wait for the first. A host that cannot be reached, that failed ``MOST_FAILURES`` times in a row
+    Identical calls at the same moment wait for the first. A host that cannot be reached, that failed ``MAX_HOST_FAILURES`` times in a row
     or whose address is forbidden is not called again.
     """
 
-    def __init__(self, executor: Executor, made: Mapping[Key, CallResult] | None = None) -> None:
-        """Create the cache. ``made``: results of calls that were made before the run was interrupted."""
+    def __init__(self, executor: Executor, earlier_results: Mapping[CallKey, CallResult] | None = None) -> None:
+        """Create the cache. ``earlier_results``: results of calls that were made before the run was interrupted."""
         super().__init__(executor)
-        self._made: dict[Key, CallResult] = {}
-        self._read: dict[Key, _Read] = {}
-        self._changes = 0
-        for key, result in (made or {}).items():
-            self._keep(key, result)
-        self._in_turn: defaultdict[Key, asyncio.Lock] = defaultdict(asyncio.Lock)
-        self._hosts: defaultdict[str, _Host] = defaultdict(_Host)
+        self._results: dict[CallKey, CallResult] = {}
+        self._reads: dict[CallKey, _CachedRead] = {}
+        self._change_count = 0
+        for key, result in (earlier_results or {}).items():
+            self._store_result(key, result)
+        self._locks: defaultdict[CallKey, asyncio.Lock] = defaultdict(asyncio.Lock)
+        self._hosts: defaultdict[str, _HostState] = defaultdict(_HostState)
 
     async def call(self, tool: ToolDoc, arguments: JsonObject, identity: str = "") -> CallResult:
         """Return the result of the call, made now or earlier in this run; ``attempts`` is 0 for an earlier one."""
-        key = key_of(tool.id, arguments, identity)
+        key = build_call_key(tool.id, arguments, identity)
         # One lock for identical calls: the second waits and is answered from the first. A program's writes lock by identity, as each is made.
-        async with self._in_turn[unnamed(key) if tool.safe else key]:
-            made = self._made.get(key) or self._fresh(key)
-            if made is not None:
-                return _again(made)
-            host = self._hosts[host_of(tool.url)]
-            if host.refused:
-                raise host.refused
-            if host.why:
-                return CallResult("transient", "", attempts=0, note=host.why, reached=False)
+        async with self._locks[drop_identity(key) if tool.safe else key]:
+            cached = self._results.get(key) or self._find_fresh_read(key)
+            if cached is not None:
+                return _mark_repeated(cached)
+            host = self._hosts[parse_host(tool.url)]
+            if host.forbidden_error:
+                raise host.forbidden_error
+            if host.skip_reason:
+                return CallResult("transient", "", attempts=0, note=host.skip_reason, reached=False)
             try:
-                result = await self._made_now(tool, arguments, key)
+                result = await self._send_and_store(tool, arguments, key)
             except ForbiddenAddressError as error:
-                host.refused = error if host_of(tool.url) else None
+                host.forbidden_error = error if parse_host(tool.url) else None
                 raise
             except FootpathError:
                 raise  # nothing was sent
             except BaseException:
                 if not tool.safe:  # cancelled while the request was under way: it may have taken effect
-                    self._keep(key, CallResult("unknown", "", note=CUT_OFF))
+                    self._store_result(key, CallResult("unknown", "", note=CUT_OFF_NOTE))
                 raise
-            _remember(host, host_of(tool.url), result)
+            _update_host(host, parse_host(tool.url), result)
             return result
 
-    async def _made_now(self, tool: ToolDoc, arguments: JsonObject, key: Key) -> CallResult:
+    async def _send_and_store(self, tool: ToolDoc, arguments: JsonObject, key: CallKey) -> CallResult:
         """Make the call and store its result.
 
         A read that overlaps with a change may be old or new: the counter marks it as stale.
         """
         if not tool.safe:
-            self._changes += 1
-        begun = self._changes
+            self._change_count += 1
+        begun = self._change_count
         try:
             result = await self._executor.call(tool, arguments, key[-1])
         finally:
             if not tool.safe:
-                self._changes += 1
+                self._change_count += 1
         if not (tool.safe and key[-1]):
-            self._keep(key, result)
-        elif result.outcome in _LASTING:
-            self._read[unnamed(key)] = _Read(result, begun)
+            self._store_result(key, result)
+        elif result.outcome in _LASTING_OUTCOMES:
+            self._reads[drop_identity(key)] = _CachedRead(result, begun)
         return result
 
-    def _keep(self, key: Key, result: CallResult) -> None:
+    def _store_result(self, key: CallKey, result: CallResult) -> None:
         """Store a result, also without the program's identity.
 
         A later plan outside of programs must not make the write again.
         """
-        self._made[key] = result
-        self._made.setdefault(unnamed(key), result)
+        self._results[key] = result
+        self._results.setdefault(drop_identity(key), result)
 
-    def _fresh(self, key: Key) -> CallResult | None:
+    def _find_fresh_read(self, key: CallKey) -> CallResult | None:
         """Return the result of an earlier read with the same arguments if nothing changed since; else None."""
-        read = self._read.get(unnamed(key))
-        return read.result if read is not None and read.changes == self._changes else None
+        cached = self._reads.get(drop_identity(key))
+        return cached.result if cached is not None and cached.changes == self._change_count else None
 
-    def begins_again(self, tool: ToolDoc) -> int:
+    def begin_replayed_call(self, tool: ToolDoc) -> int:
         """Count the beginning of a program's call that was made before the run was interrupted.
 
-        Return the counter for ``lived``.
+        Return the counter for ``record_replayed_call``.
         """
         if not tool.safe:
-            self._changes += 1
-        return self._changes
+            self._change_count += 1
+        return self._change_count
 
-    def lived(self, tool: ToolDoc, arguments: JsonObject, identity: str, result: CallResult, begun: int) -> None:
+    def record_replayed_call(
+        self, tool: ToolDoc, arguments: JsonObject, identity: str, result: CallResult, begun: int
+    ) -> None:
         """Record a program's call from before an interruption as if it were made now.
 
-        ``begun``: the result of ``begins_again``.
+        ``begun``: the result of ``begin_replayed_call``.
         """
-        key = key_of(tool.id, arguments, identity)
+        key = build_call_key(tool.id, arguments, identity)
         if not tool.safe:
-            self._changes += 1
+            self._change_count += 1
             if result.attempts or result.outcome == "unknown":
-                self._keep(key, result)
-        elif result.outcome in _LASTING:
-            self._read[unnamed(key)] = _Read(result, begun)
-        self.saw(tool.url, result)
+                self._store_result(key, result)
+        elif result.outcome in _LASTING_OUTCOMES:
+            self._reads[drop_identity(key)] = _CachedRead(result, begun)
+        self.record_host_result(tool.url, result)
 
-    def saw(self, url: str, result: CallResult) -> None:
+    def record_host_result(self, url: str, result: CallResult) -> None:
         """Update the state of a host by a call that was made before the run was interrupted."""
         if result.attempts:
-            _remember(self._hosts[host_of(url)], host_of(url), result)
+            _update_host(self._hosts[parse_host(url)], parse_host(url), result)
 
-    def left_alone(self, url: str) -> bool:
+    def is_host_skipped(self, url: str) -> bool:
         """Return whether the host of a URL is not called any more in this run."""
-        host = self._hosts[host_of(url)]
-        return bool(host.why or host.refused)
+        host = self._hosts[parse_host(url)]
+        return bool(host.skip_reason or host.forbidden_error)
 
 
-def _again(made: CallResult) -> CallResult:
-    return replace(made, attempts=0, seconds=0.0, note=" ".join(part for part in (made.note, REPEATED) if part))
+def _mark_repeated(result: CallResult) -> CallResult:
+    return replace(result, attempts=0, seconds=0.0, note=" ".join(part for part in (result.note, REPEATED) if part))
 
 
-def _remember(host: _Host, place: str, result: CallResult) -> None:
+def _update_host(host: _HostState, place: str, result: CallResult) -> None:
     if result.attempts and (result.outcome in ("transient", "unknown") or result.http_status == 429):
         host.failures += 1
     elif result.reached:  # any other answer shows that the host works
         host.failures = 0
     if place and not result.reached:
-        host.why = f"{place} could not be reached before in this run ({result.note}), so it was not called again"
-    elif place and host.failures >= MOST_FAILURES:
-        host.why = f"{place} failed {host.failures} times in a row in this run, so it was not called again"
+        host.skip_reason = (
+            f"{place} could not be reached before in this run ({result.note}), so it was not called again"
+        )
+    elif place and host.failures >= MAX_HOST_FAILURES:
+        host.skip_reason = f"{place} failed {host.failures} times in a row in this run, so it was not called again"

@@ -5,13 +5,13 @@ from collections.abc import Collection, Sequence
 from typing import Literal, Protocol
 from urllib.parse import urlsplit
 
-from agent.execution.secrets import Secrets
+from agent.execution.secret_store import SecretStore
 from agent.parameters.needs import need_of
 from domain.tool import STDIO, Credential, Parameter, ToolDoc
-from graph.identifiers import words
-from graph.importers.openapi_security import secret_name
+from graph.identifiers import split_words
+from graph.importers.openapi_security import build_secret_name
 
-_IDEMPOTENCY = re.compile(r"(?:x-)?idempotency-key", re.IGNORECASE)
+_IDEMPOTENCY_HEADER = re.compile(r"(?:x-)?idempotency-key", re.IGNORECASE)
 _SECRET_WORDS = frozenset(
     {
         "key",
@@ -30,7 +30,11 @@ _SECRET_WORDS = frozenset(
         "pin",
     }
 )
-_PLACES: dict[str, Literal["header", "query", "cookie"]] = {"header": "header", "query": "query", "cookie": "cookie"}
+_CREDENTIAL_PLACES: dict[str, Literal["header", "query", "cookie"]] = {
+    "header": "header",
+    "query": "query",
+    "cookie": "cookie",
+}
 
 
 class SecretNames(Protocol):
@@ -45,25 +49,25 @@ class SecretNames(Protocol):
         ...
 
 
-class NamesOnce:
+class CachedSecretNames:
     """Secret names, each looked up once: many tools of one API share their keys, and a look-up may read a database."""
 
-    def __init__(self, secrets: Secrets) -> None:
+    def __init__(self, secrets: SecretStore) -> None:
         self._secrets = secrets
-        self._known: dict[str, bool] = {}
+        self._has_by_name: dict[str, bool] = {}
 
     async def has(self, name: str) -> bool:
         """Return whether the secret existed at the first look-up."""
-        if name not in self._known:
-            self._known[name] = await self._secrets.has(name)
-        return self._known[name]
+        if name not in self._has_by_name:
+            self._has_by_name[name] = await self._secrets.has(name)
+        return self._has_by_name[name]
 
     def advice(self, name: str, host: str, port: int, what: str = "a key") -> str:
         """Return the advice of the underlying secrets."""
         return self._secrets.advice(name, host, port, what)
 
 
-def secret_for(tool: ToolDoc, parameter: Parameter) -> str:
+def find_secret_name(tool: ToolDoc, parameter: Parameter) -> str:
     """Return the name of the secret that fills a parameter for all calls.
 
     It is empty where only a request or a result may fill the parameter.
@@ -71,25 +75,25 @@ def secret_for(tool: ToolDoc, parameter: Parameter) -> str:
     A secret fills keys in a header, query or cookie, and every other parameter in a header or cookie: a client sends these with each
     call, and a user who asks in words does not know of them.
     """
-    if parameter.location not in _PLACES or _is_idempotency(parameter):
+    if parameter.location not in _CREDENTIAL_PLACES or _is_idempotency_header(parameter):
         return ""
     if parameter.location == "query" and not _is_key(parameter):
         return ""
-    return secret_name(tool.toolset, parameter.name)
+    return build_secret_name(tool.toolset, parameter.name)
 
 
-def secrets_wanted(tool: ToolDoc) -> dict[str, Parameter]:
+def find_required_secrets(tool: ToolDoc) -> dict[str, Parameter]:
     """Return the required parameters without a default that a secret fills, by the name of the secret."""
     return {
         name: parameter
         for parameter in tool.required
-        if parameter.default is None and (name := secret_for(tool, parameter))
+        if parameter.default is None and (name := find_secret_name(tool, parameter))
     }
 
 
-def wanted_credentials(tool: ToolDoc) -> tuple[Credential, ...]:
+def build_required_credentials(tool: ToolDoc) -> tuple[Credential, ...]:
     """Return the credentials that required parameters become once their secrets are stored."""
-    return _credentials(tool, list(secrets_wanted(tool).values()))
+    return _build_credentials(tool, list(find_required_secrets(tool).values()))
 
 
 async def advise_on_secrets(
@@ -99,33 +103,35 @@ async def advise_on_secrets(
 
     ``names``: the parameters to look at; None: all.
     """
-    wanted = {secret: one for secret, one in secrets_wanted(tool).items() if names is None or one.name in names}
-    if not wanted or not tool.host or tool.host.startswith(STDIO):
+    required = {
+        secret: one for secret, one in find_required_secrets(tool).items() if names is None or one.name in names
+    }
+    if not required or not tool.host or tool.host.startswith(STDIO):
         return ()
     try:
         parts = urlsplit(tool.url)
         host, port = parts.hostname or "", parts.port or (443 if parts.scheme == "https" else 80)
     except ValueError:  # no call goes there either
         return ()
-    lacking = [(name, parameter) for name, parameter in wanted.items() if not await secrets.has(name)]
-    return tuple(secrets.advice(name, host, port, parameter.wire_name) for name, parameter in lacking)
+    missing = [(name, parameter) for name, parameter in required.items() if not await secrets.has(name)]
+    return tuple(secrets.advice(name, host, port, parameter.wire_name) for name, parameter in missing)
 
 
-async def with_supplied(tool: ToolDoc, secrets: SecretNames) -> ToolDoc:
+async def apply_supplied_values(tool: ToolDoc, secrets: SecretNames) -> ToolDoc:
     """Return the document as a run uses it, with only the parameters that a request or an earlier result must fill.
 
     A header ``Idempotency-Key`` gets a new value with each call, which makes a write safe to retry. A parameter that a secret may fill
     becomes a credential where that secret exists; otherwise it remains as a missing parameter.
     """
-    header = next((p.wire_name for p in tool.parameters if _is_idempotency(p)), tool.idempotency_header)
-    parameters = [parameter for parameter in tool.parameters if not _is_idempotency(parameter)]
-    found = [p for p in parameters if (name := secret_for(tool, p)) and await secrets.has(name)]
-    if not found and header == tool.idempotency_header:
+    header = next((p.wire_name for p in tool.parameters if _is_idempotency_header(p)), tool.idempotency_header)
+    parameters = [parameter for parameter in tool.parameters if not _is_idempotency_header(parameter)]
+    supplied = [p for p in parameters if (name := find_secret_name(tool, p)) and await secrets.has(name)]
+    if not supplied and header == tool.idempotency_header:
         return tool
     return tool.model_copy(
         update={
-            "parameters": tuple(parameter for parameter in parameters if parameter not in found),
-            "credentials": (*tool.credentials, *_credentials(tool, found)),
+            "parameters": tuple(parameter for parameter in parameters if parameter not in supplied),
+            "credentials": (*tool.credentials, *_build_credentials(tool, supplied)),
             "idempotency_header": header,
         }
     )
@@ -140,17 +146,20 @@ def _may_be_secret(parameter: Parameter) -> bool:
 
     A user's name or a language may be shown, anything called a key may not.
     """
-    return _is_key(parameter) or not _SECRET_WORDS.isdisjoint(words(parameter.name))
+    return _is_key(parameter) or not _SECRET_WORDS.isdisjoint(split_words(parameter.name))
 
 
-def _is_idempotency(parameter: Parameter) -> bool:
-    return parameter.location == "header" and bool(_IDEMPOTENCY.fullmatch(parameter.wire_name))
+def _is_idempotency_header(parameter: Parameter) -> bool:
+    return parameter.location == "header" and bool(_IDEMPOTENCY_HEADER.fullmatch(parameter.wire_name))
 
 
-def _credentials(tool: ToolDoc, keys: Sequence[Parameter]) -> tuple[Credential, ...]:
+def _build_credentials(tool: ToolDoc, parameters: Sequence[Parameter]) -> tuple[Credential, ...]:
     return tuple(
         Credential(
-            secret=secret_for(tool, key), place=_PLACES[key.location], name=key.wire_name, hidden=_may_be_secret(key)
+            secret=find_secret_name(tool, key),
+            place=_CREDENTIAL_PLACES[key.location],
+            name=key.wire_name,
+            hidden=_may_be_secret(key),
         )
-        for key in keys
+        for key in parameters
     )

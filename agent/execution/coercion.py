@@ -7,10 +7,10 @@ from pydantic.types import JsonValue
 from domain.tool import Parameter, ParameterType
 from graph.lenient_json import read_value
 
-_TRUE, _FALSE = frozenset({"true", "yes"}), frozenset({"false", "no"})
+_TRUE_WORDS, _FALSE_WORDS = frozenset({"true", "yes"}), frozenset({"false", "no"})
 _MAX_EXACT = 2**53
-_SCALARS = frozenset({"string", "number", "integer", "boolean"})
-_DEPTH = 12
+_SCALAR_TYPES = frozenset({"string", "number", "integer", "boolean"})
+_MAX_DEPTH = 12
 
 
 def coerce(value: JsonValue, parameter: Parameter) -> JsonValue:
@@ -21,10 +21,10 @@ def coerce(value: JsonValue, parameter: Parameter) -> JsonValue:
     if parameter.enum and value not in parameter.enum and isinstance(value, str):
         same = [member for member in parameter.enum if str(member).casefold() == value.strip(" \t\r\n\"'").casefold()]
         return same[0] if len(same) == 1 else value
-    return typed(value, parameter.type)
+    return convert_to_type(value, parameter.type)
 
 
-def typed(value: JsonValue, kind: ParameterType) -> JsonValue:
+def convert_to_type(value: JsonValue, kind: ParameterType) -> JsonValue:
     """Convert a value to a JSON type where nothing is lost; otherwise return it unchanged."""
     match kind, value:
         case ("string", bool()):
@@ -34,9 +34,9 @@ def typed(value: JsonValue, kind: ParameterType) -> JsonValue:
         case ("integer", float()) if value.is_integer() and abs(value) < _MAX_EXACT:
             return int(value)
         case ("integer" | "number", str()):
-            return _number(value, whole=kind == "integer")
-        case ("boolean", str()) if value.strip().lower() in _TRUE | _FALSE:
-            return value.strip().lower() in _TRUE
+            return _parse_number(value, integer=kind == "integer")
+        case ("boolean", str()) if value.strip().lower() in _TRUE_WORDS | _FALSE_WORDS:
+            return value.strip().lower() in _TRUE_WORDS
         case ("array" | "object", str()):
             read = read_value(value)
             return read if isinstance(read, list if kind == "array" else dict) else value
@@ -44,45 +44,45 @@ def typed(value: JsonValue, kind: ParameterType) -> JsonValue:
             return value
 
 
-def shaped(value: JsonValue, schema: dict[str, Any], depth: int = _DEPTH) -> JsonValue:
+def convert_to_schema(value: JsonValue, schema: dict[str, Any], depth: int = _MAX_DEPTH) -> JsonValue:
     """Convert a value and all its items and fields to a schema's types.
 
     A scalar becomes a list where the schema expects a list of scalars.
     """
     for part in cast("list[Any]", schema.get("allOf") or ()):
         if depth and isinstance(part, dict):
-            value = shaped(value, cast("dict[str, Any]", part), depth - 1)
+            value = convert_to_schema(value, cast("dict[str, Any]", part), depth - 1)
     kind = schema.get("type")
     if depth == 0 or not isinstance(kind, str):
         return value
     if kind != "null":
-        value = typed(value, cast(ParameterType, kind))
+        value = convert_to_type(value, cast(ParameterType, kind))
     items = cast(dict[str, Any], schema.get("items") or {})
     match kind, value:
         case "array", list() if isinstance(schema.get("items"), dict):
-            return [shaped(item, items, depth - 1) for item in value]
-        case "array", str() if pieces := _listed(value, items.get("enum")):
-            return [shaped(piece, items, depth - 1) for piece in pieces]
-        case "array", str() | int() | float() if items.get("type") in _SCALARS:
-            return [shaped(value, items, depth - 1)]
+            return [convert_to_schema(item, items, depth - 1) for item in value]
+        case "array", str() if pieces := _split_listed(value, items.get("enum")):
+            return [convert_to_schema(piece, items, depth - 1) for piece in pieces]
+        case "array", str() | int() | float() if items.get("type") in _SCALAR_TYPES:
+            return [convert_to_schema(value, items, depth - 1)]
         case "object", dict():
             fields = cast(dict[str, Any], schema.get("properties") or {})
             return {
-                name: shaped(item, fields[name], depth - 1) if isinstance(fields.get(name), dict) else item
+                name: convert_to_schema(item, fields[name], depth - 1) if isinstance(fields.get(name), dict) else item
                 for name, item in value.items()
             }
         case _:
             return value
 
 
-def _listed(text: str, allowed: object) -> list[str]:
+def _split_listed(text: str, allowed: object) -> list[str]:
     """Return the allowed values that a text lists with commas, as a URL does; empty where it holds anything else."""
-    known = {str(one) for one in cast("list[object]", allowed)} if isinstance(allowed, list) else set[str]()
-    pieces = [piece.strip() for piece in text.split(",")]
-    return pieces if text not in known and set(pieces) <= known else []
+    allowed_texts = {str(one) for one in cast("list[object]", allowed)} if isinstance(allowed, list) else set[str]()
+    items = [piece.strip() for piece in text.split(",")]
+    return items if text not in allowed_texts and set(items) <= allowed_texts else []
 
 
-def _number(text: str, *, whole: bool) -> JsonValue:
+def _parse_number(text: str, *, integer: bool) -> JsonValue:
     stripped = text.strip()
     try:
         number = int(stripped) if len(stripped) < 20 and stripped.lstrip("+-").isdecimal() else float(stripped)
@@ -91,6 +91,6 @@ def _number(text: str, *, whole: bool) -> JsonValue:
     if isinstance(number, float):
         if number != number or abs(number) == float("inf"):
             return text
-        if whole:
+        if integer:
             return int(number) if number.is_integer() and abs(number) < _MAX_EXACT else text
     return number

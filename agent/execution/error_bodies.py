@@ -7,14 +7,14 @@ from pydantic.types import JsonValue
 
 from agent.text import clean
 from domain.plan import CallOutcome
-from domain.trajectory import Outcome
+from domain.trajectory import RecordedOutcome
 from graph.lenient_json import read_value
-from graph.outcomes import of_error
+from graph.outcomes import classify_error
 
-_MOST_FINDINGS = 400
-_SAYS = ("message", "error_message", "errormessage", "error_description", "msg", "detail", "details", "description", "reason", "title", "info", "error", "errors", "code", "type")  # fmt: skip
+_MAX_FINDINGS = 400
+_MESSAGE_KEYS = ("message", "error_message", "errormessage", "error_description", "msg", "detail", "details", "description", "reason", "title", "info", "error", "errors", "code", "type")  # fmt: skip
 """Keys that hold an error's message, the most telling first."""
-_ABOUT = frozenset(_SAYS) | frozenset(
+_ERROR_KEYS = frozenset(_MESSAGE_KEYS) | frozenset(
     {"status", "statuscode", "status_code", "status_message", "cod", "errorcode", "error_code", "errno", "success", "ok", "result", "timestamp",
      "time", "date", "path", "url", "method", "help", "link", "links", "documentation", "documentation_url", "docs", "instance", "trace",
      "traceid", "trace_id", "requestid", "request_id", "version", "meta", "messages", "is_error", "iserror", "failed", "http_code", "httpstatus"}
@@ -23,7 +23,7 @@ _ABOUT = frozenset(_SAYS) | frozenset(
 _BAD_STATUS = re.compile(
     r"\W*(?:error|err|fail|ko\b|nok\b|not ok|bad|invalid|unauthori[sz]ed|forbidden|not[ _]found|false\b)", re.IGNORECASE
 )
-_WORDS = re.compile(
+_ERROR_WORDS = re.compile(
     r"\b(?:not subscribed|too many requests|rate[ -]?limit|quota|unauthori[sz]ed|not authori[sz]ed|forbidden|access denied"
     r"|(?:api|app|access)[ _-]?key|not found|(?:does not|doesn't|do not|don't|did not) exist|no such|internal server error|service unavailable"
     r"|bad (?:request|gateway)|timed? ?out|(?:is|are) required|(?:missing|invalid|unknown|unsupported|incorrect|malformed)\b"
@@ -31,13 +31,13 @@ _WORDS = re.compile(
     re.IGNORECASE,
 )
 """Words that mark a body with nothing but a message as an error."""
-_PLAIN = re.compile(
+_PLAIN_ERROR = re.compile(
     r"\W*(?:error\b|exception\b|traceback \(most|fatal\b|unauthori[sz]ed\b|forbidden\b|access denied|not found\b|bad (?:request|gateway)\b"
     r"|internal server error|service unavailable|too many requests|invalid\b.{0,20}(?:api|key|token|request|parameter)|(?:4[0-2]\d|50\d)\s*[-:]\s*[a-z]{3}|missing |(?:\w+ ){1,3}not found\W*$)",
     re.IGNORECASE,
 )
-_LONGEST_PLAIN = 300
-_NOT_THERE = re.compile(
+_MAX_PLAIN_LENGTH = 300
+_NOT_FOUND = re.compile(
     r"not found|no such|(?:does not|doesn't|do not|don't) exist|no (?:results|data|records)", re.IGNORECASE
 )
 
@@ -46,7 +46,7 @@ _BOOKKEEPING = re.compile(
 )
 
 
-def refusal(body: str) -> str | None:
+def find_error_message(body: str) -> str | None:
     """Return the error that a body reports, on one line; None where the body is an answer.
 
     A body is an error where it says so (``error``, ``success: false``, ``status: error``, a status code of 400 or more, a message in
@@ -56,24 +56,28 @@ def refusal(body: str) -> str | None:
     if isinstance(value, list) and len(value) == 1:
         value = value[0]
     if isinstance(value, dict):
-        return _of_object(value)
+        return _find_message_in_object(value)
     text = body.strip().strip('"')
-    return clean(text) if value is None and len(text) <= _LONGEST_PLAIN and _PLAIN.match(text) else None
+    return clean(text) if value is None and len(text) <= _MAX_PLAIN_LENGTH and _PLAIN_ERROR.match(text) else None
 
 
-def complaint(body: str) -> str:
+def extract_error_text(body: str) -> str:
     """Return the message of a body known to be an error, on one line; empty where it may be a page or data."""
     value = read_value(body) if body.lstrip()[:1] in ("{", "[") else None
     if isinstance(value, list) and value:
         value = value[0]
     if isinstance(value, dict):
-        return _said({key.lower(): item for key, item in value.items()})
-    return clean(body) if value is None and len(body) <= _LONGEST_PLAIN and "<" not in body else ""
+        return _select_message({key.lower(): item for key, item in value.items()})
+    return clean(body) if value is None and len(body) <= _MAX_PLAIN_LENGTH and "<" not in body else ""
 
 
-def refused(said: str) -> CallOutcome:
+def classify_error_message(message: str) -> CallOutcome:
     """Return the outcome of a call answered with this error. A missing thing is no evidence against the tool."""
-    return "caller_fault" if _NOT_THERE.search(said) or of_error(said) is Outcome.CALLER_FAULT else "transient"
+    return (
+        "caller_fault"
+        if _NOT_FOUND.search(message) or classify_error(message) is RecordedOutcome.CALLER_FAULT
+        else "transient"
+    )
 
 
 def looks_binary(text: str) -> bool:
@@ -86,24 +90,26 @@ def looks_binary(text: str) -> bool:
     return "\0" in head or odd * 20 > len(head)
 
 
-def _of_object(value: Mapping[str, JsonValue]) -> str | None:
-    held = {key.lower(): item for key, item in value.items() if item not in (None, "", [], {})}
-    if not held or any(key not in _ABOUT and item is not False for key, item in held.items()):
+def _find_message_in_object(value: Mapping[str, JsonValue]) -> str | None:
+    fields = {key.lower(): item for key, item in value.items() if item not in (None, "", [], {})}
+    if not fields or any(key not in _ERROR_KEYS and item is not False for key, item in fields.items()):
         return None
-    said = _said(held)
-    if _declared(held) or (said and set(held) <= {*_SAYS, "messages"} and _WORDS.search(said)):
-        return said or clean(str(dict(value)))
+    message = _select_message(fields)
+    if _declares_error(fields) or (
+        message and set(fields) <= {*_MESSAGE_KEYS, "messages"} and _ERROR_WORDS.search(message)
+    ):
+        return message or clean(str(dict(value)))
     return None
 
 
-def _declared(held: Mapping[str, JsonValue]) -> bool:
+def _declares_error(fields: Mapping[str, JsonValue]) -> bool:
     """Return whether the fields of an object declare an error."""
-    if any(_is_error(held.get(key)) for key in ("error", "errors", "is_error", "iserror", "failed")):
+    if any(_is_error(fields.get(key)) for key in ("error", "errors", "is_error", "iserror", "failed")):
         return True
-    if any(str(held[key]).lower() in ("false", "0") for key in ("success", "ok") if key in held):
+    if any(str(fields[key]).lower() in ("false", "0") for key in ("success", "ok") if key in fields):
         return True
-    codes = (held.get(key) for key in ("status", "statuscode", "status_code", "cod", "code", "error_code", "errorcode", "http_code", "httpstatus"))  # fmt: skip
-    return any(_is_code(code) for code in codes) or bool(_BAD_STATUS.match(str(held.get("status", ""))))
+    codes = (fields.get(key) for key in ("status", "statuscode", "status_code", "cod", "code", "error_code", "errorcode", "http_code", "httpstatus"))  # fmt: skip
+    return any(_is_code(code) for code in codes) or bool(_BAD_STATUS.match(str(fields.get("status", ""))))
 
 
 def _is_error(value: JsonValue) -> bool:
@@ -114,26 +120,26 @@ def _is_code(value: JsonValue) -> bool:
     return not isinstance(value, bool) and bool(re.fullmatch(r"[45]\d\d", str(value)))
 
 
-def _said(held: Mapping[str, JsonValue]) -> str:
-    for key in _SAYS:
-        if key in held and (words := " ".join(_texts(held[key]))):
+def _select_message(fields: Mapping[str, JsonValue]) -> str:
+    for key in _MESSAGE_KEYS:
+        if key in fields and (words := " ".join(_collect_texts(fields[key]))):
             return clean(words)
     return ""
 
 
-def _texts(value: JsonValue, depth: int = 0) -> Iterable[str]:
+def _collect_texts(value: JsonValue, depth: int = 0) -> Iterable[str]:
     """Yield the texts of an error, whatever objects and lists wrap them."""
     match value:
         case str():
             yield value
         case dict() if depth < 3:
             inner = {key.lower(): item for key, item in value.items()}
-            said = [inner[key] for key in _SAYS if key in inner] or list(inner.values())
-            for item in said[:3]:
-                yield from _texts(item, depth + 1)
+            parts = [inner[key] for key in _MESSAGE_KEYS if key in inner] or list(inner.values())
+            for item in parts[:3]:
+                yield from _collect_texts(item, depth + 1)
         case list() if depth < 3:
             for item in value[:3]:
-                yield from _texts(item, depth + 1)
+                yield from _collect_texts(item, depth + 1)
         case int() | float() if depth and not isinstance(value, bool):
             yield str(value)
         case _:
@@ -145,19 +151,21 @@ def is_empty(response: str) -> bool:
     value = read_value(response)
     if not isinstance(value, (dict, list)):
         return False
-    found = list(findings_of(value if isinstance(value, dict) else {"": value}, ""))
+    findings = list(collect_findings(value if isinstance(value, dict) else {"": value}, ""))
     if isinstance(value, dict) and any(inner == [] for inner in value.values()):
-        found = [(name, leaf) for name, leaf in found if not _BOOKKEEPING.search(name)]
-    return all(leaf in (0, False) for _, leaf in found)
+        findings = [(name, leaf) for name, leaf in findings if not _BOOKKEEPING.search(name)]
+    return all(leaf in (0, False) for _, leaf in findings)
 
 
-def findings_of(value: JsonValue, prefix: str, depth: int = 0) -> Iterator[tuple[str, JsonValue]]:
+def collect_findings(value: JsonValue, prefix: str, depth: int = 0) -> Iterator[tuple[str, JsonValue]]:
     """Yield the scalars and lists of scalars in a value with their paths, at most a few hundred of an object."""
     if isinstance(value, dict) and depth < 6:
-        for _, (key, inner) in zip(range(_MOST_FINDINGS), value.items(), strict=False):
-            yield from findings_of(inner, f"{prefix}{key}." if isinstance(inner, dict) else f"{prefix}{key}", depth + 1)
+        for _, (key, inner) in zip(range(_MAX_FINDINGS), value.items(), strict=False):
+            yield from collect_findings(
+                inner, f"{prefix}{key}." if isinstance(inner, dict) else f"{prefix}{key}", depth + 1
+            )
     elif isinstance(value, list) and any(isinstance(item, dict) for item in value):
         for item in value[:3]:
-            yield from findings_of(item, f"{prefix}.", depth + 1)
+            yield from collect_findings(item, f"{prefix}.", depth + 1)
     elif value not in (None, "", []) and not isinstance(value, dict):
         yield prefix.rstrip("."), value

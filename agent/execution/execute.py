@@ -8,25 +8,25 @@ from contextlib import AbstractAsyncContextManager, nullcontext
 from agent.compression.compress import Compressed, compress
 from agent.compression.field_selection import FieldChoices
 from agent.compression.markup_text import sound
+from agent.execution.call_identity import differs
 from agent.execution.error_bodies import is_empty
 from agent.execution.executor import CallResult, Executor
-from agent.execution.identity import differs
 from agent.execution.validation import validate
-from agent.policy.protocol import Arguments, ArgumentsQuestion, Policy
-from agent.run_events import Tell
+from agent.policy.protocol import ArgumentsQuestion, CallArguments, Policy
+from agent.run_events import EmitEvent
 from agent.step_notes import TRIED
-from agent.text import shown
-from domain.errors import ForbiddenAddressError, InvalidArgumentsError, LeftOutError, NotAllowedError
+from agent.text import format_scalar
+from domain.errors import ExcludedCallError, ForbiddenAddressError, InvalidArgumentsError, NotAllowedError
 from domain.event import CallFinished, CallStarted, Event, ResponseCompressed
 from domain.model import JsonObject
 from domain.plan import CORRECTED, Binding, CallOutcome, StepResult, StepStatus
 from domain.tool import ToolDoc
 
-TRIES = 3
+MAX_ARGUMENT_ANSWERS = 3
 """How often the policy may answer for one step's arguments, the first answer included."""
 
 OUT_OF_TIME = "the budget's time was used up during this step"
-_ASKED = 400
+_MAX_SHOWN_ARGUMENTS = 400
 """Characters of a call's arguments in a complaint."""
 _STATUS: dict[CallOutcome, StepStatus] = {
     "ok": "ok",
@@ -44,13 +44,13 @@ WithinTime = Callable[[], AbstractAsyncContextManager[None]]
 """Makes a context that raises ``TimeoutError`` where the run's time is used up inside it."""
 
 
-async def execute(
+async def execute_steps(
     request: str,
     tools: Sequence[ToolDoc],
     policy: Policy,
     executor: Executor,
     done: Mapping[int, StepResult],
-    tell: Tell,
+    emit: EmitEvent,
     *,
     choices: FieldChoices | None = None,
     within_time: WithinTime = nullcontext,
@@ -66,11 +66,11 @@ async def execute(
     values to later steps. ``choices``: what is known of the fields of responses, for compression. ``within_time`` limits the work of
     each step. A step that runs out of time has failed, or is ``unknown`` where it may have changed something.
     """
-    path = _PathExecution(request, tools, policy, executor, tell, choices or FieldChoices(), within_time)
+    path = _PathExecution(request, tools, policy, executor, emit, choices or FieldChoices(), within_time)
     for step in range(1, len(tools) + 1):
         if step in done:
             path.results[step] = done[step]
-        elif not await path.make(step):
+        elif not await path.execute_step(step):
             return
 
 
@@ -83,7 +83,7 @@ class _PathExecution:
         tools: Sequence[ToolDoc],
         policy: Policy,
         executor: Executor,
-        tell: Tell,
+        emit: EmitEvent,
         choices: FieldChoices,
         within_time: WithinTime,
     ) -> None:
@@ -91,109 +91,113 @@ class _PathExecution:
         self._tools = tools
         self._policy = policy
         self._executor = executor
-        self._tell = tell
+        self._emit = emit
         self._choices = choices
         self._within_time = within_time
         self.results: dict[int, StepResult] = {}
 
-    async def make(self, step: int) -> bool:
+    async def execute_step(self, step: int) -> bool:
         """Execute one step and return whether it succeeded."""
-        tool, tried = self._tools[step - 1], list[StepResult]()
+        tool, attempts = self._tools[step - 1], list[StepResult]()
         started: CallStarted | None = None
         try:
             prepared = await self._prepare(step)
             while not isinstance(prepared, StepResult):
-                same = _same_call(tool, prepared.values, self.results)
-                if same is None:
+                same_step = _find_same_call(tool, prepared.values, self.results)
+                if same_step is None:
                     arguments, provenance = prepared.values, prepared.provenance
                     started = CallStarted(step=step, tool=tool.id, arguments=arguments, provenance=provenance)
-                    await self._tell(started)
+                    await self._emit(started)
                     async with self._within_time():
-                        tried.append(await made(tool, prepared, self._executor))
+                        attempts.append(await execute_call(tool, prepared, self._executor))
                 else:
-                    tried.append(_repeat(same, self.results[same], prepared))
-                complaint = _fruitless(tool, tried[-1]) if len(tried) < TRIES else ""
-                prepared = await self._prepare(step, complaint) if complaint else tried[-1]
-                if not isinstance(prepared, StepResult) and any(prepared.values == one.arguments for one in tried):
+                    attempts.append(_reuse_result(same_step, self.results[same_step], prepared))
+                complaint = _explain_fruitless(tool, attempts[-1]) if len(attempts) < MAX_ARGUMENT_ANSWERS else ""
+                prepared = await self._prepare(step, complaint) if complaint else attempts[-1]
+                if not isinstance(prepared, StepResult) and any(prepared.values == one.arguments for one in attempts):
                     break
-            result = _best_of(tool, tried) if tried else prepared
+            result = _select_best(tool, attempts) if attempts else prepared
             assert isinstance(result, StepResult)  # noqa: S101  # nothing was tried only where nothing could be prepared
-            return await self._conclude(step, tool, result, tried=bool(tried))
+            return await self._emit_result(step, tool, result, was_called=bool(attempts))
         except TimeoutError:
-            await self._tell(_out_of_time(step, tool, started))
+            await self._emit(_build_out_of_time_event(step, tool, started))
             return False
 
-    async def _prepare(self, step: int, complaint: str = "") -> Arguments | StepResult:
+    async def _prepare(self, step: int, complaint: str = "") -> CallArguments | StepResult:
         async with self._within_time():
-            return await _prepare(self._request, step, self._tools, self.results, self._policy, complaint)
+            return await _prepare_arguments(self._request, step, self._tools, self.results, self._policy, complaint)
 
-    async def _conclude(self, step: int, tool: ToolDoc, result: StepResult, *, tried: bool) -> bool:
+    async def _emit_result(self, step: int, tool: ToolDoc, result: StepResult, *, was_called: bool) -> bool:
         """Emit the result of a step, and how a long response was shortened; return whether the step succeeded."""
-        short = None
-        if tried:
+        compressed = None
+        if was_called:
             async with self._within_time():
-                asked = self._policy if result.status == "ok" else None
-                short = await compress(tool, result.response, asked, self._choices)
-        self.results[step] = result = result.model_copy(update={"compressed": short.text}) if short else result
-        await self._tell(CallFinished(step=step, result=result))
-        if short and result.status == "ok":
-            await self._tell(compressed_event(step, tool, short))
+                compression_policy = self._policy if result.status == "ok" else None
+                compressed = await compress(tool, result.response, compression_policy, self._choices)
+        self.results[step] = result = (
+            result.model_copy(update={"compressed": compressed.text}) if compressed else result
+        )
+        await self._emit(CallFinished(step=step, result=result))
+        if compressed and result.status == "ok":
+            await self._emit(build_compression_event(step, tool, compressed))
         return result.status == "ok"
 
 
-def _fruitless(tool: ToolDoc, result: StepResult) -> str:
+def _explain_fruitless(tool: ToolDoc, result: StepResult) -> str:
     """Return the complaint for the policy on a safe call that found nothing or named a missing thing.
 
     The text is empty otherwise.
     """
     if not tool.safe:
         return ""
-    asked = shown(result.arguments, _ASKED)
+    shown_arguments = format_scalar(result.arguments, _MAX_SHOWN_ARGUMENTS)
     if result.status == "ok":
-        return f"The call found nothing; it was asked with {asked}." if is_empty(result.response) else ""
-    return f"The call with {asked} was refused: {result.note}" if result.http_status in (400, 404, 422) else ""
+        return f"The call found nothing; it was asked with {shown_arguments}." if is_empty(result.response) else ""
+    return (
+        f"The call with {shown_arguments} was refused: {result.note}" if result.http_status in (400, 404, 422) else ""
+    )
 
 
-def _best_of(tool: ToolDoc, tried: Sequence[StepResult]) -> StepResult:
+def _select_best(tool: ToolDoc, attempts: Sequence[StepResult]) -> StepResult:
     """Return the last attempt where it found something, else the first; its note names the arguments tried before."""
-    good = tried[-1] if not _fruitless(tool, tried[-1]) else tried[0]
-    if len(tried) == 1 or good is tried[0]:
+    good = attempts[-1] if not _explain_fruitless(tool, attempts[-1]) else attempts[0]
+    if len(attempts) == 1 or good is attempts[0]:
         return good
-    before = "; ".join(json.dumps(one.arguments, ensure_ascii=False)[:80] for one in tried[:-1])
+    before = "; ".join(json.dumps(one.arguments, ensure_ascii=False)[:80] for one in attempts[:-1])
     return good.model_copy(update={"note": f"{good.note} {TRIED} {before}".strip()})
 
 
-async def _prepare(
+async def _prepare_arguments(
     request: str,
     step: int,
     tools: Sequence[ToolDoc],
     results: Mapping[int, StepResult],
     policy: Policy,
     complaint: str = "",
-) -> Arguments | StepResult:
+) -> CallArguments | StepResult:
     """Return valid arguments, or the result of a step that cannot be called.
 
     The policy is asked again with the complaint where its arguments are not valid.
     """
     tool = tools[step - 1]
     earlier = tuple((tools[number - 1], results[number]) for number in sorted(results))
-    answer = Arguments({}, ())
-    for _ in range(TRIES):
+    answer = CallArguments({}, ())
+    for _ in range(MAX_ARGUMENT_ANSWERS):
         question = ArgumentsQuestion(request, tool, earlier, later=tuple(tools[step:]), complaint=complaint)
         previous, answer = answer, await policy.decide(question)
         if answer.missing:
             note = answer.why or f"No value was found for: {', '.join(answer.missing)}."
-            return _not_called(tool, answer, "missing", note)
+            return _build_uncalled_result(tool, answer, "missing", note)
         try:
-            return Arguments(validate(tool, answer.values), answer.provenance)
+            return CallArguments(validate(tool, answer.values), answer.provenance)
         except InvalidArgumentsError as error:
             if complaint and answer.values == previous.values:
                 break
             complaint = str(error)
-    return _not_called(tool, answer, "failed", complaint)
+    return _build_uncalled_result(tool, answer, "failed", complaint)
 
 
-async def told_late(
+async def rebuild_compression_event(
     last: Event | None, tools: Sequence[ToolDoc], policy: Policy, choices: FieldChoices
 ) -> ResponseCompressed | None:
     """Return the compression event that an interrupted run did not emit; None where none is missing.
@@ -203,46 +207,51 @@ async def told_late(
     if not isinstance(last, CallFinished) or last.result.status != "ok" or not last.result.compressed:
         return None
     tool = tools[last.step - 1]
-    short = await compress(tool, last.result.response, policy, choices)
-    return compressed_event(last.step, tool, short) if short else None
+    compressed = await compress(tool, last.result.response, policy, choices)
+    return build_compression_event(last.step, tool, compressed) if compressed else None
 
 
-def compressed_event(step: int, tool: ToolDoc, short: Compressed) -> ResponseCompressed:
+def build_compression_event(step: int, tool: ToolDoc, compressed: Compressed) -> ResponseCompressed:
     """Return the event of a step whose long response was shortened."""
     return ResponseCompressed(
-        step=step, tool=tool.id, fields=short.fields, before=short.before, after=len(short.text), cut=short.cut
+        step=step,
+        tool=tool.id,
+        fields=compressed.fields,
+        before=compressed.before,
+        after=len(compressed.text),
+        cut=compressed.cut,
     )
 
 
-def _not_called(tool: ToolDoc, answer: Arguments, status: StepStatus, note: str) -> StepResult:
+def _build_uncalled_result(tool: ToolDoc, answer: CallArguments, status: StepStatus, note: str) -> StepResult:
     return StepResult(tool=tool.id, arguments=answer.values, provenance=answer.provenance, status=status, note=note)
 
 
-def _same_call(tool: ToolDoc, arguments: JsonObject, results: Mapping[int, StepResult]) -> int | None:
+def _find_same_call(tool: ToolDoc, arguments: JsonObject, results: Mapping[int, StepResult]) -> int | None:
     """Return the step that already made the same safe call with success; None where there is none."""
     if not tool.safe:
         return None
-    wanted = _canonical(arguments)
+    canonical = _to_canonical_json(arguments)
     return next(
         (
             step
             for step, result in results.items()
-            if result.tool == tool.id and result.status == "ok" and _canonical(result.arguments) == wanted
+            if result.tool == tool.id and result.status == "ok" and _to_canonical_json(result.arguments) == canonical
         ),
         None,
     )
 
 
-def _canonical(arguments: JsonObject) -> str:
+def _to_canonical_json(arguments: JsonObject) -> str:
     return json.dumps(arguments, sort_keys=True)
 
 
-def _repeat(step: int, earlier: StepResult, prepared: Arguments) -> StepResult:
+def _reuse_result(step: int, earlier: StepResult, prepared: CallArguments) -> StepResult:
     note = f"The same call as step {step}; answered from it."
     return earlier.model_copy(update={"provenance": prepared.provenance, "attempts": 0, "seconds": 0.0, "note": note})
 
 
-async def made(tool: ToolDoc, prepared: Arguments, executor: Executor, identity: str = "") -> StepResult:
+async def execute_call(tool: ToolDoc, prepared: CallArguments, executor: Executor, identity: str = "") -> StepResult:
     """Make one call and return its step result, whatever the outcome.
 
     Errors that neither the tool nor the arguments caused are raised.
@@ -251,15 +260,15 @@ async def made(tool: ToolDoc, prepared: Arguments, executor: Executor, identity:
     try:
         answer = await executor.call(tool, prepared.values, identity)
     except NotAllowedError as error:
-        left_out = isinstance(error, LeftOutError)
-        return _not_called(tool, prepared, "skipped", str(error)).model_copy(update={"left_out": left_out})
+        left_out = isinstance(error, ExcludedCallError)
+        return _build_uncalled_result(tool, prepared, "skipped", str(error)).model_copy(update={"left_out": left_out})
     except (ForbiddenAddressError, InvalidArgumentsError) as error:
         answer = CallResult("caller_fault", "", attempts=0, note=str(error))
     arguments = prepared.values if answer.corrected is None else answer.corrected
     return StepResult(
         tool=tool.id,
         arguments=arguments,
-        provenance=(*_as_corrected(prepared, arguments), *answer.secrets),
+        provenance=(*_rebind_corrected(prepared, arguments), *answer.secrets),
         intended=prepared.values if answer.corrected is not None else None,
         status=_STATUS[answer.outcome],
         outcome=answer.outcome,
@@ -273,21 +282,21 @@ async def made(tool: ToolDoc, prepared: Arguments, executor: Executor, identity:
     )
 
 
-def _as_corrected(prepared: Arguments, made: JsonObject) -> tuple[Binding, ...]:
+def _rebind_corrected(prepared: CallArguments, sent: JsonObject) -> tuple[Binding, ...]:
     """Return the bindings of the arguments that were sent; those that the user corrected are bound to the user."""
-    changed = [name for name in made if differs(made[name], prepared.values.get(name))]
-    kept = (one for one in prepared.provenance if one.parameter in made and one.parameter not in changed)
-    return (*kept, *(Binding(parameter=name, origin="user", reference=CORRECTED) for name in changed))
+    changed = [name for name in sent if differs(sent[name], prepared.values.get(name))]
+    unchanged = (one for one in prepared.provenance if one.parameter in sent and one.parameter not in changed)
+    return (*unchanged, *(Binding(parameter=name, origin="user", reference=CORRECTED) for name in changed))
 
 
-def _out_of_time(step: int, tool: ToolDoc, started: CallStarted | None) -> CallFinished:
+def _build_out_of_time_event(step: int, tool: ToolDoc, started: CallStarted | None) -> CallFinished:
     """Return the event of a step that ran out of time; a write that had started is ``unknown``."""
-    lost = started is not None and not tool.safe
+    may_have_changed = started is not None and not tool.safe
     result = StepResult(
         tool=tool.id,
         arguments=started.arguments if started else {},
         provenance=started.provenance if started else (),
-        status="unknown" if lost else "failed",
+        status="unknown" if may_have_changed else "failed",
         note=OUT_OF_TIME,
     )
     return CallFinished(step=step, result=result)

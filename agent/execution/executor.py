@@ -1,5 +1,6 @@
 """Protocol of an executor, which turns a tool and arguments into a result, and the base of its layers."""
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -38,7 +39,7 @@ class Executor(Protocol):
 
     Failures of a tool are results; only errors on our side are raised, ``ForbiddenAddressError`` among them.
 
-    ``identity`` says which call of a program it is (:mod:`agent.execution.identity`): two calls with different identities are two calls,
+    ``identity`` says which call of a program it is (:mod:`agent.execution.call_identity`): two calls with different identities are two calls,
     however alike. Without an identity, a call is its tool and arguments.
     """
 
@@ -63,3 +64,33 @@ class ExecutorLayer:
     async def close(self) -> None:
         """Close the wrapped executor."""
         await self._executor.close()
+
+
+class RoutedExecutor:
+    """Routes calls by method.
+
+    ``usual`` serves every method not in ``others``, whose executors are built at their first call.
+    """
+
+    def __init__(self, default: Executor, factories: Mapping[str, Callable[[], Executor]]) -> None:
+        self.name = default.name
+        self._default = default
+        self._factories = factories
+        self._executors: dict[str, Executor] = {}
+
+    async def call(self, tool: ToolDoc, arguments: JsonObject, identity: str = "") -> CallResult:
+        """Return the result of the call by the executor of the tool's method."""
+        return await self._get_executor(tool.method).call(tool, arguments, identity)
+
+    def _get_executor(self, method: str) -> Executor:
+        if method not in self._factories:
+            return self._default
+        if method not in self._executors:
+            self._executors[method] = self._factories[method]()
+        return self._executors[method]
+
+    async def close(self) -> None:
+        """Close the default executor and those that were built; idempotent."""
+        await self._default.close()
+        for executor in self._executors.values():
+            await executor.close()

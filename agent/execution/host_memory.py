@@ -12,11 +12,11 @@ LIFETIME = 600.0
 """Seconds for which a host's answer to a probe is remembered."""
 RETRY_AFTER = 60.0
 """Seconds after which a host without an answer is probed again."""
-MOST_ANSWERS = 2_000
-MOST_TOOLS = 2_000
-OWNERS = 3
+MAX_ANSWERS = 2_000
+MAX_TOOLS = 2_000
+MIN_REFUSED_OWNERS = 3
 """Owners, each with another key, who must be refused before a refusal counts against a tool."""
-_MOST_OWNERS = 16
+_MAX_OWNERS = 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +35,7 @@ class HostAnswer:
 
 
 @dataclass(slots=True)
-class _Entry:
+class _AnswerEntry:
     """Remembered answer, or one that the holder of the lock is fetching."""
 
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
@@ -51,11 +51,11 @@ class HostMemory:
 
     def __init__(self, now: Callable[[], float] = time.monotonic) -> None:
         self._now = now
-        self._answers: OrderedDict[tuple[str, ...], _Entry] = OrderedDict()
+        self._answers: OrderedDict[tuple[str, ...], _AnswerEntry] = OrderedDict()
         self._refused: OrderedDict[ToolId, dict[str, str]] = OrderedDict()
         self._answered: OrderedDict[tuple[str, ...], None] = OrderedDict()
 
-    def without_history(self) -> "HostMemory":
+    def copy_without_history(self) -> "HostMemory":
         """Return a memory that shares the hosts' answers but knows nothing of tools.
 
         The gate uses it, since it trusts only its own observations of tools.
@@ -68,9 +68,9 @@ class HostMemory:
         self, key: tuple[str, ...], fetch: Callable[[], Awaitable[HostAnswer | None]]
     ) -> HostAnswer | None:
         """Return the answer remembered under this key, or fetch it; concurrent callers share one fetch."""
-        entry = self._answers.setdefault(key, _Entry())
+        entry = self._answers.setdefault(key, _AnswerEntry())
         self._answers.move_to_end(key)
-        while len(self._answers) > MOST_ANSWERS:
+        while len(self._answers) > MAX_ANSWERS:
             self._answers.popitem(last=False)
         async with entry.lock:
             if entry.until <= self._now():
@@ -83,7 +83,7 @@ class HostMemory:
         self._refused.pop(tool.id, None)
         self._answered[tool.id, tool.method, tool.url] = None
         self._answered.move_to_end((tool.id, tool.method, tool.url))
-        while len(self._answered) > MOST_TOOLS:
+        while len(self._answered) > MAX_TOOLS:
             self._answered.popitem(last=False)
 
     def has_answered(self, tool: ToolDoc) -> bool:
@@ -91,7 +91,7 @@ class HostMemory:
         return (tool.id, tool.method, tool.url) in self._answered
 
     def record_refusal(self, tool: ToolId, owner: str, key: str) -> bool:
-        """Record a refused key by its digest; return whether :data:`OWNERS` owners were refused, each with another key.
+        """Record a refused key by its digest; return whether :data:`MIN_REFUSED_OWNERS` owners were refused, each with another key.
 
         Only the last key of an owner counts: several keys of one owner, or one key that several accounts share, prove nothing about the tool.
         """
@@ -99,8 +99,8 @@ class HostMemory:
             return False
         owners = self._refused.setdefault(tool, {})
         self._refused.move_to_end(tool)
-        while len(self._refused) > MOST_TOOLS:
+        while len(self._refused) > MAX_TOOLS:
             self._refused.popitem(last=False)
-        if owner in owners or len(owners) < _MOST_OWNERS:
+        if owner in owners or len(owners) < _MAX_OWNERS:
             owners[owner] = key
-        return owner in owners and len(set(owners.values())) >= OWNERS
+        return owner in owners and len(set(owners.values())) >= MIN_REFUSED_OWNERS

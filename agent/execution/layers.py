@@ -2,14 +2,14 @@
 
 from collections.abc import Callable, Mapping, Sequence
 
-from agent.budget import Meter
-from agent.execution.announcements import Announcements
+from agent.budget import BudgetMeter
 from agent.execution.approval import ApprovedExecutor, Approver
-from agent.execution.call_cache import ReusingExecutor
+from agent.execution.call_cache import CachingExecutor
+from agent.execution.call_identity import CallKey
 from agent.execution.executor import CallResult, Executor
-from agent.execution.identity import Key
-from agent.execution.provenance import Provenance
-from agent.execution.undo import Undo
+from agent.execution.pending_calls import PendingCallRegistry
+from agent.execution.provenance import ProvenanceTracker
+from agent.execution.undo_candidates import UndoFinder
 
 Layer = Callable[[Executor], Executor]
 """Wraps an executor."""
@@ -20,12 +20,12 @@ def build_executor(
     layers: Sequence[Layer],
     *,
     approver: Approver,
-    provenance: Provenance,
-    meter: Meter,
-    made: Mapping[Key, CallResult],
-    announcements: Announcements,
-    undo: Undo,
-) -> ReusingExecutor:
+    provenance: ProvenanceTracker,
+    meter: BudgetMeter,
+    earlier_results: Mapping[CallKey, CallResult],
+    announcements: PendingCallRegistry,
+    undo: UndoFinder,
+) -> CachingExecutor:
     """Build the executor of a run. A call passes, in this order:
 
     1. *reuse*: the same call is made once, and a failing host is not called again (:class:`ReusingExecutor`);
@@ -34,11 +34,11 @@ def build_executor(
        may continue, resolve changes whose answer was lost, keep the ledger of changes, and check that the user may still use the tool;
     4. ``sender``, which makes the call: over HTTP or to an MCP server, with the keys of the user or of the source, or from recorded calls.
 
-    ``made``: results of calls that were made before the run was interrupted. ``announcements``: calls that programs announced. ``undo``:
+    ``earlier_results``: results of calls that were made before the run was interrupted. ``announcements``: calls that programs announced. ``undo``:
     finds how a change can be undone.
     """
     executor = sender
     for layer in reversed(layers):
         executor = layer(executor)
-    executor = ApprovedExecutor(executor, approver, provenance, meter, made, announcements, undo)
-    return ReusingExecutor(executor, made)
+    executor = ApprovedExecutor(executor, approver, provenance, meter, earlier_results, announcements, undo)
+    return CachingExecutor(executor, earlier_results)

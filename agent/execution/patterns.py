@@ -7,26 +7,26 @@ MAX_PATTERN = 1_000
 _MAX_MEMORY = 1 << 20
 
 
-class _Compiled(Protocol):
+class _CompiledPattern(Protocol):
     def search(self, text: str) -> object | None: ...
 
 
-def known(pattern: str) -> bool:
+def is_supported(pattern: str) -> bool:
     """Return whether RE2 supports a pattern.
 
     It has no look-around and no back references, and refuses what would grow too large.
     """
-    return _compiled(pattern) is not None
+    return _compile(pattern) is not None
 
 
-def found(pattern: str, text: str) -> bool:
+def has_match(pattern: str, text: str) -> bool:
     """Return whether the pattern matches somewhere in the text; true for an unsupported pattern."""
-    compiled = _compiled(pattern)
+    compiled = _compile(pattern)
     return compiled is None or compiled.search(text) is not None
 
 
 @lru_cache(maxsize=2048)
-def _compiled(pattern: str) -> _Compiled | None:
+def _compile(pattern: str) -> _CompiledPattern | None:
     import re2  # here: most tools have no pattern  # pyright: ignore[reportMissingTypeStubs]
 
     module = cast(Any, re2)
@@ -35,6 +35,6 @@ def _compiled(pattern: str) -> _Compiled | None:
     options = module.Options()
     options.log_errors, options.max_mem = False, _MAX_MEMORY
     try:
-        return cast(_Compiled, module.compile(pattern, options))
+        return cast(_CompiledPattern, module.compile(pattern, options))
     except module.error:
         return None

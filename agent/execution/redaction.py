@@ -8,10 +8,10 @@ from collections.abc import Iterable
 from urllib.parse import quote, quote_plus
 
 HIDDEN = "[secret]"
-_TOKEN = re.compile(r"(?=[a-z_+=~]*\d)(?=[\d_+=~]*[a-z])[a-z0-9_+=~]{20,}", re.IGNORECASE)
+_TOKEN_PATTERN = re.compile(r"(?=[a-z_+=~]*\d)(?=[\d_+=~]*[a-z])[a-z0-9_+=~]{20,}", re.IGNORECASE)
 """Letters with digits, too long for a word: keys, tokens, hashes. Parts of URLs and titles are shorter between their separators."""
-_CARD = re.compile(r"(?<!\d)\d(?:[ -]?\d){12,18}(?!\d)")
-_CHECKED_BY = 10
+_CARD_PATTERN = re.compile(r"(?<!\d)\d(?:[ -]?\d){12,18}(?!\d)")
+_LUHN_MODULUS = 10
 
 
 def looks_secret(text: str) -> bool:
@@ -19,16 +19,18 @@ def looks_secret(text: str) -> bool:
 
     Its form is all that counts; a password has none.
     """
-    return bool(_TOKEN.search(text)) or any(_is_card(re.sub(r"\D", "", hit[0])) for hit in _CARD.finditer(text))
+    return bool(_TOKEN_PATTERN.search(text)) or any(
+        _is_card(re.sub(r"\D", "", hit[0])) for hit in _CARD_PATTERN.finditer(text)
+    )
 
 
 def _is_card(digits: str) -> bool:
     """Return whether the last digit is the check digit of ISO/IEC 7812 (Luhn)."""
     doubled = (int(one) * (1 + at % 2) for at, one in enumerate(reversed(digits)))
-    return sum(one // _CHECKED_BY + one % _CHECKED_BY for one in doubled) % _CHECKED_BY == 0
+    return sum(one // _LUHN_MODULUS + one % _LUHN_MODULUS for one in doubled) % _LUHN_MODULUS == 0
 
 
-_SHORTEST_TAIL = 4
+_MIN_TAIL = 4
 
 
 class Redactor:
@@ -38,39 +40,39 @@ class Redactor:
     """
 
     def __init__(self, values: Iterable[str] = ()) -> None:
-        forms = {form for value in values if value for form in _forms(value)}
+        forms = {form for value in values if value for form in _list_encoded_forms(value)}
         self._forms = sorted(forms, key=lambda form: (-len(form), form))
 
     def __repr__(self) -> str:
         return f"Redactor({len(self._forms)} forms)"
 
-    def clean(self, text: str, *, cut: bool = False) -> str:
+    def redact(self, text: str, *, cut: bool = False) -> str:
         """Return the text with the values replaced.
 
         ``cut``: the text was truncated and may end with the beginning of a value.
         """
         for form in self._forms:
             text = text.replace(form, HIDDEN)
-        return self._without_tail(text) if cut else text
+        return self._strip_partial_tail(text) if cut else text
 
-    def _without_tail(self, text: str) -> str:
+    def _strip_partial_tail(self, text: str) -> str:
         longest = max(
-            (size for form in self._forms for size in range(_SHORTEST_TAIL, len(form)) if text.endswith(form[:size])),
+            (size for form in self._forms for size in range(_MIN_TAIL, len(form)) if text.endswith(form[:size])),
             default=0,
         )
         return text[: len(text) - longest] + HIDDEN if longest else text
 
 
-def _forms(value: str) -> set[str]:
+def _list_encoded_forms(value: str) -> set[str]:
     raw = value.encode()
     percent = {quote(value, safe=""), quote_plus(value), quote(value)}
     coded = {base64.b64encode(raw).decode(), base64.urlsafe_b64encode(raw).decode()}
     return {
-        value, *percent, *(_lower_hex(form) for form in percent), *coded, *(form.rstrip("=") for form in coded), html.escape(value),
+        value, *percent, *(_lowercase_hex(form) for form in percent), *coded, *(form.rstrip("=") for form in coded), html.escape(value),
         json.dumps(value)[1:-1], json.dumps(value, ensure_ascii=False)[1:-1], repr(value)[1:-1], repr(raw)[2:-1], raw.hex(),
     }  # fmt: skip
 
 
-def _lower_hex(text: str) -> str:
+def _lowercase_hex(text: str) -> str:
     parts = text.split("%")
     return "%".join([parts[0], *(part[:2].lower() + part[2:] for part in parts[1:])])

@@ -3,23 +3,30 @@
 import time
 from dataclasses import replace
 
-from agent.execution.error_bodies import looks_binary, refusal, refused
+from agent.execution.call_similarity import (
+    compute_similarity,
+    describe_differences,
+    find_differing_values,
+    has_answer,
+    normalize_arguments,
+    parse_recorded_arguments,
+)
+from agent.execution.error_bodies import classify_error_message, find_error_message, looks_binary
 from agent.execution.executor import CallResult
-from agent.execution.recorded_calls import answers, canonical, differences, instead_of, recorded_arguments, similarity
 from domain.model import JsonObject
 from domain.plan import CallOutcome
 from domain.tool import ToolDoc
-from domain.trajectory import Outcome, RecordedCall
-from graph.recordings import Recordings
+from domain.trajectory import RecordedCall, RecordedOutcome
+from graph.recordings import RecordingStore
 
-_COMPARED = 600
+_MAX_COMPARED = 600
 """Recorded calls of one tool that are compared at most."""
 
-_OUTCOMES: dict[Outcome, CallOutcome] = {
-    Outcome.OK: "ok",
-    Outcome.UNKNOWN: "ok",
-    Outcome.FAILED: "transient",
-    Outcome.CALLER_FAULT: "caller_fault",
+_OUTCOMES: dict[RecordedOutcome, CallOutcome] = {
+    RecordedOutcome.OK: "ok",
+    RecordedOutcome.UNKNOWN: "ok",
+    RecordedOutcome.FAILED: "transient",
+    RecordedOutcome.CALLER_FAULT: "caller_fault",
 }
 
 
@@ -27,7 +34,7 @@ class ReplayExecutor:
     """Answers a call with the recorded call of the same arguments, else with the nearest success of that tool.
 
     Same arguments: equal but for order and for the type a value is written in. Among several such recordings a success is
-    preferred. Nearest: the greatest ``agent.execution.recorded_calls.similarity``, at least ``floor``; ties go to the earlier recording.
+    preferred. Nearest: the greatest ``agent.execution.call_similarity.compute_similarity``, at least ``floor``; ties go to the earlier recording.
     Below the floor a recording is of something else, and the call fails instead. ``FAILED`` is replayed as ``transient``; a
     recording of unknown outcome counts as an answer, unless its body is an error or no text. The recordings belong to the
     caller.
@@ -35,31 +42,31 @@ class ReplayExecutor:
 
     name = "replay"
 
-    def __init__(self, recordings: Recordings, *, floor: float = 0.3) -> None:
+    def __init__(self, recordings: RecordingStore, *, floor: float = 0.3) -> None:
         self._recordings = recordings
         self._floor = floor
 
     async def call(self, tool: ToolDoc, arguments: JsonObject, identity: str = "") -> CallResult:  # noqa: ARG002  # each call is answered
         """Answer from the recordings. The outcome is ``caller_fault``, with a note, where no recording is close enough."""
         started = time.perf_counter()
-        calls = await self._recordings.of_tool(tool.id)
-        wanted = canonical(arguments)
+        calls = await self._recordings.list_calls(tool.id)
+        normalized = normalize_arguments(arguments)
         instead: JsonObject = {}
-        exact = [call for call in calls if canonical(recorded_arguments(call.arguments)) == wanted]
+        exact = [call for call in calls if normalize_arguments(parse_recorded_arguments(call.arguments)) == normalized]
         if exact:
-            chosen = next((call for call in exact if answers(call)), exact[0])
+            chosen = next((call for call in exact if has_answer(call)), exact[0])
             note = "recorded call with the same arguments"
         else:
-            found = _nearest(arguments, calls)
-            if found is None:
-                return _none_recorded(tool, len(calls), time.perf_counter() - started)
-            chosen, alike = found
+            nearest = _find_nearest(arguments, calls)
+            if nearest is None:
+                return _build_none_recorded_result(tool, len(calls), time.perf_counter() - started)
+            chosen, alike = nearest
             if alike < self._floor:
-                return _too_far(tool, alike, time.perf_counter() - started)
-            instead = instead_of(arguments, recorded_arguments(chosen.arguments))
-            told = differences(arguments, recorded_arguments(chosen.arguments))
-            note = f"nearest recorded call of this API (similarity {alike:.2f}), not this one: {told}"
-        return _judged(
+                return _build_too_different_result(tool, alike, time.perf_counter() - started)
+            instead = find_differing_values(arguments, parse_recorded_arguments(chosen.arguments))
+            difference = describe_differences(arguments, parse_recorded_arguments(chosen.arguments))
+            note = f"nearest recorded call of this API (similarity {alike:.2f}), not this one: {difference}"
+        return _build_result(
             chosen,
             CallResult(_OUTCOMES[chosen.outcome], chosen.response, note=note, instead=instead),
             time.perf_counter() - started,
@@ -69,33 +76,33 @@ class ReplayExecutor:
         """Do nothing: the recordings belong to the caller."""
 
 
-def _nearest(arguments: JsonObject, calls: list[RecordedCall]) -> tuple[RecordedCall, float] | None:
+def _find_nearest(arguments: JsonObject, calls: list[RecordedCall]) -> tuple[RecordedCall, float] | None:
     best: tuple[RecordedCall, float] | None = None
-    for call in [call for call in calls if answers(call)][:_COMPARED]:
-        alike = similarity(arguments, recorded_arguments(call.arguments))
+    for call in [call for call in calls if has_answer(call)][:_MAX_COMPARED]:
+        alike = compute_similarity(arguments, parse_recorded_arguments(call.arguments))
         if best is None or alike > best[1]:
             best = (call, alike)
     return best
 
 
-def _judged(call: RecordedCall, result: CallResult, seconds: float) -> CallResult:
+def _build_result(call: RecordedCall, result: CallResult, seconds: float) -> CallResult:
     """Return the recording as a result; a success whose body is binary or an error gets the outcome of that."""
     if not call.outcome.failed and looks_binary(call.response):
         return replace(
             result, outcome="caller_fault", body="", note=f"{result.note}; a binary response", seconds=seconds
         )
-    if not call.outcome.failed and (said := refusal(call.response)):
-        note = f"{result.note}; its answer is an error: {said}"
-        return replace(result, outcome=refused(said), note=note, seconds=seconds)
+    if not call.outcome.failed and (error_message := find_error_message(call.response)):
+        note = f"{result.note}; its answer is an error: {error_message}"
+        return replace(result, outcome=classify_error_message(error_message), note=note, seconds=seconds)
     return replace(result, seconds=seconds)
 
 
-def _too_far(tool: ToolDoc, alike: float, seconds: float) -> CallResult:
+def _build_too_different_result(tool: ToolDoc, alike: float, seconds: float) -> CallResult:
     note = f"no recorded call of {tool.api} is like this one (the nearest: similarity {alike:.2f}); use --executor http"
     return CallResult("caller_fault", "", attempts=0, note=note, seconds=seconds)
 
 
-def _none_recorded(tool: ToolDoc, failed: int, seconds: float) -> CallResult:
+def _build_none_recorded_result(tool: ToolDoc, failed: int, seconds: float) -> CallResult:
     had = f"only {failed} failed ones" if failed else "none"
     note = f"no successful recorded call of {tool.api} exists (there are {had}); build the store with --calls, or use --executor http"
     return CallResult("caller_fault", "", attempts=0, note=note, seconds=seconds)

@@ -10,98 +10,100 @@ from agent.execution.validation import coerce
 from agent.request_reader import RequestReader
 from domain.tool import Parameter
 
-_READ = 20
+_MAX_READ_MESSAGES = 20
 """Latest messages that the rules read as well: "tomorrow" for a day, "euros" for a code."""
-_NUMBER = re.compile(r"\d[\d.,'’]*")
+_NUMBER_PATTERN = re.compile(r"\d[\d.,'’]*")
 
 
-class Said:
+class UserMessages:
     """Messages of a user, the oldest first."""
 
     def __init__(self, messages: Sequence[str], reader: RequestReader) -> None:
         self._messages = tuple(messages)
-        self._plain = tuple(plain(message) for message in messages)
-        self._numbers = frozenset(number for message in self._plain for number in _numbers_in(message))
+        self._plain = tuple(normalize_text(message) for message in messages)
+        self._numbers = frozenset(number for message in self._plain for number in _iter_numbers(message))
         self._reader = reader
-        self._meant: dict[str, frozenset[str]] = {}
+        self._meanings: dict[str, frozenset[str]] = {}
 
-    def with_answer(self, text: str) -> "Said":
+    def with_answer(self, text: str) -> "UserMessages":
         """Return a copy with this message added."""
-        return Said((*self._messages, text), self._reader)
+        return UserMessages((*self._messages, text), self._reader)
 
-    def says(self, value: JsonValue, parameter: Parameter | None) -> bool:
+    def mentions(self, value: JsonValue, parameter: Parameter | None) -> bool:
         """Return whether the user said a single value, literally or in words that mean it for the parameter."""
-        text = plain_value(value)
+        text = normalize_value(value)
         if not text:
             return False
-        if any(stands(text, message) for message in self._plain):
+        if any(occurs_in(text, message) for message in self._plain):
             return True
-        if _as_number(text) in self._numbers:
+        if _parse_number(text) in self._numbers:
             return True
-        return parameter is not None and plain_value(coerce(value, parameter)) in self._meant_by(parameter)
+        return parameter is not None and normalize_value(coerce(value, parameter)) in self._find_meanings(parameter)
 
-    def _meant_by(self, parameter: Parameter) -> frozenset[str]:
+    def _find_meanings(self, parameter: Parameter) -> frozenset[str]:
         """Return the values that the messages may mean for a parameter, as normalized text."""
         key = parameter.model_dump_json()
-        if key not in self._meant:
-            read = (plain_value(coerce(one, parameter)) for one in self._values(parameter))
-            self._meant[key] = frozenset(one for one in read if one)
-        return self._meant[key]
+        if key not in self._meanings:
+            values = (normalize_value(coerce(one, parameter)) for one in self._read_values(parameter))
+            self._meanings[key] = frozenset(one for one in values if one)
+        return self._meanings[key]
 
-    def _values(self, parameter: Parameter) -> Iterator[JsonValue]:
-        for message in reversed(self._messages[-_READ:]):
-            yield from self._reader.values(message, parameter)
+    def _read_values(self, parameter: Parameter) -> Iterator[JsonValue]:
+        for message in reversed(self._messages[-_MAX_READ_MESSAGES:]):
+            yield from self._reader.interpret_values(message, parameter)
 
 
-def plain(text: str) -> str:
+def normalize_text(text: str) -> str:
     """Normalize a text for comparison: NFKC, case folded, one space between words."""
     return " ".join(unicodedata.normalize("NFKC", text).casefold().split())
 
 
-def plain_value(value: JsonValue) -> str:
+def normalize_value(value: JsonValue) -> str:
     """Return a single value as normalized text; empty for structures, None and booleans, which no text spells."""
     if value is None or isinstance(value, (bool, list, dict)):
         return ""
-    return f"{value:.10g}" if isinstance(value, float) else plain(str(value))
+    return f"{value:.10g}" if isinstance(value, float) else normalize_text(str(value))
 
 
-def stands(text: str, within: str) -> bool:
+def occurs_in(text: str, within: str) -> bool:
     """Return whether a text occurs in another as whole words. Both are normalized."""
-    return next(places(text, within), None) is not None
+    return next(find_occurrences(text, within), None) is not None
 
 
-def places(text: str, within: str) -> Iterator[int]:
+def find_occurrences(text: str, within: str) -> Iterator[int]:
     """Yield the offsets at which a text occurs in another, not as a part of a longer word or number."""
     start = within.find(text) if text else -1
     while start >= 0:
         end = start + len(text)
-        if not _joined(within[start - 1 : start], text[0]) and not _joined(text[-1], within[end : end + 1]):
+        if not _are_joined(within[start - 1 : start], text[0]) and not _are_joined(text[-1], within[end : end + 1]):
             yield start
         start = within.find(text, start + 1)
 
 
-def _joined(one: str, other: str) -> bool:
+def _are_joined(first: str, second: str) -> bool:
     """Return whether two adjacent characters belong to one word or number.
 
     Scripts without capitals often put no space between words, so their letters do not join.
     """
-    if not (one.isalnum() and other.isalnum()):
+    if not (first.isalnum() and second.isalnum()):
         return False
-    plain_letters = one.isascii() and other.isascii()
-    return plain_letters or (one.isdigit() and other.isdigit()) or (one.upper() != one and other.upper() != other)
+    plain_letters = first.isascii() and second.isascii()
+    return (
+        plain_letters or (first.isdigit() and second.isdigit()) or (first.upper() != first and second.upper() != second)
+    )
 
 
-def _numbers_in(message: str) -> Iterator[float]:
+def _iter_numbers(message: str) -> Iterator[float]:
     """Yield the numbers of a message, read with a decimal point and with a decimal comma."""
-    for found in _NUMBER.finditer(message):
-        digits = found[0].rstrip(".,'’").replace("'", "").replace("’", "")
+    for match in _NUMBER_PATTERN.finditer(message):
+        digits = match[0].rstrip(".,'’").replace("'", "").replace("’", "")
         for written in {digits.replace(",", ""), digits.replace(".", "").replace(",", ".")}:
-            number = _as_number(written)
+            number = _parse_number(written)
             if number is not None:
                 yield number
 
 
-def _as_number(text: str) -> float | None:
+def _parse_number(text: str) -> float | None:
     try:
         number = float(text)
     except ValueError:

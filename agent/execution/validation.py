@@ -17,46 +17,54 @@ from jsonschema import Draft202012Validator, FormatChecker, ValidationError
 from jsonschema.validators import extend  # pyright: ignore[reportUnknownVariableType]
 from pydantic.types import JsonValue
 
-from agent.execution.coercion import coerce, shaped
-from agent.execution.complaints import complaint
-from agent.execution.formats import FORMATS, fits
-from agent.execution.patterns import found, known
+from agent.execution.coercion import coerce, convert_to_schema
+from agent.execution.formats import FORMATS, matches_format
+from agent.execution.patterns import has_match, is_supported
+from agent.execution.validation_messages import format_validation_error
 from domain.errors import InvalidArgumentsError
 from domain.model import JsonObject
 from domain.tool import Parameter, ToolDoc
-from graph.json_schema import Schema, sound_schema
-from graph.lenient_json import BEYOND_64_BITS, beyond_64_bits, holds, too_deep
+from graph.json_schema import Schema, sanitize_schema
+from graph.lenient_json import BEYOND_64_BITS, contains_value, is_beyond_64_bits, is_too_deep
 
-__all__ = ["checked", "coerce", "corrected", "schema_of", "validate", "why_unsendable", "without_nothing"]
+__all__ = [
+    "apply_corrections",
+    "build_arguments_schema",
+    "check_arguments",
+    "coerce",
+    "drop_omitted",
+    "explain_unsendable",
+    "validate",
+]
 
 _Keyword = Callable[[Any, Any, Any, Any], "Iterable[ValidationError] | None"]
 _MAX_COMPLAINTS = 20
-_MAX_FOUND = 200
+_MAX_ERRORS = 200
 """Errors that are collected; the first of them, in order, are reported."""
 _MAX_STEPS = 100_000
 """Steps of one check. A large schema against a large value takes the product of both, or more."""
-_DEEPEST = 60
+_MAX_LEVELS = 60
 """Levels of an argument: stores and readers of events take this depth, and not much more."""
 
 
-def schema_of(tool: ToolDoc) -> dict[str, JsonValue]:
+def build_arguments_schema(tool: ToolDoc) -> dict[str, JsonValue]:
     """Build the JSON Schema (2020-12) of a call's arguments: an object with the tool's parameters and nothing else."""
     required: list[JsonValue] = [parameter.name for parameter in tool.required]
-    properties: dict[str, JsonValue] = {parameter.name: value_schema(parameter) for parameter in tool.parameters}
+    properties: dict[str, JsonValue] = {parameter.name: build_value_schema(parameter) for parameter in tool.parameters}
     return {"type": "object", "properties": properties, "required": required, "additionalProperties": False}
 
 
-def value_schema(parameter: Parameter) -> Schema:
+def build_value_schema(parameter: Parameter) -> Schema:
     """Build the JSON Schema of one parameter's value, reduced to what can be checked safely."""
-    schema = _given(parameter)
+    schema = _get_document_schema(parameter)
     if schema is None:
-        schema = _simple(parameter)
+        schema = _build_simple_schema(parameter)
     if not schema:  # any value, null among them
         return schema
     return {"anyOf": [schema, {"type": "null"}]} if parameter.nullable else schema
 
 
-def _simple(parameter: Parameter) -> Schema:
+def _build_simple_schema(parameter: Parameter) -> Schema:
     schema: Schema = {} if parameter.type == "any" else {"type": parameter.type}
     if parameter.enum:
         schema["enum"] = list(parameter.enum)
@@ -68,18 +76,18 @@ def _simple(parameter: Parameter) -> Schema:
     return schema
 
 
-def _given(parameter: Parameter) -> Schema | None:
+def _get_document_schema(parameter: Parameter) -> Schema | None:
     """Return the schema of the document; None where there is none, or it is no JSON object."""
-    return None if parameter.json_schema is None else _sound(parameter.json_schema)
+    return None if parameter.json_schema is None else _parse_schema(parameter.json_schema)
 
 
 @lru_cache(maxsize=1024)
-def _sound(text: str) -> Schema | None:
+def _parse_schema(text: str) -> Schema | None:
     try:
-        given: object = json.loads(text)
+        parsed: object = json.loads(text)
     except (ValueError, RecursionError):
         return None
-    return sound_schema(cast(object, given), known) if isinstance(given, dict) else None
+    return sanitize_schema(cast(object, parsed), is_supported) if isinstance(parsed, dict) else None
 
 
 def validate(tool: ToolDoc, arguments: Mapping[str, JsonValue]) -> JsonObject:
@@ -87,88 +95,93 @@ def validate(tool: ToolDoc, arguments: Mapping[str, JsonValue]) -> JsonObject:
 
     Raises ``InvalidArgumentsError`` with every complaint: the parameter, what is wrong, what would be right.
     """
-    coerced, complaints = checked(tool, arguments)
+    coerced, complaints = check_arguments(tool, arguments)
     if complaints:
-        told = " ".join(said for _, said in complaints)
-        raise InvalidArgumentsError(f"The arguments do not fit {tool.api}: {told}")
+        text = " ".join(said for _, said in complaints)
+        raise InvalidArgumentsError(f"The arguments do not fit {tool.api}: {text}")
     return coerced
 
 
-def without_nothing(tool: ToolDoc, arguments: Mapping[str, JsonValue]) -> JsonObject:
+def drop_omitted(tool: ToolDoc, arguments: Mapping[str, JsonValue]) -> JsonObject:
     """Return the arguments without those that are None, optional and not nullable."""
-    left_out = {one.name for one in tool.parameters if not one.required and not one.nullable}
-    return {name: value for name, value in arguments.items() if value is not None or name not in left_out}
+    optional = {one.name for one in tool.parameters if not one.required and not one.nullable}
+    return {name: value for name, value in arguments.items() if value is not None or name not in optional}
 
 
-def corrected(
+def apply_corrections(
     tool: ToolDoc, arguments: Mapping[str, JsonValue], changes: Mapping[str, JsonValue]
 ) -> tuple[JsonObject, list[tuple[str, str]]]:
-    """Apply a user's changes to the arguments and check them, as :func:`checked`. None removes an optional argument."""
-    return checked(tool, without_nothing(tool, {**arguments, **changes}))
+    """Apply a user's changes to the arguments and check them, as :func:`check_arguments`. None removes an optional argument."""
+    return check_arguments(tool, drop_omitted(tool, {**arguments, **changes}))
 
 
-def checked(tool: ToolDoc, arguments: Mapping[str, JsonValue]) -> tuple[JsonObject, list[tuple[str, str]]]:
+def check_arguments(tool: ToolDoc, arguments: Mapping[str, JsonValue]) -> tuple[JsonObject, list[tuple[str, str]]]:
     """Return the arguments as :func:`validate` does, and the complaints about them.
 
     A complaint is the parameter, empty for none in particular, and a sentence.
     """
     parameters = {parameter.name: parameter for parameter in tool.parameters}
-    arguments = _in_the_documents_case(arguments, parameters)
-    unsound = [(name, f"{name}: {why}.") for name, value in arguments.items() if (why := why_unsendable(value))]
-    if unsound:
-        return dict(arguments), unsound
-    coerced = {name: _coerced(value, parameters.get(name)) for name, value in arguments.items()}
-    errors = _errors(tool, coerced)[:_MAX_COMPLAINTS]
-    return coerced, [(str(next(iter(error.absolute_path), "")), complaint(error, tool)) for error in errors]
+    arguments = _match_parameter_case(arguments, parameters)
+    unsendable = [(name, f"{name}: {why}.") for name, value in arguments.items() if (why := explain_unsendable(value))]
+    if unsendable:
+        return dict(arguments), unsendable
+    coerced = {name: _coerce_argument(value, parameters.get(name)) for name, value in arguments.items()}
+    errors = _collect_errors(tool, coerced)[:_MAX_COMPLAINTS]
+    return coerced, [
+        (str(next(iter(error.absolute_path), "")), format_validation_error(error, tool)) for error in errors
+    ]
 
 
-def _in_the_documents_case(arguments: Mapping[str, JsonValue], names: Collection[str]) -> Mapping[str, JsonValue]:
+def _match_parameter_case(arguments: Mapping[str, JsonValue], names: Collection[str]) -> Mapping[str, JsonValue]:
     """Rename arguments that differ from a parameter's name in case only, as in the examples of some documents."""
     folded = Counter(name.casefold() for name in {*names, *arguments})
     free = (name for name in names if name not in arguments)
-    meant = {
+    names_by_folded = {
         name.casefold(): name for name in free if folded[name.casefold()] == 2
     }  # the parameter and exactly one argument, so no doubt which
-    return {name if name in names else meant.get(name.casefold(), name): value for name, value in arguments.items()}
+    return {
+        name if name in names else names_by_folded.get(name.casefold(), name): value
+        for name, value in arguments.items()
+    }
 
 
-def why_unsendable(value: JsonValue) -> str:
+def explain_unsendable(value: JsonValue) -> str:
     """Return why a value cannot be sent or stored, whatever its schema; empty where it can."""
-    if too_deep(value, _DEEPEST):
-        return f"is nested deeper than {_DEEPEST} levels"
+    if is_too_deep(value, _MAX_LEVELS):
+        return f"is nested deeper than {_MAX_LEVELS} levels"
     try:
         json.dumps(value, ensure_ascii=False, allow_nan=False).encode()
     except ValueError:  # a number that is none, one of thousands of digits, half of a character
         return "holds a number or a character that cannot be sent"
     except TypeError as error:
         return f"is no JSON value ({error}); give text, a number, a list or an object"
-    return BEYOND_64_BITS if holds(value, beyond_64_bits) else ""
+    return BEYOND_64_BITS if contains_value(value, is_beyond_64_bits) else ""
 
 
-def _coerced(value: JsonValue, parameter: Parameter | None) -> JsonValue:
+def _coerce_argument(value: JsonValue, parameter: Parameter | None) -> JsonValue:
     if parameter is None or (value is None and parameter.nullable):
         return value
     if parameter.json_schema is None:
         return coerce(value, parameter)
-    schema = value_schema(parameter)
+    schema = build_value_schema(parameter)
     if _accepts(schema, value):
         return value
-    return shaped(coerce(value, parameter), schema["anyOf"][0] if schema and parameter.nullable else schema)
+    return convert_to_schema(coerce(value, parameter), schema["anyOf"][0] if schema and parameter.nullable else schema)
 
 
 def _accepts(schema: Schema, value: JsonValue) -> bool:
-    return next(_found(json.dumps(schema, sort_keys=True), value), None) is None
+    return next(_iter_errors(json.dumps(schema, sort_keys=True), value), None) is None
 
 
-def _errors(tool: ToolDoc, arguments: JsonObject) -> list[ValidationError]:
-    errors = islice(_found(json.dumps(schema_of(tool), sort_keys=True), arguments), _MAX_FOUND)
+def _collect_errors(tool: ToolDoc, arguments: JsonObject) -> list[ValidationError]:
+    errors = islice(_iter_errors(json.dumps(build_arguments_schema(tool), sort_keys=True), arguments), _MAX_ERRORS)
     return sorted(errors, key=lambda error: ([str(part) for part in error.absolute_path], error.message))
 
 
-def _found(schema: str, value: JsonValue) -> Iterator[ValidationError]:
-    _steps.left = _MAX_STEPS
+def _iter_errors(schema: str, value: JsonValue) -> Iterator[ValidationError]:
+    _steps.remaining = _MAX_STEPS
     try:
-        yield from _validator(schema).iter_errors(value)  # pyright: ignore[reportUnknownMemberType]
+        yield from _build_validator(schema).iter_errors(value)  # pyright: ignore[reportUnknownMemberType]
     except RecursionError:
         yield ValidationError("is nested too deeply")
     except _TooMuchError:
@@ -176,38 +189,40 @@ def _found(schema: str, value: JsonValue) -> Iterator[ValidationError]:
 
 
 @lru_cache(maxsize=1024)
-def _validator(schema: str) -> Draft202012Validator:
-    return cast(Draft202012Validator, _bounded()(json.loads(schema), format_checker=_formats()))
+def _build_validator(schema: str) -> Draft202012Validator:
+    return cast(
+        Draft202012Validator, _build_validator_class()(json.loads(schema), format_checker=_build_format_checker())
+    )
 
 
 @lru_cache(maxsize=1)
-def _bounded() -> Any:
+def _build_validator_class() -> Any:
     """Build the validator class.
 
     Keywords that may run for ever or fail on large numbers are replaced; all keywords count steps.
     """
-    replaced = {"pattern": _pattern, "multipleOf": _multiple_of, "uniqueItems": _unique_items}
+    replaced = {"pattern": _check_pattern, "multipleOf": _check_multiple_of, "uniqueItems": _check_unique_items}
     keywords = cast("dict[str, _Keyword]", dict(Draft202012Validator.VALIDATORS)) | replaced
-    return cast(Any, extend(Draft202012Validator, {name: _counted(check) for name, check in keywords.items()}))
+    return cast(Any, extend(Draft202012Validator, {name: _count_steps(check) for name, check in keywords.items()}))
 
 
-class _Steps(threading.local):
+class _StepBudget(threading.local):
     """Steps that remain to the check of this thread."""
 
-    left = _MAX_STEPS
+    remaining = _MAX_STEPS
 
 
-_steps = _Steps()
+_steps = _StepBudget()
 
 
 class _TooMuchError(Exception):
     """Raised where a check has used all its steps."""
 
 
-def _counted(check: _Keyword) -> _Keyword:
+def _count_steps(check: _Keyword) -> _Keyword:
     def counted(validator: object, wanted: Any, value: object, schema: object) -> Iterable[ValidationError] | None:
-        _steps.left -= 1 + (len(cast("Sized", wanted)) if isinstance(wanted, (list, dict)) else 0)
-        if _steps.left < 0:
+        _steps.remaining -= 1 + (len(cast("Sized", wanted)) if isinstance(wanted, (list, dict)) else 0)
+        if _steps.remaining < 0:
             raise _TooMuchError
         return check(validator, wanted, value, schema)
 
@@ -215,40 +230,40 @@ def _counted(check: _Keyword) -> _Keyword:
 
 
 @lru_cache(maxsize=1)
-def _formats() -> FormatChecker:
+def _build_format_checker() -> FormatChecker:
     checker = FormatChecker(())
     for name in FORMATS:
-        checker.checks(name)(partial(fits, name))
+        checker.checks(name)(partial(matches_format, name))
     return checker
 
 
-def _pattern(_validator: object, pattern: str, value: object, _schema: object) -> Iterator[ValidationError]:
-    if isinstance(value, str) and not found(pattern, value):
+def _check_pattern(_validator: object, pattern: str, value: object, _schema: object) -> Iterator[ValidationError]:
+    if isinstance(value, str) and not has_match(pattern, value):
         yield ValidationError(f"does not match {pattern[:200]!r}")
 
 
-def _unique_items(_validator: object, wanted: bool, value: object, _schema: object) -> Iterator[ValidationError]:
+def _check_unique_items(_validator: object, unique: bool, value: object, _schema: object) -> Iterator[ValidationError]:
     """Compare items by their JSON text, which is linear, rather than each with each."""
-    if wanted and isinstance(value, list):
+    if unique and isinstance(value, list):
         items = cast("list[object]", value)
-        if len({json.dumps(_plain(item), sort_keys=True) for item in items}) < len(items):
+        if len({json.dumps(_normalize_numbers(item), sort_keys=True) for item in items}) < len(items):
             yield ValidationError("has the same item twice")
 
 
-def _plain(value: object) -> object:
+def _normalize_numbers(value: object) -> object:
     """Return a value with 1.0 as 1, which is the same number in JSON, at any depth."""
     match value:
         case float() if value.is_integer():
             return int(value)
         case list():
-            return [_plain(item) for item in cast("list[object]", value)]
+            return [_normalize_numbers(item) for item in cast("list[object]", value)]
         case dict():
-            return {name: _plain(item) for name, item in cast("dict[str, object]", value).items()}
+            return {name: _normalize_numbers(item) for name, item in cast("dict[str, object]", value).items()}
         case _:
             return value
 
 
-def _multiple_of(_validator: object, step: float, value: object, _schema: object) -> Iterator[ValidationError]:
+def _check_multiple_of(_validator: object, step: float, value: object, _schema: object) -> Iterator[ValidationError]:
     """Check exactly, in decimals: 0.3 is a multiple of 0.1. Numbers above 1e300 pass."""
     if not isinstance(value, (int, float)) or isinstance(value, bool) or abs(value) > 1e300:
         return

@@ -7,21 +7,21 @@ from dataclasses import dataclass
 from keyword import iskeyword
 
 from agent.parameters.needs import need_of
-from agent.plans.compiling import PARAMETER, speaks
-from agent.programs.analysis.constants import made_of
-from agent.programs.earlier import EARLIER
-from agent.programs.names import TAKEN, identifier
-from agent.programs.stops import FILL, LOOK, NAMED
-from agent.solutions.plain_values import LOOKS
+from agent.plans.compilation import PARAMETER, has_own_answer
+from agent.programs.analysis.constants import find_value_parts
+from agent.programs.names import RESERVED_NAMES, to_identifier
+from agent.programs.program_request import EARLIER
+from agent.programs.sandbox_cell import FILL, LOOK, NAMED
+from agent.solutions.plain_values import SHAPE_KEYWORD
 from agent.text import clean
 from domain.errors import UsageError
 from domain.model import JsonObject
 from domain.program import ProgramPlan
-from domain.source_text import Call, Expression, parse_source
+from domain.source_text import SourceCall, SourceExpression, parse_source
 from domain.tool import Parameter, ToolDoc, ToolId
 
 _LONGEST = 300
-_IN_FILES = TAKEN | {
+_IN_FILES = RESERVED_NAMES | {
     "answer",
     "argparse",
     "asynccontextmanager",
@@ -52,7 +52,7 @@ class ExportedProgram:
     @property
     def name(self) -> str:
         """The name of its function, by its words; never one that an exported file uses otherwise."""
-        name = identifier(re.sub(r"[{}]", "", self.words).lower()[:60], "program")
+        name = to_identifier(re.sub(r"[{}]", "", self.words).lower()[:60], "program")
         return f"{name}_program" if name in _IN_FILES else name
 
     @property
@@ -76,7 +76,7 @@ def exported(plan: ProgramPlan, words: str, docs: Mapping[ToolId, ToolDoc]) -> E
         )
     if gone := sorted(called - docs.keys()):
         raise UsageError(f"no such tool is known any more: {', '.join(gone)[:_LONGEST]}; import it again")
-    if not speaks(plan.program) and not plan.program.tools:
+    if not has_own_answer(plan.program) and not plan.program.tools:
         raise UsageError("it called nothing that went well, so there is nothing to export: ask anew")
     if wrong := [name for name in plan.inputs if not _is_name(name)]:
         raise UsageError(
@@ -95,7 +95,7 @@ def _is_name(name: str) -> bool:
 
 
 def _schema(name: str, plan: ProgramPlan, *, secret: bool) -> JsonObject:
-    schema = {key: one for key, one in plan.inputs[name].items() if key not in (PARAMETER, LOOKS)}
+    schema = {key: one for key, one in plan.inputs[name].items() if key not in (PARAMETER, SHAPE_KEYWORD)}
     if secret:
         return {key: one for key, one in schema.items() if key in _SHAPE}
     return {**schema, "default": plan.values[name]} if name in plan.values else schema
@@ -107,7 +107,7 @@ def _secret_inputs(plan: ProgramPlan, docs: Mapping[ToolId, ToolDoc]) -> set[str
     found = set[str]()
     for call in source.calls:
         for value, parameter in _secret_arguments(call, plan, docs):
-            for part in made_of(value, source):
+            for part in find_value_parts(value, source):
                 found |= {part.name} & plan.inputs.keys()
                 if not part.name and part.value not in ("", None):
                     raise UsageError(
@@ -118,8 +118,8 @@ def _secret_inputs(plan: ProgramPlan, docs: Mapping[ToolId, ToolDoc]) -> set[str
 
 
 def _secret_arguments(
-    call: Call, plan: ProgramPlan, docs: Mapping[ToolId, ToolDoc]
-) -> Iterator[tuple[Expression, Parameter]]:
+    call: SourceCall, plan: ProgramPlan, docs: Mapping[ToolId, ToolDoc]
+) -> Iterator[tuple[SourceExpression, Parameter]]:
     tool = docs.get(plan.program.tools.get(call.name, ToolId("")))
     names = plan.program.arguments.get(call.name, {})
     known = {one.name: one for one in tool.parameters} if tool else {}

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 
 from pydantic.types import JsonValue
 
-from agent.execution.validation import value_schema
+from agent.execution.validation import build_value_schema
 from agent.exporting.exported import ExportedProgram
-from agent.plans.parameters import parameter_of
-from agent.programs.annotations import Place, annotation
+from agent.plans.parameters import build_parameter
+from agent.programs.annotations import Place, render_annotation
 from domain.model import JsonObject
-from graph.shapes import Shape, shape_of_schema
+from graph.shapes import JsonShape, read_schema_shape
 
 ABOUT = (
     "Exported by Footpath. The library footpath checks and runs the program below over the store that the settings name",
@@ -49,8 +49,8 @@ def inputs_of(program: ExportedProgram, taken: Collection[str]) -> list[Input]:
 
 def kind_of(name: str, schema: JsonObject) -> str:
     """The type of an input."""
-    shape = shape_of_schema(value_schema(parameter_of(name, schema)))
-    return annotation(shape, _Plain())
+    shape = read_schema_shape(build_value_schema(build_parameter(name, schema)))
+    return render_annotation(shape, _Plain())
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +61,7 @@ class _Plain:
     any_list: str = "list[Any]"
     any_object: str = "dict[str, Any]"
 
-    def object(self, shape: Shape, place: Place) -> str:
+    def object(self, shape: JsonShape, place: Place) -> str:
         """The type of an object."""
         del shape, place
         return self.any_object

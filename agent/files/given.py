@@ -6,11 +6,11 @@ from itertools import accumulate, takewhile
 
 from pydantic.types import JsonValue
 
-from agent.programs.annotations import Definitions, annotation, in_line
-from agent.programs.looks import sample
+from agent.programs.annotations import TypedDictDefinitions, render_annotation, render_inline
+from agent.programs.value_previews import render_sample
 from agent.text import clean
 from domain.given_file import ColumnType, GivenFile
-from graph.shapes import Kind, Shape, shape_of_value
+from graph.shapes import JsonShape, Kind, infer_shape
 
 NEEDS_MODEL = "A file that is given with a question is read by a program that a language model writes"
 """Why nothing is done with one where none is written; what to do about it stands behind it."""
@@ -52,8 +52,8 @@ class GivenFiles:
         types: dict[str, str] = {}
         lines: list[str] = []
         for one in self.all:
-            writer = Definitions(f"{one.variable}_file")
-            types[one.variable] = annotation(_shape(one, sure=True), writer)
+            writer = TypedDictDefinitions(f"{one.variable}_file")
+            types[one.variable] = render_annotation(_shape(one, sure=True), writer)
             lines += writer.lines
         return types, "".join(f"{line}\n" for line in lines)
 
@@ -74,29 +74,29 @@ class GivenFiles:
         return "\n".join((*told[:fits], *short))
 
 
-def _shape(file: GivenFile, *, sure: bool = False) -> Shape:
+def _shape(file: GivenFile, *, sure: bool = False) -> JsonShape:
     """The structure of a file. ``sure``: nothing may be missing in it."""
     if file.kind != "table":
         long = sure and isinstance(file.value, list) and len(file.value) > _LOOKED_AT
-        return Shape(frozenset({"array"})) if long else shape_of_value(file.value, items=_LOOKED_AT)
+        return JsonShape(frozenset({"array"})) if long else infer_shape(file.value, items=_LOOKED_AT)
     columns = {
-        one.name: Shape(frozenset({_KINDS[one.type], *(_NULL if one.empty and one.type != "text" else ())}))
+        one.name: JsonShape(frozenset({_KINDS[one.type], *(_NULL if one.empty and one.type != "text" else ())}))
         for one in file.columns
     }
-    row = Shape(frozenset({"object"}), columns, required=frozenset(columns))
-    return Shape(frozenset({"array"}), items=row)
+    row = JsonShape(frozenset({"object"}), columns, required=frozenset(columns))
+    return JsonShape(frozenset({"array"}), items=row)
 
 
 def _shown(file: GivenFile) -> Iterator[str]:
     counted = f"{file.rows:,} rows" if file.kind == "table" else f"{file.rows:,} items" if file.rows else "JSON"
     size = f"a text of {file.characters:,} characters" if file.kind == "text" else counted
-    yield f"{file.variable}: {in_line(_shape(file), _STRUCTURE)}  # {clean(file.name, 80)}, {size}"
+    yield f"{file.variable}: {render_inline(_shape(file), _STRUCTURE)}  # {clean(file.name, 80)}, {size}"
     match file.value:
         case str() as text:
             yield f"begins: {text[:_TEXT]!r}"
         case list() as items:
-            yield from (f"  {sample(one, _ROW)}" for one in items[:_ROWS])
+            yield from (f"  {render_sample(one, _ROW)}" for one in items[:_ROWS])
             if len(items) > _ROWS:
                 yield f"  … {len(items) - _ROWS:,} more"
         case value:
-            yield f"  {sample(value, _TEXT)}"
+            yield f"  {render_sample(value, _TEXT)}"

@@ -8,7 +8,7 @@ from typing import cast
 
 from pydantic.types import JsonValue
 
-from agent.execution.response_values import Spoken, key_of_value
+from agent.execution.response_values import ForeignText, normalize_key
 from agent.text import clean
 from domain.given_file import GivenFile
 from domain.model import JsonObject
@@ -53,22 +53,22 @@ class _Searched:
     def whole(self, value: JsonValue, column: str) -> str | None:
         """The place of a whole cell, or of a whole value of JSON."""
         if self.file.kind == "table":
-            cells = self._cells.get(key_of_value(value), ())
+            cells = self._cells.get(normalize_key(value), ())
             return _of_cells([one for one in cells if one[1] == column] or cells) if cells else None
-        place = self.spoken.field(value) if self.file.kind == "json" else None
+        place = self.spoken.find_field(value) if self.file.kind == "json" else None
         return None if place is None else clean(place, _PLACE)
 
     def inside(self, value: JsonValue, _: str) -> str | None:
         """Inside of a longer text."""
-        if len(str(value)) < _LEAST or (place := self.spoken.prose(value)) is None:
+        if len(str(value)) < _LEAST or (place := self.spoken.find_in_text(value)) is None:
             return None
         return "words inside a text" if self.file.kind == "text" else f"words inside {clean(_at(place), _PLACE)}"
 
     @cached_property
-    def spoken(self) -> Spoken:
+    def spoken(self) -> ForeignText:
         """What it says, as a response would."""
         text = self.file.value if self.file.kind == "text" else json.dumps(self.file.value)
-        return Spoken(str(text))
+        return ForeignText(str(text))
 
     @cached_property
     def _cells(self) -> dict[str, list[_Cell]]:
@@ -76,7 +76,7 @@ class _Searched:
         for number, row in enumerate(cast("list[JsonObject]", self.file.value), start=1):
             for column, cell in row.items():
                 if cell is not None and cell != "":
-                    found[key_of_value(cell)].append((number, column))
+                    found[normalize_key(cell)].append((number, column))
         return dict(found)
 
 

@@ -12,7 +12,7 @@ from charset_normalizer import from_bytes
 from pydantic.types import JsonValue
 
 from agent.files.tables import is_table, read_table
-from agent.programs.names import TAKEN, identifier, named
+from agent.programs.names import RESERVED_NAMES, assign_names, to_identifier
 from agent.text import clean
 from domain.errors import UsageError
 from domain.given_file import FileKind, GivenFile
@@ -83,12 +83,12 @@ def read_file(name: str, data: bytes, limits: FileLimits, taken: Collection[str]
 
 def free_name(variable: str, taken: Collection[str]) -> str:
     """A variable that nothing else has, as like this one as can be."""
-    [(name, _)] = named([variable], lambda one: (one,), {*TAKEN, *taken})
+    [(name, _)] = assign_names([variable], lambda one: (one,), {*RESERVED_NAMES, *taken})
     return name
 
 
 def _variable(name: str) -> str:
-    made = identifier(PurePath(name).stem.lower(), "file")
+    made = to_identifier(PurePath(name).stem.lower(), "file")
     return made if made[0].isalpha() else f"file_{made}"
 
 

@@ -10,50 +10,55 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from agent.learning.answer_shapes import LearnsAnswers, learn_answers
-from agent.learning.lesson import lesson
-from agent.learning.settled_misses import KnowsTools, settle_misses
+from agent.learning.answer_shapes import AnswerShapeStore, learn_answers
+from agent.learning.repeated_404s import ToolFactStore, settle_misses
+from agent.learning.run_lesson import build_lesson
 from agent.memory.from_run import followed, solved
 from agent.memory.long_term import LongTermMemory
 from agent.policy.path_questions import ScoreQuestion
 from agent.policy.protocol import Policy
-from agent.solutions.from_run import judged, learnt, taken, worded_anew
-from agent.solutions.protocol import Solutions
-from agent.transcript import Transcript
+from agent.solutions.from_run import (
+    build_reworded_solution,
+    collect_taken_solutions,
+    judge_taken_solutions,
+    learn_solutions,
+)
+from agent.solutions.protocol import SolutionAccess
+from agent.transcript import RunTranscript
 from domain.errors import FootpathError, UnavailableError
 from domain.event import EventRecord, RunFinished
-from domain.learned import JudgedMemory, JudgedSolution, LearnedEdge, LearnedTool, WeightsLearned
+from domain.learning_events import JudgedMemory, JudgedSolution, LearnedEdge, LearnedTool, WeightsLearned
 from domain.plan import StepResult
 from domain.tool import FINISH, ToolDoc, ToolId
-from graph.evidence import walks_of
+from graph.evidence import fold_walks
 from graph.facts import LiveBatch
-from graph.weights import DEFAULTS, WeightParameters
+from graph.weights import DEFAULT_WEIGHTS, WeightParameters
 
 _log = logging.getLogger(__name__)
 
 
-class Learns(LearnsAnswers, KnowsTools, Protocol):
+class LearningStore(AnswerShapeStore, ToolFactStore, Protocol):
     """The part of a graph store that learning needs."""
 
 
 @dataclass(frozen=True, slots=True)
-class Learner:
+class RunLearner:
     """Learning from one run."""
 
-    store: Learns
+    store: LearningStore
     """Graph store that keeps the weights."""
     memory: LongTermMemory | None = None
     """Long-term memory to judge and extend; None for none."""
     policy: Policy | None = None
     """Scores the steps; without one the rules of :mod:`agent.learning.step_scores` do."""
-    ended: Callable[[], bool] = lambda: True
+    is_over: Callable[[], bool] = lambda: True
     """Returns whether the run is over when its last event is recorded.
 
     A run that continues elsewhere is learnt from there, once and as a whole.
     """
-    weights: WeightParameters = DEFAULTS
+    weights: WeightParameters = DEFAULT_WEIGHTS
     """Parameters of the weights."""
-    solutions: Solutions | None = None
+    solutions: SolutionAccess | None = None
     """Library that judges and keeps the programs that were run."""
     alone: bool = True
     """True if the request continues no earlier one, whose words it may need."""
@@ -69,7 +74,7 @@ class Learner:
 
         None if it teaches nothing, was learnt from before it was interrupted, or continues elsewhere.
         """
-        if not self.ended() or any(isinstance(record.event, WeightsLearned) for record in records):
+        if not self.is_over() or any(isinstance(record.event, WeightsLearned) for record in records):
             return None
         parts = self.store, self.memory, self.policy, self.weights, self.solutions
         learned = await learn_from(records, *parts, alone=self.alone, user=self.user, planned=self.planned)
@@ -77,7 +82,7 @@ class Learner:
             return learned
         return learned.model_copy(update={"deferred": ""})
 
-    def with_cost(self, end: RunFinished) -> RunFinished:
+    def add_cost(self, end: RunFinished) -> RunFinished:
         """Return the end of a run with all that the policy has used by now, since scoring has a cost too."""
         if self.policy is None or self.policy.cost.model_calls == end.usage.model_calls:
             return end
@@ -93,11 +98,11 @@ class Learner:
 
 async def learn_from(
     records: Sequence[EventRecord],
-    store: Learns,
+    store: LearningStore,
     memory: LongTermMemory | None = None,
     policy: Policy | None = None,
-    weights: WeightParameters = DEFAULTS,
-    solutions: Solutions | None = None,
+    weights: WeightParameters = DEFAULT_WEIGHTS,
+    solutions: SolutionAccess | None = None,
     *,
     alone: bool = True,
     user: str = "",
@@ -117,35 +122,35 @@ async def learn_from(
         policy: scores the steps.
         weights: parameters of the weights.
         solutions: library of programs.
-        alone: as in :class:`Learner`.
-        user: as in :class:`Learner`.
-        planned: as in :class:`Learner`.
+        alone: as in :class:`RunLearner`.
+        user: as in :class:`RunLearner`.
+        planned: as in :class:`RunLearner`.
         again: whether an earlier attempt may have been cut short by an outage or the end of a process.
     """
     try:
         # What the first time wrote of its misses began their count anew: they are not settled twice.
         if not (again and await store.applied([f"run:{records[0].run}"])):
             records = await settle_misses(records, store, user)
-        transcript = Transcript.of(records)
-        given = await _scores(transcript, store, policy)
-        batch = lesson(records, given=given, decay=weights.gamma, half_life=weights.half_life)
+        transcript = RunTranscript.from_records(records)
+        step_scores = await _score_steps(transcript, store, policy)
+        batch = build_lesson(records, policy_scores=step_scores, decay=weights.gamma, half_life=weights.half_life)
         await _learn_at_once(batch, records, store)
-        learned = _told(batch) if batch is not None else None
+        learned = _summarize_batch(batch) if batch is not None else None
     except FootpathError as error:
-        return _unlearnt(WeightsLearned(), error)
+        return _record_error(WeightsLearned(), error)
     except Exception as error:  # noqa: BLE001  # a defect of ours must not take the answer's run with it
         _log.exception("a run could not be learnt from")
         return WeightsLearned(error=f"internal: {type(error).__name__}; the log has the details")
     if learned is not None and memory is not None:
-        learned = await _or_said(learned, _remembered(learned, records, transcript, memory))
+        learned = await _await_or_record_error(learned, _update_memory(learned, records, transcript, memory))
     if learned is not None and solutions is not None:
-        learned = await _or_said(
-            learned, _kept(learned, records, transcript, solutions, store, alone=alone, planned=planned)
+        learned = await _await_or_record_error(
+            learned, _update_solutions(learned, records, transcript, solutions, store, alone=alone, planned=planned)
         )
     return learned
 
 
-async def _learn_at_once(batch: LiveBatch | None, records: Sequence[EventRecord], store: Learns) -> None:
+async def _learn_at_once(batch: LiveBatch | None, records: Sequence[EventRecord], store: LearningStore) -> None:
     """Learn the batch and the shapes of answers concurrently; both have ended when an error is raised."""
     learning = (store.learn(batch),) if batch is not None else ()
     for one in await asyncio.gather(learn_answers(records, store), *learning, return_exceptions=True):
@@ -153,15 +158,15 @@ async def _learn_at_once(batch: LiveBatch | None, records: Sequence[EventRecord]
             raise one
 
 
-async def _or_said(learned: WeightsLearned, more: Awaitable[WeightsLearned]) -> WeightsLearned:
+async def _await_or_record_error(learned: WeightsLearned, learning: Awaitable[WeightsLearned]) -> WeightsLearned:
     """Await a further step of learning; on failure return what was learnt before, with the reason."""
     try:
-        return await more
+        return await learning
     except FootpathError as error:
-        return _unlearnt(learned, error)
+        return _record_error(learned, error)
 
 
-def _unlearnt(learned: WeightsLearned, error: FootpathError) -> WeightsLearned:
+def _record_error(learned: WeightsLearned, error: FootpathError) -> WeightsLearned:
     """Return what was learnt all the same, with why the rest was not and whether it may be learnt later."""
     _log.warning("a run was not learnt from as a whole: %s", error)
     # Whatever keeps a store from being used may be mended, and learning again harms nothing.
@@ -171,7 +176,9 @@ def _unlearnt(learned: WeightsLearned, error: FootpathError) -> WeightsLearned:
     )
 
 
-async def _scores(transcript: Transcript, store: Learns, policy: Policy | None) -> tuple[float, ...] | None:
+async def _score_steps(
+    transcript: RunTranscript, store: LearningStore, policy: Policy | None
+) -> tuple[float, ...] | None:
     """Return the policy's scores of the steps; None if it is not asked.
 
     It is not asked about a run that was cancelled, failed in itself or made no call, or whose tools no longer exist.
@@ -179,7 +186,7 @@ async def _scores(transcript: Transcript, store: Learns, policy: Policy | None) 
     """
     if (
         policy is None
-        or transcript.programmed
+        or transcript.has_program_calls
         or transcript.end is None
         or transcript.end.outcome in ("cancelled", "failed")
     ):
@@ -195,39 +202,41 @@ async def _scores(transcript: Transcript, store: Learns, policy: Policy | None) 
             request=transcript.request,
             answer=transcript.end.answer,
             answered=transcript.end.outcome == "answered",
-            steps=_with_docs(done, docs),
-            failed=_with_docs(transcript.failed, docs),
+            steps=_pair_with_docs(done, docs),
+            failed=_pair_with_docs(transcript.failed, docs),
         )
     )
 
 
-def _with_docs(results: Sequence[StepResult], docs: Mapping[ToolId, ToolDoc]) -> tuple[tuple[ToolDoc, StepResult], ...]:
+def _pair_with_docs(
+    results: Sequence[StepResult], docs: Mapping[ToolId, ToolDoc]
+) -> tuple[tuple[ToolDoc, StepResult], ...]:
     """Pair each result with the document of its tool."""
     return tuple((docs[result.tool], result) for result in results)
 
 
-async def _remembered(
+async def _update_memory(
     learned: WeightsLearned,
     records: Sequence[EventRecord],
-    transcript: Transcript,
+    transcript: RunTranscript,
     memory: LongTermMemory,
 ) -> WeightsLearned:
     """Judge the memories that were followed, and keep the run as a memory if it is worth it."""
     judged = [JudgedMemory(memory=one, good=good) for one, good in followed(records, transcript)]
     for one in judged:
         await memory.judge(one.memory, good=one.good, key=f"run:{records[0].run}")
-    kept = await memory.keep(list(solved(records, transcript)))
-    if kept:
+    new_memories = await memory.keep(list(solved(records, transcript)))
+    if new_memories:
         await memory.embed()
-    return learned.model_copy(update={"judged": tuple(judged), "remembered": tuple(kept)})
+    return learned.model_copy(update={"judged": tuple(judged), "remembered": tuple(new_memories)})
 
 
-async def _kept(
+async def _update_solutions(
     learned: WeightsLearned,
     records: Sequence[EventRecord],
-    transcript: Transcript,
-    library: Solutions,
-    store: Learns,
+    transcript: RunTranscript,
+    library: SolutionAccess,
+    store: LearningStore,
     *,
     alone: bool,
     planned: bool,
@@ -236,38 +245,43 @@ async def _kept(
 
     New are the programs that served as solutions, and new wordings of requests for known ones.
     """
-    run, told = records[0].run, [JudgedSolution(solution=one, good=good) for one, good in judged(records, transcript)]
-    for one in told:
+    run, judgements = (
+        records[0].run,
+        [JudgedSolution(solution=one, good=good) for one, good in judge_taken_solutions(records, transcript)],
+    )
+    for one in judgements:
         await library.judge(one.solution, good=one.good, run=run)
-    served = {one.solution for one in told if one.good}
-    asked = [one for one in taken(records) if one.told.how == "asked" and one.told.solution in served]
-    there = await library.get(one.told.solution for one in asked)
-    may_call = {tool for kept in there.values() for tool in kept.plan.program.tools.values()}
+    served = {one.solution for one in judgements if one.good}
+    asked_solutions = [
+        one for one in collect_taken_solutions(records) if one.event.how == "asked" and one.event.solution in served
+    ]
+    known_solutions = await library.get(one.event.solution for one in asked_solutions)
+    may_call = {tool for kept in known_solutions.values() for tool in kept.plan.program.tools.values()}
     docs = await store.get_tools({result.tool for result in transcript.steps.values()} | may_call)
     changing = {one for one in may_call if one not in docs or not docs[one].safe}
-    requests = [transcript.subtasks[one.subtask].description or transcript.request for one in asked]
+    requests = [transcript.subtasks[one.subtask].description or transcript.request for one in asked_solutions]
     reworded = [
-        worded_anew(
+        build_reworded_solution(
             one, kept, request, library.owner, changes=not changing.isdisjoint(kept.plan.program.tools.values())
         )
-        for one, request in zip(asked, requests, strict=True)
-        if (kept := there.get(one.told.solution)) is not None
+        for one, request in zip(asked_solutions, requests, strict=True)
+        if (kept := known_solutions.get(one.event.solution)) is not None
     ]
-    own = learnt(records, transcript, docs, library.owner, planned=planned) if alone else ()
+    own = learn_solutions(records, transcript, docs, library.owner, planned=planned) if alone else ()
     new = [*(one for one in reworded if one is not None), *own]
     ids = await library.add(new) if new else []
-    return learned.model_copy(update={"solutions": tuple(dict.fromkeys(ids)), "solved": tuple(told)})
+    return learned.model_copy(update={"solutions": tuple(dict.fromkeys(ids)), "solved": tuple(judgements)})
 
 
-def _told(batch: LiveBatch) -> WeightsLearned:
+def _summarize_batch(batch: LiveBatch) -> WeightsLearned:
     """Return the event that reports a batch."""
     edges = [
         LearnedEdge(source=source, target=target, walked=count)
-        for source, walks in sorted(walks_of(batch).items())
-        for target, count in sorted(walks.count.items())
+        for source, walks in sorted(fold_walks(batch).items())
+        for target, count in sorted(walks.counts.items())
     ]
     tools = sorted({*(tool for tool, _ in batch.scores if tool != FINISH), *(tool for tool, _ in batch.outcomes)})
-    said = [
+    learned_tools = [
         LearnedTool(
             tool=tool,
             scores=tuple(score for one, score in batch.scores if one == tool),
@@ -275,4 +289,4 @@ def _told(batch: LiveBatch) -> WeightsLearned:
         )
         for tool in tools
     ]
-    return WeightsLearned(transitions=tuple(edges), tools=tuple(said))
+    return WeightsLearned(transitions=tuple(edges), tools=tuple(learned_tools))

@@ -13,7 +13,7 @@ from pydantic.types import JsonValue
 
 from agent.execution.validation import coerce
 from agent.parameters.needs import need_of
-from agent.policy.protocol import Arguments, ArgumentsQuestion, Results
+from agent.policy.protocol import ArgumentsQuestion, CallArguments, Results
 from agent.text import clean
 from domain.errors import InvalidDecisionError
 from domain.model import JsonObject
@@ -22,9 +22,9 @@ from domain.tool import Parameter
 from graph.lenient_json import read_value
 
 _SCALAR = {"anyOf": [{"type": "string"}, {"type": "number"}, {"type": "boolean"}]}
-_STEP = re.compile(r"\s*(?:step\s*)?\[?(\d{1,3})\]?\s*[.:]?\s*(.*)", re.DOTALL)
-_PLACE = re.compile(r"\[(\d{0,9}|\*)\]|([^.\[\]]+)")
-_MOST = 200
+_STEP_REFERENCE = re.compile(r"\s*(?:step\s*)?\[?(\d{1,3})\]?\s*[.:]?\s*(.*)", re.DOTALL)
+_PLACE_PART = re.compile(r"\[(\d{0,9}|\*)\]|([^.\[\]]+)")
+_MAX_VALUES = 200
 """Values that one place of a response may give."""
 _NO_VALUE = (None, "")
 
@@ -47,23 +47,23 @@ class ArgumentsAnswer(BaseModel):
     missing: list[str] = []
 
 
-def complaint_of(answer: ArgumentsAnswer, question: ArgumentsQuestion) -> str:
+def check_arguments(answer: ArgumentsAnswer, question: ArgumentsQuestion) -> str:
     """Return the complaint about an answer for the model to correct; empty if it is right."""
-    told: list[str] = []
+    complaints: list[str] = []
     names = [bound.parameter for bound in answer.bindings]
     for bound in answer.bindings:
         try:
-            _agreeing(bound, question)
+            _verify_value(bound, question)
         except InvalidDecisionError as wrong:
-            told.append(f"{clean(bound.parameter, 80)}: {wrong}")
-    told += [f"{clean(name, 80)} is bound twice" for name in dict.fromkeys(names) if names.count(name) > 1]
-    silent = [p.name for p in question.tool.required if p.name not in names and p.name not in answer.missing]
-    if silent:
-        told.append(f"required and neither bound nor missing: {', '.join(silent)}")
-    return "; ".join(clean(part, 300) for part in told[:8]) + "." if told else ""
+            complaints.append(f"{clean(bound.parameter, 80)}: {wrong}")
+    complaints += [f"{clean(name, 80)} is bound twice" for name in dict.fromkeys(names) if names.count(name) > 1]
+    unmentioned = [p.name for p in question.tool.required if p.name not in names and p.name not in answer.missing]
+    if unmentioned:
+        complaints.append(f"required and neither bound nor missing: {', '.join(unmentioned)}")
+    return "; ".join(clean(part, 300) for part in complaints[:8]) + "." if complaints else ""
 
 
-def arguments_of(answer: ArgumentsAnswer | None, question: ArgumentsQuestion) -> Arguments:
+def to_call_arguments(answer: ArgumentsAnswer | None, question: ArgumentsQuestion) -> CallArguments:
     """Return the values of an answer as they are sent; required ones that are not among them are missing."""
     values: JsonObject = {}
     provenance: list[Binding] = []
@@ -71,52 +71,52 @@ def arguments_of(answer: ArgumentsAnswer | None, question: ArgumentsQuestion) ->
         if bound.parameter in values:
             continue  # the first valid value counts
         try:
-            values[bound.parameter] = _sent(bound, question)
+            values[bound.parameter] = _resolve_value(bound, question)
         except InvalidDecisionError:
             continue
-        provenance.append(_binding(bound))
+        provenance.append(_build_binding(bound))
     missing = tuple(p.name for p in question.tool.required if p.name not in values)
-    return Arguments(values, tuple(provenance), missing)
+    return CallArguments(values, tuple(provenance), missing)
 
 
-def _agreeing(bound: Bound, question: ArgumentsQuestion) -> None:
+def _verify_value(bound: Bound, question: ArgumentsQuestion) -> None:
     """Check that a value can be sent and agrees with the place that it names.
 
     Raises:
         InvalidDecisionError: there is nothing to send, or the place holds something else and may be the wrong one.
     """
-    sent = _sent(bound, question)
-    parameter = _parameter(bound, question)
-    if bound.value not in _NO_VALUE and coerce(bound.value, parameter) != sent:
+    resolved = _resolve_value(bound, question)
+    parameter = _find_parameter(bound, question)
+    if bound.value not in _NO_VALUE and coerce(bound.value, parameter) != resolved:
         raise InvalidDecisionError(
-            f"{_short(sent)} stands at {bound.reference[:120]!r}, and not {_short(bound.value)}: name the place where it stands"
+            f"{_abbreviate(resolved)} stands at {bound.reference[:120]!r}, and not {_abbreviate(bound.value)}: name the place where it stands"
             if bound.origin == "step"
-            else f"the default is {_short(sent)}, and not {_short(bound.value)}"
+            else f"the default is {_abbreviate(resolved)}, and not {_abbreviate(bound.value)}"
         )
 
 
-def _sent(bound: Bound, question: ArgumentsQuestion) -> JsonValue:
+def _resolve_value(bound: Bound, question: ArgumentsQuestion) -> JsonValue:
     """Return the value to send: from the named step, the document's default, or the model's reading of the request.
 
     Raises:
         InvalidDecisionError: there is no value, or the model may not choose it.
     """
-    parameter = _parameter(bound, question)
+    parameter = _find_parameter(bound, question)
     if need_of(parameter).kind == "secret":
         # No prompt holds a key, so the model has made this one up or read it in foreign text.
         raise InvalidDecisionError("keys and secrets are not yours to fill in")
     match bound.origin:
         case "step":
-            return _of_step(bound, parameter, question.earlier)
+            return _resolve_step_value(bound, parameter, question.earlier)
         case "default":
-            return _default(parameter)
+            return _get_default(parameter)
         case "request":
             if bound.value in _NO_VALUE:
                 raise InvalidDecisionError("there is no value")
             return coerce(bound.value, parameter)
 
 
-def _parameter(bound: Bound, question: ArgumentsQuestion) -> Parameter:
+def _find_parameter(bound: Bound, question: ArgumentsQuestion) -> Parameter:
     for parameter in question.tool.parameters:
         if parameter.name == bound.parameter:
             return parameter
@@ -124,7 +124,7 @@ def _parameter(bound: Bound, question: ArgumentsQuestion) -> Parameter:
     raise InvalidDecisionError(f"the tool has no such parameter; it has {names or 'none'}")
 
 
-def _of_step(bound: Bound, parameter: Parameter, earlier: Results) -> JsonValue:
+def _resolve_step_value(bound: Bound, parameter: Parameter, earlier: Results) -> JsonValue:
     """Return the value at a place of an earlier response.
 
     If several values are there, the model must name one; for a list parameter, it may name some, else all are taken.
@@ -132,7 +132,7 @@ def _of_step(bound: Bound, parameter: Parameter, earlier: Results) -> JsonValue:
     Raises:
         InvalidDecisionError: the place does not exist, or the model named none of its values.
     """
-    place = _step_place(bound.reference)
+    place = _parse_step_place(bound.reference)
     if place is None or not 1 <= place[0] <= len(earlier):
         raise InvalidDecisionError(
             f"{bound.reference[:120]!r} names no earlier step: write the step's number, a dot and the place"
@@ -141,20 +141,24 @@ def _of_step(bound: Bound, parameter: Parameter, earlier: Results) -> JsonValue:
     result = earlier[number - 1][1]
     if result.status != "ok":
         raise InvalidDecisionError(f"step {number} gave nothing")
-    found: list[JsonValue] = [one for one in _found(read_value(result.response), field) if one is not None]
-    if not found:
+    values: list[JsonValue] = [one for one in _find_values(read_value(result.response), field) if one is not None]
+    if not values:
         raise InvalidDecisionError(f"the response of step {number} has nothing at {field[:120]!r}")
-    if len(found) == 1:
-        return coerce(found[0], parameter)
-    named = coerce(bound.value, parameter)
+    if len(values) == 1:
+        return coerce(values[0], parameter)
+    chosen_value = coerce(bound.value, parameter)
     if parameter.type == "array":
-        return named if isinstance(named, list) and named and all(item in found for item in named) else found
-    if named not in [coerce(one, parameter) for one in found]:
-        raise InvalidDecisionError(f"{len(found)} values stand at {bound.reference[:120]!r}: name the place of one")
-    return named
+        return (
+            chosen_value
+            if isinstance(chosen_value, list) and chosen_value and all(item in values for item in chosen_value)
+            else values
+        )
+    if chosen_value not in [coerce(one, parameter) for one in values]:
+        raise InvalidDecisionError(f"{len(values)} values stand at {bound.reference[:120]!r}: name the place of one")
+    return chosen_value
 
 
-def _default(parameter: Parameter) -> JsonValue:
+def _get_default(parameter: Parameter) -> JsonValue:
     """Return the only allowed value of a parameter, else its default."""
     if len(parameter.enum) == 1:
         return parameter.enum[0]
@@ -163,35 +167,37 @@ def _default(parameter: Parameter) -> JsonValue:
     return coerce(parameter.default, parameter)
 
 
-def _step_place(reference: str) -> tuple[int, str] | None:
+def _parse_step_place(reference: str) -> tuple[int, str] | None:
     """Parse ``1.results[0].id`` into (1, ``results[0].id``)."""
-    found = _STEP.fullmatch(reference)
-    return (int(found[1]), found[2].strip().lstrip("$.")) if found else None
+    match = _STEP_REFERENCE.fullmatch(reference)
+    return (int(match[1]), match[2].strip().lstrip("$.")) if match else None
 
 
-def _found(value: JsonValue, place: str) -> Iterator[JsonValue]:
+def _find_values(value: JsonValue, place: str) -> Iterator[JsonValue]:
     """Yield the values at a place: ``items[0].id``, or ``items[].id`` for that field of all items."""
-    here: list[JsonValue] = [value]
-    for part in _PLACE.finditer(place):
-        after: list[JsonValue] = []
-        for held in here:
+    current: list[JsonValue] = [value]
+    for part in _PLACE_PART.finditer(place):
+        next_values: list[JsonValue] = []
+        for container in current:
             if part[2] is not None:
-                if isinstance(held, dict) and part[2] in held:
-                    after.append(held[part[2]])
-            elif isinstance(held, list):
-                after += held[:_MOST] if part[1] in ("", "*") else held[int(part[1]) : int(part[1]) + 1]
-        here = after[:_MOST]
-    yield from here
+                if isinstance(container, dict) and part[2] in container:
+                    next_values.append(container[part[2]])
+            elif isinstance(container, list):
+                next_values += (
+                    container[:_MAX_VALUES] if part[1] in ("", "*") else container[int(part[1]) : int(part[1]) + 1]
+                )
+        current = next_values[:_MAX_VALUES]
+    yield from current
 
 
-def _binding(bound: Bound) -> Binding:
+def _build_binding(bound: Bound) -> Binding:
     reference = bound.reference.strip()
     if bound.origin == "default":
         reference = "the document's default"
-    elif bound.origin == "step" and (place := _step_place(reference)):
+    elif bound.origin == "step" and (place := _parse_step_place(reference)):
         reference = f"{place[0]}.{place[1]}".rstrip(".")
     return Binding(parameter=bound.parameter, origin=bound.origin, reference=reference[:400])
 
 
-def _short(value: JsonValue) -> str:
+def _abbreviate(value: JsonValue) -> str:
     return repr(value)[:120]

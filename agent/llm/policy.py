@@ -7,50 +7,73 @@ from typing import Any, cast
 
 from pydantic import BaseModel
 
-from agent.llm import path_reflection, subtasks
-from agent.llm.answer_stream import Spoken
-from agent.llm.arguments import ArgumentsAnswer, arguments_of, complaint_of
-from agent.llm.client.chat import ChatModel, Message, Reply
-from agent.llm.path_judgements import AdoptionAnswer, ScoresAnswer, adoption_text, score_text, scores_complaint
-from agent.llm.path_reflection import ReflectionAnswer, reflection_of, reflection_text
-from agent.llm.phrasing import phrase_text, phrased
-from agent.llm.program_reply import program_of
-from agent.llm.program_sentences import SentenceAuthor
-from agent.llm.program_text import program_messages
-from agent.llm.prompts import Fence, instructions
-from agent.llm.rendering import answer_text, arguments_text, fields_text, path_text, situation_text, split_text
-from agent.llm.solution_choice import SolutionAnswer, chosen_of, solution_complaint, solutions_text
-from agent.llm.solution_fill import FillAnswer, fill_complaint, fill_text, filled_of
-from agent.llm.steps import ChoiceAnswer, PathAnswer, choice_of, offered, path_complaint, path_of
-from agent.llm.steps import complaint_of as complaint_of_move
-from agent.llm.structured_output import Account, Allowance, Asker, Prices
+from agent.llm import path_judgements, subtasks
+from agent.llm.answer_stream import ShownAnswer
+from agent.llm.arguments import ArgumentsAnswer, check_arguments, to_call_arguments
+from agent.llm.client.chat import ChatMessage, ChatModel, ModelReply
+from agent.llm.path_judgements import (
+    AdoptionAnswer,
+    ReflectionAnswer,
+    ScoresAnswer,
+    check_scores,
+    render_adoption_prompt,
+    render_reflection_prompt,
+    render_score_prompt,
+    to_reflection,
+)
+from agent.llm.phrasing import render_phrase_prompt, select_wording
+from agent.llm.program_prompt import build_program_messages
+from agent.llm.program_reply import extract_program
+from agent.llm.prompts import PromptFence, load_instructions
+from agent.llm.rendering import (
+    render_answer_prompt,
+    render_arguments_prompt,
+    render_fields_prompt,
+    render_move_prompt,
+    render_path_prompt,
+    render_split_prompt,
+)
+from agent.llm.sentence_author import SentenceAuthor
+from agent.llm.solutions import (
+    FillAnswer,
+    SolutionAnswer,
+    check_fill,
+    check_solution_choice,
+    render_fill_prompt,
+    render_solutions_prompt,
+    to_chosen_solution,
+    to_filled,
+)
+from agent.llm.steps import ChoiceAnswer, PathAnswer, check_path, number_candidates, to_next_move, to_whole_path
+from agent.llm.steps import check_move as complaint_of_move
+from agent.llm.structured_output import ModelAccount, ModelAllowance, ModelPrompter, TokenPrices
 from agent.llm.subtasks import DecomposeAnswer
-from agent.policy.path_questions import Adoption, Proposal, Reflection, ReflectionQuestion, ScoreQuestion
+from agent.policy.path_questions import AdoptionQuestion, PathAdoption, Reflection, ReflectionQuestion, ScoreQuestion
 from agent.policy.protocol import (
-    Arguments,
     ArgumentsQuestion,
-    Choice,
+    CallArguments,
     FieldsQuestion,
-    Notice,
+    MoveQuestion,
+    NextMove,
     PathQuestion,
     PhraseQuestion,
-    Situation,
+    PolicyNotice,
     UnservedQuestion,
     WholePath,
 )
 from agent.policy.question import Decider
-from agent.policy.subtasks import DecomposeQuestion, Decomposition, whole
+from agent.policy.subtasks import DecomposeQuestion, Decomposition, build_single_subtask
 from agent.programs.protocol import ProgramForm, ProgramQuestion, WrittenProgram
-from agent.solutions.protocol import ChosenSolution, Filled, FillQuestion, SolutionQuestion
-from agent.text import clean, title
+from agent.solutions.protocol import ChosenSolution, FilledSolution, FillQuestion, SolutionQuestion
+from agent.text import clean, format_tool_title
 from domain.errors import InvalidDecisionError
 from domain.plan import StepResult
 from domain.tool import ToolDoc
 
 _CITED = re.compile(r"\[(\d{1,3})\]")
-_FIELDS = 60
+_MAX_FIELDS = 60
 """Most fields of a response that are selected."""
-_SHOWN_BACK = 2_000
+_MAX_ECHO_CHARS = 2_000
 _NO_PROGRAM = "There is no program in that. Answer with one short ```python block; where nothing can be done, its last line says so."
 
 
@@ -72,90 +95,96 @@ class LlmPolicy(Decider):
     def __init__(
         self,
         model: ChatModel,
-        allowance: Allowance | None = None,
+        allowance: ModelAllowance | None = None,
         *,
         writes: bool = True,
         form: ProgramForm = "code",
-        account: Account | None = None,
-        prices: Prices | None = None,
+        account: ModelAccount | None = None,
+        prices: TokenPrices | None = None,
     ) -> None:
         self.writes = writes
-        self._ask = Asker(model, allowance or Allowance(), account=account, prices=prices)
-        self._fence = Fence()
-        self._sentences = SentenceAuthor(self._ask, self._fence) if form == "grammar" else None
-        self.cost = self._ask.cost
-        self.notices: list[Notice] = []
+        self._prompter = ModelPrompter(model, allowance or ModelAllowance(), account=account, prices=prices)
+        self._fence = PromptFence()
+        self._sentences = SentenceAuthor(self._prompter, self._fence) if form == "grammar" else None
+        self.cost = self._prompter.cost
+        self.notices: list[PolicyNotice] = []
 
     async def decompose(self, question: DecomposeQuestion) -> Decomposition:
         """Return the model's subtasks; the request is not split if it gives no valid ones."""
-        prompt = self._fence.message(*split_text(question, self._fence))
+        prompt = self._fence.build_message(*render_split_prompt(question, self._fence))
         parts = ("decompose", "decompose_categories") if question.categories else ("decompose",)
-        messages = [await instructions(*parts), prompt]
-        answer, _ = await self._ask.decide(
-            "decompose", messages, DecomposeAnswer, lambda a: subtasks.complaint_of(a, question)
+        messages = [await load_instructions(*parts), prompt]
+        answer, _ = await self._prompter.decide(
+            "decompose", messages, DecomposeAnswer, lambda a: subtasks.check_subtasks(a, question)
         )
         if answer is None:
-            return whole(question.request, "the model gave no valid split")
-        return subtasks.decomposition_of(answer, question)
+            return build_single_subtask(question.request, "the model gave no valid split")
+        return subtasks.to_decomposition(answer, question)
 
     async def reflect(self, question: ReflectionQuestion) -> Reflection:
         """Return the model's judgement; without a valid one, the outcome of the planning is accepted."""
-        prompt = self._fence.message(*reflection_text(question, self._fence))
-        messages = [await instructions("reflect"), prompt]
-        answer, _ = await self._ask.decide(
-            "reflect", messages, ReflectionAnswer, lambda a: path_reflection.complaint_of(a, question)
+        prompt = self._fence.build_message(*render_reflection_prompt(question, self._fence))
+        messages = [await load_instructions("reflect"), prompt]
+        answer, _ = await self._prompter.decide(
+            "reflect", messages, ReflectionAnswer, lambda a: path_judgements.check_reflection(a, question)
         )
-        return reflection_of(answer, question)
+        return to_reflection(answer, question)
 
-    async def choose(self, situation: Situation) -> Choice:
+    async def choose(self, situation: MoveQuestion) -> NextMove:
         """Return the model's move, with several steps if it names them.
 
         A move that is not on offer is returned to the model once, and then counts as a dead end.
         """
-        shown, at_start = offered(situation), not situation.path
-        if not shown and at_start:
-            return Choice("give_up", "there is no tool to start with")
+        numbered, at_start = number_candidates(situation), not situation.path
+        if not numbered and at_start:
+            return NextMove("give_up", "there is no tool to start with")
         purpose = "choose" if situation.results is None else "choose_by_result"
         one_step = ("choose_one_step",) if purpose == "choose" and not situation.several else ()
-        prompt = self._fence.message(*situation_text(situation, shown, self._fence))
-        messages = [await instructions(purpose, *one_step), prompt]
-        answer, _ = await self._ask.decide(
-            purpose, messages, ChoiceAnswer, lambda a: complaint_of_move(a, shown, at_start=at_start)
+        prompt = self._fence.build_message(*render_move_prompt(situation, numbered, self._fence))
+        messages = [await load_instructions(purpose, *one_step), prompt]
+        answer, _ = await self._prompter.decide(
+            purpose, messages, ChoiceAnswer, lambda a: complaint_of_move(a, numbered, at_start=at_start)
         )
-        return choice_of(answer, shown, at_start=at_start)
+        return to_next_move(answer, numbered, at_start=at_start)
 
-    async def whole_path(self, question: PathQuestion) -> WholePath:
+    async def plan_path(self, question: PathQuestion) -> WholePath:
         """Return the model's path; empty if it twice names no tool that is on offer."""
         if not question.candidates:
             return WholePath((), "there is no tool to choose from")
-        purpose = "whole_path_reasoned" if question.reasoned else "whole_path_basic"
-        prompt = self._fence.message(*path_text(question, self._fence))
-        messages = [await instructions("whole_path", purpose), prompt]
-        answer, last = await self._ask.decide(purpose, messages, PathAnswer, lambda a: path_complaint(a, question))
-        return path_of(answer or last, question)
+        purpose = "whole_path_reasoned" if question.with_reasons else "whole_path_basic"
+        prompt = self._fence.build_message(*render_path_prompt(question, self._fence))
+        messages = [await load_instructions("whole_path", purpose), prompt]
+        answer, last = await self._prompter.decide(purpose, messages, PathAnswer, lambda a: check_path(a, question))
+        return to_whole_path(answer or last, question)
 
-    async def adopt(self, proposal: Proposal) -> Adoption:
+    async def adopt(self, proposal: AdoptionQuestion) -> PathAdoption:
         """Return the model's decision on a remembered path; without a valid one, it is not taken."""
-        messages = [await instructions("adopt"), self._fence.message(*adoption_text(proposal, self._fence))]
-        answer, _ = await self._ask.decide("adopt", messages, AdoptionAnswer, lambda _: "")
+        messages = [
+            await load_instructions("adopt"),
+            self._fence.build_message(*render_adoption_prompt(proposal, self._fence)),
+        ]
+        answer, _ = await self._prompter.decide("adopt", messages, AdoptionAnswer, lambda _: "")
         if answer is None:
-            return Adoption(adopted=False, reason="the model gave no valid word on it")
-        return Adoption(adopted=answer.adopted, reason=clean(answer.reason, 300) or "no reason given")
+            return PathAdoption(adopted=False, reason="the model gave no valid word on it")
+        return PathAdoption(adopted=answer.adopted, reason=clean(answer.reason, 300) or "no reason given")
 
-    async def fill(self, question: FillQuestion) -> Filled:
+    async def fill(self, question: FillQuestion) -> FilledSolution:
         """Return the model's decision on a solution; it does not fit if no answer can be used."""
-        messages = [await instructions("fill"), self._fence.message(*fill_text(question, self._fence))]
-        answer, _ = await self._ask.decide("fill", messages, FillAnswer, lambda a: fill_complaint(a, question))
-        return filled_of(answer, question)
+        messages = [
+            await load_instructions("fill"),
+            self._fence.build_message(*render_fill_prompt(question, self._fence)),
+        ]
+        answer, _ = await self._prompter.decide("fill", messages, FillAnswer, lambda a: check_fill(a, question))
+        return to_filled(answer, question)
 
     async def choose_solution(self, question: SolutionQuestion) -> ChosenSolution:
         """Return the model's choice; none if no answer can be used."""
-        prompt = self._fence.message(*solutions_text(question, self._fence))
-        messages = [await instructions("choose_solution"), prompt]
-        answer, _ = await self._ask.decide(
-            "choose_solution", messages, SolutionAnswer, lambda a: solution_complaint(a, question)
+        prompt = self._fence.build_message(*render_solutions_prompt(question, self._fence))
+        messages = [await load_instructions("choose_solution"), prompt]
+        answer, _ = await self._prompter.decide(
+            "choose_solution", messages, SolutionAnswer, lambda a: check_solution_choice(a, question)
         )
-        return chosen_of(answer)
+        return to_chosen_solution(answer)
 
     async def write(self, question: ProgramQuestion) -> WrittenProgram:
         """Return the program in the model's reply, or the program that its grammar sentence compiles to.
@@ -164,21 +193,24 @@ class LlmPolicy(Decider):
         """
         if self._sentences:
             return await self._sentences.write(question)
-        messages = program_messages(question, await instructions("program"), self._fence)
+        messages = build_program_messages(question, await load_instructions("program"), self._fence)
         written = WrittenProgram("")
         for _ in range(2):
-            reply = await self._ask.say("program", messages)
-            written = program_of(reply)
+            reply = await self._prompter.complete("program", messages)
+            written = extract_program(reply)
             if written.text or reply.cut:
                 break
-            messages += [Message("assistant", reply.text[:_SHOWN_BACK] or "…"), Message("user", _NO_PROGRAM)]
+            messages += [
+                ChatMessage("assistant", reply.text[:_MAX_ECHO_CHARS] or "…"),
+                ChatMessage("user", _NO_PROGRAM),
+            ]
         return written
 
     async def phrase(self, question: PhraseQuestion) -> str:
         """Return the model's words if they hold no figure that neither the answer nor the request has."""
-        prompt = self._fence.message(*phrase_text(question.request, question.answer, self._fence))
-        reply = await self._ask.say("phrase", [await instructions("phrase"), prompt])
-        return phrased(reply, question.request, question.answer)
+        prompt = self._fence.build_message(*render_phrase_prompt(question.request, question.answer, self._fence))
+        reply = await self._prompter.complete("phrase", [await load_instructions("phrase"), prompt])
+        return select_wording(reply, question.request, question.answer)
 
     async def score(self, question: ScoreQuestion) -> tuple[float, ...]:
         """Return the model's scores.
@@ -186,25 +218,30 @@ class LlmPolicy(Decider):
         Raises:
             InvalidDecisionError: it twice gave none that can be used.
         """
-        messages = [await instructions("score"), self._fence.message(*score_text(question, self._fence))]
-        answer, _ = await self._ask.decide("score", messages, ScoresAnswer, lambda a: scores_complaint(a, question))
+        messages = [
+            await load_instructions("score"),
+            self._fence.build_message(*render_score_prompt(question, self._fence)),
+        ]
+        answer, _ = await self._prompter.decide("score", messages, ScoresAnswer, lambda a: check_scores(a, question))
         if answer is None:
             raise InvalidDecisionError("the model gave no scores that can be used")
         return tuple(answer.scores)
 
-    async def arguments(self, question: ArgumentsQuestion) -> Arguments:
+    async def fill_arguments(self, question: ArgumentsQuestion) -> CallArguments:
         """Return the model's values, those of earlier steps as they stand there.
 
         Values that it twice fails to give are missing.
         """
         if not question.tool.parameters:
-            return Arguments({}, ())
-        prompt = self._fence.message(*arguments_text(question, self._fence))
-        messages = [await instructions("arguments"), prompt]
-        _, last = await self._ask.decide("arguments", messages, ArgumentsAnswer, lambda a: complaint_of(a, question))
-        return arguments_of(last, question)
+            return CallArguments({}, ())
+        prompt = self._fence.build_message(*render_arguments_prompt(question, self._fence))
+        messages = [await load_instructions("arguments"), prompt]
+        _, last = await self._prompter.decide(
+            "arguments", messages, ArgumentsAnswer, lambda a: check_arguments(a, question)
+        )
+        return to_call_arguments(last, question)
 
-    def unserved(self, question: UnservedQuestion) -> tuple[str, ...]:  # noqa: ARG002  the protocol's
+    def find_unserved(self, question: UnservedQuestion) -> tuple[str, ...]:  # noqa: ARG002  the protocol's
         """Return nothing: the model has said what is unserved when it finished the path."""
         return ()
 
@@ -215,17 +252,21 @@ class LlmPolicy(Decider):
             InvalidDecisionError: it gives no number of a field.
         """
 
-        def complaint(answer: FieldsAnswer) -> str:
-            known = any(1 <= number <= len(question.fields) for number in answer.numbers)
-            return "" if known else f"the fields are numbered from 1 to {len(question.fields)}; name those to keep."
+        def check_numbers(answer: FieldsAnswer) -> str:
+            names_a_field = any(1 <= number <= len(question.fields) for number in answer.numbers)
+            return (
+                ""
+                if names_a_field
+                else f"the fields are numbered from 1 to {len(question.fields)}; name those to keep."
+            )
 
-        prompt = self._fence.message(*fields_text(question, self._fence))
-        messages = [await instructions("fields_to_keep"), prompt]
-        answer, _ = await self._ask.decide("fields_to_keep", messages, FieldsAnswer, complaint)
+        prompt = self._fence.build_message(*render_fields_prompt(question, self._fence))
+        messages = [await load_instructions("fields_to_keep"), prompt]
+        answer, _ = await self._prompter.decide("fields_to_keep", messages, FieldsAnswer, check_numbers)
         if answer is None:
             raise InvalidDecisionError("the model named no field to keep")
         numbers = [number for number in dict.fromkeys(answer.numbers) if 1 <= number <= len(question.fields)]
-        return tuple(question.fields[number - 1] for number in numbers[:_FIELDS])
+        return tuple(question.fields[number - 1] for number in numbers[:_MAX_FIELDS])
 
     async def answer(self, request: str, steps: Sequence[tuple[ToolDoc, StepResult]]) -> AsyncIterator[str]:
         """Stream the model's words, then the calls that they cite, or all successful calls if none is cited.
@@ -234,22 +275,22 @@ class LlmPolicy(Decider):
             InvalidDecisionError: there are no words.
             ModelUnavailableError: the model failed, possibly after some words.
         """
-        prompt = self._fence.message(*answer_text(request, steps, self._fence))
-        messages, spoken = [await instructions("answer"), prompt], Spoken()
-        async with aclosing(cast("Any", self._ask.stream("answer", messages))) as pieces:
+        prompt = self._fence.build_message(*render_answer_prompt(request, steps, self._fence))
+        messages, shown_answer = [await load_instructions("answer"), prompt], ShownAnswer()
+        async with aclosing(cast("Any", self._prompter.stream("answer", messages))) as pieces:
             async for piece in pieces:
-                if isinstance(piece, Reply):
-                    yield spoken.end(cut=piece.cut) + _based_on(spoken.text, steps)
-                elif text := spoken.add(piece):
+                if isinstance(piece, ModelReply):
+                    yield shown_answer.finish(cut=piece.cut) + _render_citations(shown_answer.text, steps)
+                elif text := shown_answer.add(piece):
                     yield text
-                    if spoken.full:
-                        yield spoken.end(cut=True) + _based_on(spoken.text, steps)
+                    if shown_answer.is_full:
+                        yield shown_answer.finish(cut=True) + _render_citations(shown_answer.text, steps)
                         return
 
 
-def _based_on(text: str, steps: Sequence[tuple[ToolDoc, StepResult]]) -> str:
+def _render_citations(text: str, steps: Sequence[tuple[ToolDoc, StepResult]]) -> str:
     """Render the names of the calls that an answer rests on."""
-    good = [number for number, (_, result) in enumerate(steps, start=1) if result.status == "ok"]
+    succeeded = [number for number, (_, result) in enumerate(steps, start=1) if result.status == "ok"]
     cited = {int(number) for number in _CITED.findall(text)}
-    named = [number for number in good if number in cited] or good
-    return f"Based on: {', '.join(f'[{n}] {title(steps[n - 1][0])}' for n in named)}\n" if named else ""
+    numbers = [number for number in succeeded if number in cited] or succeeded
+    return f"Based on: {', '.join(f'[{n}] {format_tool_title(steps[n - 1][0])}' for n in numbers)}\n" if numbers else ""

@@ -7,165 +7,179 @@ import json
 from collections.abc import Iterator, Sequence
 from datetime import datetime
 
-from agent.llm.prompts import Fence
-from agent.llm.steps import Offered
-from agent.llm.subtasks import shown_category
-from agent.policy.protocol import ArgumentsQuestion, FieldsQuestion, PathQuestion, Results, Situation
+from agent.llm.prompts import PromptFence
+from agent.llm.steps import NumberedCandidate
+from agent.llm.subtasks import render_category
+from agent.policy.protocol import ArgumentsQuestion, FieldsQuestion, MoveQuestion, PathQuestion, Results
 from agent.policy.subtasks import DecomposeQuestion
-from agent.text import clean, title
+from agent.text import clean, format_tool_title
 from domain.event import Feed
-from domain.tool import Parameter, ToolDoc, ToolId, tool_id_parts
+from domain.tool import Parameter, ToolDoc, ToolId, split_tool_id
 
-SHOWN_RESPONSE = 1_100
+MAX_RESPONSE_CHARS = 1_100
 """Characters of one response: the length that compression leaves, with its mark of a cut."""
 
-_REQUEST = 4_000
+_MAX_REQUEST_CHARS = 4_000
 """Characters of the request."""
-_PARAMETERS = 60
-_MOVE = 300
-_SHORT = 140
+_MAX_PARAMETERS = 60
+_MAX_MOVE_CHARS = 300
+_MAX_DESCRIPTION_CHARS = 140
 """Characters of a description where tools are compared."""
-_TOLD = 0.005
+_MIN_WEIGHT = 0.005
 """Weight below which an edge is not mentioned."""
-_EXAMPLE = 2_500
-_RECALLED = 3
-_BEFORE = 600
+_MAX_EXAMPLE_CHARS = 2_500
+_MAX_RECALLED = 3
+_MAX_EARLIER_RESPONSE_CHARS = 600
 """Characters of a response to an earlier request."""
 
 
-def split_text(question: DecomposeQuestion, fence: Fence) -> tuple[str, ...]:
+def render_split_prompt(question: DecomposeQuestion, fence: PromptFence) -> tuple[str, ...]:
     """Render the categories of tools near the request, the earlier requests, and the request."""
-    before = fence.block("asked before", _asked_before(question)) if question.earlier else ""
-    named = "\n".join(shown_category(one) for one in question.categories)
-    categories = fence.block("categories", named) if named else ""
-    return (categories, before, request_text(question.request, fence), "The subtasks?")
+    earlier_block = fence.render_block("asked before", _render_earlier_requests(question)) if question.earlier else ""
+    category_lines = "\n".join(render_category(one) for one in question.categories)
+    categories_block = fence.render_block("categories", category_lines) if category_lines else ""
+    return (categories_block, earlier_block, render_request(question.request, fence), "The subtasks?")
 
 
-def _asked_before(question: DecomposeQuestion) -> str:
+def _render_earlier_requests(question: DecomposeQuestion) -> str:
     """Render earlier requests of the conversation, the oldest first, each with its numbered calls."""
     lines: list[str] = []
-    for one in question.earlier:
-        lines.append(f"asked: {clean(one.request, 600)}")
-        for number, tool, result in one.steps:
+    for earlier_request in question.earlier:
+        lines.append(f"asked: {clean(earlier_request.request, 600)}")
+        for number, tool, result in earlier_request.steps:
             arguments = clean(json.dumps(result.arguments, ensure_ascii=False), 300)
-            response = clean((result.compressed or result.response)[:_BEFORE], _BEFORE)
-            lines.append(f"{number}. {_named(tool.id)} {arguments} -> {response}")
+            response = clean(
+                (result.compressed or result.response)[:_MAX_EARLIER_RESPONSE_CHARS], _MAX_EARLIER_RESPONSE_CHARS
+            )
+            lines.append(f"{number}. {_render_tool_name(tool.id)} {arguments} -> {response}")
     return "\n".join(lines)
 
 
-def situation_text(situation: Situation, shown: Sequence[Offered], fence: Fence) -> tuple[str, ...]:
+def render_move_prompt(
+    situation: MoveQuestion, numbered: Sequence[NumberedCandidate], fence: PromptFence
+) -> tuple[str, ...]:
     """Render the request, the path, the moves made before and the candidates; the most stable part comes first."""
-    path = "\n".join(f"{number}. {line(tool, _SHORT)}" for number, tool in enumerate(situation.path, start=1))
+    path = "\n".join(
+        f"{number}. {render_tool(tool, _MAX_DESCRIPTION_CHARS)}" for number, tool in enumerate(situation.path, start=1)
+    )
     if situation.results:
-        path = steps_text(situation.results)
-    lines = "\n".join(candidate_line(number, one) for number, one in enumerate(shown, start=1))
-    choices = sum(one.after is None for one in shown)
+        path = render_steps(situation.results)
+    candidate_lines = "\n".join(render_candidate(number, one) for number, one in enumerate(numbered, start=1))
+    choice_count = sum(one.after is None for one in numbered)
     return (
-        request_text(situation.request, fence),
-        fence.block("path so far", path) if path else "The path is empty: this is the start.",
-        fence.block("what served similar requests", _recalled(situation)) if situation.recalled else "",
-        _moved(situation.memory, fence),
+        render_request(situation.request, fence),
+        fence.render_block("path so far", path) if path else "The path is empty: this is the start.",
+        fence.render_block("what served similar requests", _render_recalled(situation)) if situation.recalled else "",
+        _render_moves_block(situation.memory, fence),
         f"Share of past paths that ended here: {situation.finish_weight:.2f}" if path else "",
-        fence.block("candidates", lines) if lines else "There are no candidates here.",
-        f"Your move? {_moves(choices, at_start=not path)}",
+        fence.render_block("candidates", candidate_lines) if candidate_lines else "There are no candidates here.",
+        f"Your move? {_render_possible_moves(choice_count, at_start=not path)}",
     )
 
 
-def path_text(question: PathQuestion, fence: Fence) -> tuple[str, ...]:
+def render_path_prompt(question: PathQuestion, fence: PromptFence) -> tuple[str, ...]:
     """Render the request, the path, the moves made before, and all candidates by number."""
-    path = "\n".join(f"{number}. {line(tool, _SHORT)}" for number, tool in enumerate(question.path, start=1))
-    shown = map(Offered, question.candidates)
-    lines = "\n".join(candidate_line(number, one) for number, one in enumerate(shown, start=1))
+    path = "\n".join(
+        f"{number}. {render_tool(tool, _MAX_DESCRIPTION_CHARS)}" for number, tool in enumerate(question.path, start=1)
+    )
+    numbered = map(NumberedCandidate, question.candidates)
+    candidate_lines = "\n".join(render_candidate(number, one) for number, one in enumerate(numbered, start=1))
     return (
-        request_text(question.request, fence),
-        fence.block("path so far", path) if path else "",
-        _moved(question.memory, fence),
-        fence.block("candidates", lines),
-        f"The path? Numbers from 1 to {len(question.candidates)}, at most {question.longest} of them.",
+        render_request(question.request, fence),
+        fence.render_block("path so far", path) if path else "",
+        _render_moves_block(question.memory, fence),
+        fence.render_block("candidates", candidate_lines),
+        f"The path? Numbers from 1 to {len(question.candidates)}, at most {question.max_steps} of them.",
     )
 
 
-def _moved(memory: Sequence[str], fence: Fence) -> str:
-    moves = moves_text(memory)
-    return fence.block("moves so far", moves) if moves else ""
+def _render_moves_block(memory: Sequence[str], fence: PromptFence) -> str:
+    moves = render_moves(memory)
+    return fence.render_block("moves so far", moves) if moves else ""
 
 
-def arguments_text(question: ArgumentsQuestion, fence: Fence) -> tuple[str, ...]:
+def render_arguments_prompt(question: ArgumentsQuestion, fence: PromptFence) -> tuple[str, ...]:
     """Render the request, the earlier steps, the tool, the later tools, and the complaint."""
-    later = "\n".join(f"- {line(tool)}" for tool in question.later[:6])
+    later = "\n".join(f"- {render_tool(tool)}" for tool in question.later[:6])
     return (
-        request_text(question.request, fence),
-        fence.block("earlier steps", steps_text(question.earlier)) if question.earlier else "There is no earlier step.",
-        fence.block("tool", f"{line(question.tool, 400)}\n{_parameters(question.tool)}"),
-        fence.block("later tools", later) if later else "",
-        fence.block("why your last answer was refused", clean(question.complaint, 800)) if question.complaint else "",
+        render_request(question.request, fence),
+        fence.render_block("earlier steps", render_steps(question.earlier))
+        if question.earlier
+        else "There is no earlier step.",
+        fence.render_block("tool", f"{render_tool(question.tool, 400)}\n{_render_parameters(question.tool)}"),
+        fence.render_block("later tools", later) if later else "",
+        fence.render_block("why your last answer was refused", clean(question.complaint, 800))
+        if question.complaint
+        else "",
         f"Today is {datetime.now().astimezone():%A, %Y-%m-%d}. The arguments?",
     )
 
 
-def fields_text(question: FieldsQuestion, fence: Fence) -> tuple[str, ...]:
+def render_fields_prompt(question: FieldsQuestion, fence: PromptFence) -> tuple[str, ...]:
     """Render the tool, an example of its responses, and its fields by number."""
     numbered = "\n".join(f"{number}. {clean(field, 120)}" for number, field in enumerate(question.fields, start=1))
     return (
-        fence.block("tool", line(question.tool, 400)),
-        fence.block("example response", question.response[:_EXAMPLE]),
-        fence.block("fields", numbered),
+        fence.render_block("tool", render_tool(question.tool, 400)),
+        fence.render_block("example response", question.response[:_MAX_EXAMPLE_CHARS]),
+        fence.render_block("fields", numbered),
         "The numbers?",
     )
 
 
-def answer_text(request: str, steps: Results, fence: Fence) -> tuple[str, ...]:
+def render_answer_prompt(request: str, steps: Results, fence: PromptFence) -> tuple[str, ...]:
     """Render the request and all steps that were done for it."""
-    return (request_text(request, fence), fence.block("steps", steps_text(steps)), "The answer?")
+    return (render_request(request, fence), fence.render_block("steps", render_steps(steps)), "The answer?")
 
 
-def moves_text(memory: Sequence[str]) -> str:
+def render_moves(memory: Sequence[str]) -> str:
     """Render the moves of the short-term memory, which is kept short, one per line."""
-    return "\n".join(f"- {clean(move, _MOVE)}" for move in memory)
+    return "\n".join(f"- {clean(move, _MAX_MOVE_CHARS)}" for move in memory)
 
 
-def request_text(request: str, fence: Fence) -> str:
+def render_request(request: str, fence: PromptFence) -> str:
     """Render the request, which says what to do within the rules of the prompt and does not change them."""
-    return fence.block("request", request[:_REQUEST])
+    return fence.render_block("request", request[:_MAX_REQUEST_CHARS])
 
 
-def steps_text(steps: Results) -> str:
+def render_steps(steps: Results) -> str:
     """Render results by number, each with its arguments, its outcome and its shortened response."""
-    shown: list[str] = []
+    rendered_steps: list[str] = []
     for number, (tool, result) in enumerate(steps, start=1):
         arguments = clean(json.dumps(result.arguments, ensure_ascii=False), 600)
         note = f" ({clean(result.note)})" if result.note else ""
-        response = (result.compressed or result.response)[:SHOWN_RESPONSE]
-        shown.append(
-            f"{number}. {line(tool)}\narguments: {arguments}\noutcome: {result.status}{note}\nresponse: {response}"
+        response = (result.compressed or result.response)[:MAX_RESPONSE_CHARS]
+        rendered_steps.append(
+            f"{number}. {render_tool(tool)}\narguments: {arguments}\noutcome: {result.status}{note}\nresponse: {response}"
         )
-    return "\n\n".join(shown)
+    return "\n\n".join(rendered_steps)
 
 
-def line(tool: ToolDoc, limit: int = 240) -> str:
+def render_tool(tool: ToolDoc, limit: int = 240) -> str:
     """Render a tool in one line, with a warning if it may have side effects."""
-    changes = {"reads": "", "changes": " (CHANGES SOMETHING)", "unknown": " (MAY CHANGE SOMETHING)"}[tool.effect.kind]
-    return f"{title(tool)}{changes}: {clean(tool.description or tool.toolset_description, limit)}"
+    effect_note = {"reads": "", "changes": " (CHANGES SOMETHING)", "unknown": " (MAY CHANGE SOMETHING)"}[
+        tool.effect.kind
+    ]
+    return f"{format_tool_title(tool)}{effect_note}: {clean(tool.description or tool.toolset_description, limit)}"
 
 
-def _recalled(situation: Situation) -> str:
+def _render_recalled(situation: MoveQuestion) -> str:
     """Render remembered requests with their paths, the most similar first."""
     return "\n".join(
-        f"- {one.similarity:.2f} {clean(one.memory.request, 200)} | {' -> '.join(_named(tool) for tool in one.memory.path)}"
-        for one in situation.recalled[:_RECALLED]
+        f"- {one.similarity:.2f} {clean(one.memory.request, 200)} | {' -> '.join(_render_tool_name(tool) for tool in one.memory.path)}"
+        for one in situation.recalled[:_MAX_RECALLED]
     )
 
 
-def _named(tool: ToolId) -> str:
-    return "/".join(clean(part, 60) for part in tool_id_parts(tool)[1:])
+def _render_tool_name(tool: ToolId) -> str:
+    return "/".join(clean(part, 60) for part in split_tool_id(tool)[1:])
 
 
-def candidate_line(number: int, one: Offered) -> str:
+def render_candidate(number: int, numbered: NumberedCandidate) -> str:
     """Render a candidate: its description, and behind a bar the facts that are known about it."""
-    candidate, facts = one.candidate, list[str]()
-    if one.after is not None:  # a follower: it can only come after that candidate
-        facts.append(f"after {one.after}")
-    if candidate.weight >= _TOLD:
+    candidate, facts = numbered.candidate, list[str]()
+    if numbered.after is not None:  # a follower: it can only come after that candidate
+        facts.append(f"after {numbered.after}")
+    if candidate.weight >= _MIN_WEIGHT:
         facts.append(f"weight {candidate.weight:.2f}")
     if candidate.availability is not None:
         facts.append(f"availability {candidate.availability:.2f}")
@@ -179,29 +193,29 @@ def candidate_line(number: int, one: Offered) -> str:
     if candidate.missing:
         facts.append(f"missing {', '.join(clean(name, 60) for name in candidate.missing[:12])}")
     if candidate.feeds:
-        fed = (f"{clean(f.parameter, 60)} from {_source(f, one)}" for f in candidate.feeds[:8])
-        facts.append(f"fed {', '.join(fed)}")
-    return f"{number}. {line(candidate.tool, _SHORT)} | {'; '.join(facts)}"
+        sources = (f"{clean(f.parameter, 60)} from {_render_source(f, numbered)}" for f in candidate.feeds[:8])
+        facts.append(f"fed {', '.join(sources)}")
+    return f"{number}. {render_tool(candidate.tool, _MAX_DESCRIPTION_CHARS)} | {'; '.join(facts)}"
 
 
-def _source(feed: Feed, one: Offered) -> str:
+def _render_source(feed: Feed, numbered: NumberedCandidate) -> str:
     """Render the source of a value; a follower's own producer is no step yet, so its line number is given."""
-    return f"number {one.after}" if one.after is not None else f"{feed.step}.{clean(feed.field, 60)}"
+    return f"number {numbered.after}" if numbered.after is not None else f"{feed.step}.{clean(feed.field, 60)}"
 
 
-def _moves(candidates: int, *, at_start: bool) -> str:
-    advance = f"advance with a number from 1 to {candidates}, " if candidates else ""
+def _render_possible_moves(choice_count: int, *, at_start: bool) -> str:
+    advance = f"advance with a number from 1 to {choice_count}, " if choice_count else ""
     return f"{advance}give_up." if at_start else f"{advance}finish, backtrack or give_up."
 
 
-def _parameters(tool: ToolDoc) -> str:
-    lines = list(_parameter_lines(tool.parameters[:_PARAMETERS]))
-    if len(tool.parameters) > _PARAMETERS:
-        lines.append(f"and {len(tool.parameters) - _PARAMETERS} more that are optional")
+def _render_parameters(tool: ToolDoc) -> str:
+    lines = list(_iterate_parameter_lines(tool.parameters[:_MAX_PARAMETERS]))
+    if len(tool.parameters) > _MAX_PARAMETERS:
+        lines.append(f"and {len(tool.parameters) - _MAX_PARAMETERS} more that are optional")
     return "\n".join(lines) or "It has no parameters."
 
 
-def _parameter_lines(parameters: Sequence[Parameter]) -> Iterator[str]:
+def _iterate_parameter_lines(parameters: Sequence[Parameter]) -> Iterator[str]:
     for parameter in sorted(parameters, key=lambda p: not p.required):
         facts = [parameter.type if parameter.format is None else f"{parameter.type}, {clean(parameter.format, 30)}"]
         facts.append("required" if parameter.required else "optional")
@@ -211,5 +225,5 @@ def _parameter_lines(parameters: Sequence[Parameter]) -> Iterator[str]:
             facts.append(f"default {clean(json.dumps(parameter.default, ensure_ascii=False), 80)}")
         if parameter.json_schema:
             facts.append(f"schema {clean(parameter.json_schema, 400)}")
-        described = f": {clean(parameter.description, 200)}" if parameter.description else ""
-        yield f"- {clean(parameter.name, 80)} ({'; '.join(facts)}){described}"
+        description = f": {clean(parameter.description, 200)}" if parameter.description else ""
+        yield f"- {clean(parameter.name, 80)} ({'; '.join(facts)}){description}"

@@ -7,7 +7,7 @@ from typing import Literal
 from pydantic import BaseModel
 
 from agent.offer.candidates import Candidate
-from agent.policy.protocol import Choice, PathQuestion, Situation, WholePath
+from agent.policy.protocol import MoveQuestion, NextMove, PathQuestion, WholePath
 from agent.text import clean
 
 
@@ -39,7 +39,7 @@ class PathAnswer(BaseModel):
 
 
 @dataclass(frozen=True, slots=True)
-class Offered:
+class NumberedCandidate:
     """A candidate in the list that is numbered from 1."""
 
     candidate: Candidate
@@ -47,61 +47,63 @@ class Offered:
     """Number of the candidate that this one may follow; None for a candidate for the next step."""
 
 
-def offered(situation: Situation) -> tuple[Offered, ...]:
+def number_candidates(situation: MoveQuestion) -> tuple[NumberedCandidate, ...]:
     """Return what is shown, in order: the candidates for the next step, then their followers."""
-    first = [Offered(candidate) for candidate in situation.candidates]
-    behind = [Offered(follower.candidate, follower.after + 1) for follower in situation.followers]
-    return (*first, *behind)
+    candidates = [NumberedCandidate(candidate) for candidate in situation.candidates]
+    followers = [NumberedCandidate(follower.candidate, follower.after + 1) for follower in situation.followers]
+    return (*candidates, *followers)
 
 
-def complaint_of(answer: ChoiceAnswer, shown: Sequence[Offered], *, at_start: bool) -> str:
+def check_move(answer: ChoiceAnswer, numbered: Sequence[NumberedCandidate], *, at_start: bool) -> str:
     """Return the complaint about a move for the model to correct; empty if it is right."""
     if answer.action == "finish" and at_start:
         return "nothing can be finished before a first step."
     if answer.action != "advance":
         return ""
-    firsts = sum(one.after is None for one in shown)
+    first_step_count = sum(one.after is None for one in numbered)
     number = answer.number or 0
-    if 1 <= number <= firsts:
+    if 1 <= number <= first_step_count:
         return ""
-    if firsts < number <= len(shown):
-        parent = shown[number - 1].after
+    if first_step_count < number <= len(numbered):
+        parent = numbered[number - 1].after
         return f"number {number} comes after {parent}: advance to {parent}, and then to {number}."
-    return f"there is no candidate {answer.number}; they are numbered from 1 to {firsts}."
+    return f"there is no candidate {answer.number}; they are numbered from 1 to {first_step_count}."
 
 
-def choice_of(answer: ChoiceAnswer | None, shown: Sequence[Offered], *, at_start: bool) -> Choice:
+def to_next_move(answer: ChoiceAnswer | None, numbered: Sequence[NumberedCandidate], *, at_start: bool) -> NextMove:
     """Convert the answer to a move; no valid answer, or a step back from the start, is a dead end."""
     dead_end = "give_up" if at_start else "backtrack"
     if answer is None:
-        return Choice(dead_end, "the model gave no valid move")
+        return NextMove(dead_end, "the model gave no valid move")
     reason = clean(answer.reason, 300) or "no reason given"
     unserved = clean(answer.unserved, 300)
     if answer.action != "advance" or answer.number is None:
-        return Choice(dead_end if answer.action == "backtrack" else answer.action, reason, unserved=unserved)
-    taken, valid = [answer.number], True
+        return NextMove(dead_end if answer.action == "backtrack" else answer.action, reason, unserved=unserved)
+    chosen_numbers, valid = [answer.number], True
     for number in answer.then:
-        one = shown[number - 1] if 1 <= number <= len(shown) and number not in taken else None
-        if one is None or (one.after is not None and one.after not in taken):
+        candidate = numbered[number - 1] if 1 <= number <= len(numbered) and number not in chosen_numbers else None
+        if candidate is None or (candidate.after is not None and candidate.after not in chosen_numbers):
             valid = False  # the path is cut here, so it cannot be the complete one
             break
-        taken.append(number)
-    tools = tuple(shown[number - 1].candidate.tool.id for number in taken[1:])
+        chosen_numbers.append(number)
+    tools = tuple(numbered[number - 1].candidate.tool.id for number in chosen_numbers[1:])
     last = answer.done and valid
-    return Choice("advance", reason, answer.number - 1, then=tools, last=last, unserved=unserved)
+    return NextMove("advance", reason, answer.number - 1, then=tools, last=last, unserved=unserved)
 
 
-def path_complaint(answer: PathAnswer, question: PathQuestion) -> str:
+def check_path(answer: PathAnswer, question: PathQuestion) -> str:
     """Return the complaint about a path for the model to correct; empty if it is right."""
     count = len(question.candidates)
-    wrong = [number for number in answer.numbers if not 1 <= number <= count]
-    return f"there is no candidate {wrong[0]}; they are numbered from 1 to {count}." if wrong else ""
+    unknown_numbers = [number for number in answer.numbers if not 1 <= number <= count]
+    return (
+        f"there is no candidate {unknown_numbers[0]}; they are numbered from 1 to {count}." if unknown_numbers else ""
+    )
 
 
-def path_of(answer: PathAnswer | None, question: PathQuestion) -> WholePath:
+def to_whole_path(answer: PathAnswer | None, question: PathQuestion) -> WholePath:
     """Convert the answer to a path; unknown numbers are left out, and repeated ones count once."""
     if answer is None:
         return WholePath((), "the model gave no valid path")
     steps = [n - 1 for n in dict.fromkeys(answer.numbers) if 1 <= n <= len(question.candidates)]
     reason = clean(answer.reason, 300) or "no reason given"
-    return WholePath(tuple(steps[: question.longest]), reason, clean(answer.unserved, 300))
+    return WholePath(tuple(steps[: question.max_steps]), reason, clean(answer.unserved, 300))

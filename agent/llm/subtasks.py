@@ -2,15 +2,15 @@
 
 from pydantic import BaseModel
 
-from agent.policy.subtasks import NAMED, DecomposeQuestion, Decomposition, Subtask, whole
+from agent.policy.subtasks import MAX_NAME_CHARS, DecomposeQuestion, Decomposition, Subtask, build_single_subtask
 from agent.text import clean
 
-MOST = 5
+MAX_SUBTASKS = 5
 """Subtasks of one request."""
-_LONGEST = 2_000
+_MAX_DESCRIPTION_CHARS = 2_000
 """Characters of a subtask's description."""
-_QUERIES = 4
-_QUERY = 120
+_MAX_QUERIES = 4
+_MAX_QUERY_CHARS = 120
 
 
 class SubtaskAnswer(BaseModel):
@@ -37,55 +37,59 @@ class DecomposeAnswer(BaseModel):
     subtasks: list[SubtaskAnswer] = []
 
 
-def shown_category(category: str) -> str:
+def render_category(category: str) -> str:
     """Render a category's name for a prompt."""
-    return clean(category, _QUERY)
+    return clean(category, _MAX_QUERY_CHARS)
 
 
-def complaint_of(answer: DecomposeAnswer, question: DecomposeQuestion) -> str:
+def check_subtasks(answer: DecomposeAnswer, question: DecomposeQuestion) -> str:
     """Return the complaint about a split for the model to correct; empty if it is right."""
-    told: list[str] = []
-    if len(answer.subtasks) > MOST:
-        told.append(f"there may be {MOST} subtasks at most")
-    made = {number for one in question.earlier for number, _, _ in one.steps}
-    for number, one in enumerate(answer.subtasks[:MOST], start=1):
-        if not one.description.strip() or len(one.description) > _LONGEST:
-            told.append(f"subtask {number} needs a description of at most {_LONGEST} characters")
+    complaints: list[str] = []
+    if len(answer.subtasks) > MAX_SUBTASKS:
+        complaints.append(f"there may be {MAX_SUBTASKS} subtasks at most")
+    earlier_numbers = {number for one in question.earlier for number, _, _ in one.steps}
+    for number, one in enumerate(answer.subtasks[:MAX_SUBTASKS], start=1):
+        if not one.description.strip() or len(one.description) > _MAX_DESCRIPTION_CHARS:
+            complaints.append(f"subtask {number} needs a description of at most {_MAX_DESCRIPTION_CHARS} characters")
         if any(not 1 <= other < number for other in one.depends_on):
-            told.append(f"subtask {number} may depend on earlier subtasks only, by their numbers")
-        unknown = [str(other) for other in one.earlier if other not in made]
+            complaints.append(f"subtask {number} may depend on earlier subtasks only, by their numbers")
+        unknown = [str(other) for other in one.earlier if other not in earlier_numbers]
         if unknown:
-            told.append(f"subtask {number} builds on earlier calls {', '.join(unknown)}, which there are none of")
+            complaints.append(f"subtask {number} builds on earlier calls {', '.join(unknown)}, which there are none of")
     if question.categories:
-        named = dict.fromkeys((answer.category, *(one.category for one in answer.subtasks)))
-        other = [clean(one, NAMED) for one in named if one.strip() and not _category(one, question)]
+        category_names = dict.fromkeys((answer.category, *(one.category for one in answer.subtasks)))
+        other = [
+            clean(one, MAX_NAME_CHARS) for one in category_names if one.strip() and not _find_category(one, question)
+        ]
         if other:
-            told.append(f"no category is called {', '.join(other)}; name one that is shown, or none")
+            complaints.append(f"no category is called {', '.join(other)}; name one that is shown, or none")
     texts = [" ".join(one.description.casefold().split()) for one in answer.subtasks]
     if len(set(texts)) < len(texts):
-        told.append("two subtasks have the same description")
-    return "; ".join(told) + "." if told else ""
+        complaints.append("two subtasks have the same description")
+    return "; ".join(complaints) + "." if complaints else ""
 
 
-def decomposition_of(answer: DecomposeAnswer, question: DecomposeQuestion) -> Decomposition:
+def to_decomposition(answer: DecomposeAnswer, question: DecomposeQuestion) -> Decomposition:
     """Convert a checked answer to a decomposition.
 
     A single subtask keeps the request's own words, which hold all that it says, unless it refers to earlier requests.
     """
     reason = clean(answer.reason, 300) or "no reason given"
     if not answer.subtasks or (len(answer.subtasks) == 1 and not answer.subtasks[0].earlier):
-        own = answer.subtasks[0] if answer.subtasks else answer
-        return whole(question.request, reason, _queries(own.queries), _category(own.category, question))
+        undivided = answer.subtasks[0] if answer.subtasks else answer
+        return build_single_subtask(
+            question.request, reason, _clean_queries(undivided.queries), _find_category(undivided.category, question)
+        )
     return Decomposition(
         tuple(
             Subtask(
                 number,
-                clean(one.name, NAMED) or clean(one.description, NAMED),
+                clean(one.name, MAX_NAME_CHARS) or clean(one.description, MAX_NAME_CHARS),
                 one.description.strip(),
-                _category(one.category, question),
+                _find_category(one.category, question),
                 depends_on=tuple(sorted(set(one.depends_on))),
                 earlier=tuple(sorted(set(one.earlier))),
-                queries=_queries(one.queries),
+                queries=_clean_queries(one.queries),
             )
             for number, one in enumerate(answer.subtasks, start=1)
         ),
@@ -93,12 +97,12 @@ def decomposition_of(answer: DecomposeAnswer, question: DecomposeQuestion) -> De
     )
 
 
-def _category(named: str, question: DecomposeQuestion) -> str:
+def _find_category(name: str, question: DecomposeQuestion) -> str:
     """Return the category of that name among those that were shown; empty if there is none."""
-    wanted = shown_category(named).casefold()
-    return next((one for one in question.categories if shown_category(one).casefold() == wanted), "")
+    folded_name = render_category(name).casefold()
+    return next((one for one in question.categories if render_category(one).casefold() == folded_name), "")
 
 
-def _queries(given: list[str]) -> tuple[str, ...]:
+def _clean_queries(queries: list[str]) -> tuple[str, ...]:
     """Return the first few queries, each as one line."""
-    return tuple(dict.fromkeys(text for one in given if (text := clean(one, _QUERY))))[:_QUERIES]
+    return tuple(dict.fromkeys(text for one in queries if (text := clean(one, _MAX_QUERY_CHARS))))[:_MAX_QUERIES]

@@ -5,10 +5,10 @@ from datetime import UTC, datetime
 from typing import Protocol
 
 from agent.memory.similarity import LEAST, likeness, pattern, telling
-from domain.memory import Memory, MemoryStore, Recalled, memory_id
+from domain.memory import Memory, MemoryStore, RecalledMemory, make_memory_id
 from domain.tool import ToolId
-from domain.trajectory import Solved
-from retriever.experience import SHARPNESS
+from domain.trajectory import SolvedRequest
+from retriever.experience import VOTE_EXPONENT
 from retriever.index import Embedder
 
 NEAR = 0.35
@@ -26,7 +26,7 @@ Present = Callable[[Iterable[ToolId]], Awaitable[set[ToolId]]]
 class Recalls(Protocol):
     """The part of long-term memory that a walk needs."""
 
-    async def recall(self, request: str, k: int, present: Present) -> list[Recalled]:
+    async def recall(self, request: str, k: int, present: Present) -> list[RecalledMemory]:
         """The ``k`` most telling memories of similar requests, best first."""
         ...
 
@@ -39,7 +39,7 @@ class LongTermMemory:
         self._embedder = embedder
         self._owner = owner
 
-    async def recall(self, request: str, k: int, present: Present) -> list[Recalled]:
+    async def recall(self, request: str, k: int, present: Present) -> list[RecalledMemory]:
         """The ``k`` most telling memories of similar requests: similarity, weighted by how their paths have done since.
 
         A memory whose path has lost a tool is passed over; one that has failed too often is forgotten.
@@ -48,7 +48,7 @@ class LongTermMemory:
         if len(telling(asked)) < LEAST:
             return []
         vector = (await self._embedder.embed([asked], "query"))[0]
-        found = await self._store.near(vector.tolist(), self._embedder.identity, self._owner, _LOOKED_AT * k)
+        found = await self._store.find_similar(vector.tolist(), self._embedder.identity, self._owner, _LOOKED_AT * k)
         scale = (await self._embedder.scale()).requests
         found = [
             one.model_copy(update={"similarity": likeness(scale.map(one.similarity), asked, one.memory.pattern)})
@@ -65,7 +65,7 @@ class LongTermMemory:
         ]
         return sorted(kept, key=lambda one: (-one.similarity * standing(one.memory), one.memory.id))[:k]
 
-    async def keep(self, solved: Sequence[Solved]) -> list[str]:
+    async def keep(self, solved: Sequence[SolvedRequest]) -> list[str]:
         """Remember solved requests, and return their ids; what is known already stays as it is.
 
         They are recalled once they are embedded.
@@ -74,7 +74,7 @@ class LongTermMemory:
         await self._store.add(memories)
         return [memory.id for memory in memories]
 
-    async def keep_shared(self, solved: Sequence[Solved]) -> None:
+    async def keep_shared(self, solved: Sequence[SolvedRequest]) -> None:
         """Remember for all what nobody's run has solved: imported trajectories."""
         await self._store.add([_memory("", one) for one in solved])
 
@@ -82,7 +82,7 @@ class LongTermMemory:
         """Make what was kept recallable; the number of memories. Interrupted, it goes on where it was."""
         done = 0
         identity = self._embedder.identity
-        while batch := await self._store.without_vector(identity, _EMBEDDED):
+        while batch := await self._store.list_without_vector(identity, _EMBEDDED):
             vectors = await self._embedder.embed([memory.pattern for memory in batch], "query")
             rows = zip((memory.id for memory in batch), vectors.tolist(), strict=True)
             await self._store.put_vectors(identity, list(rows))
@@ -105,19 +105,19 @@ def standing(memory: Memory) -> float:
     return (memory.good + 1) / (memory.good + memory.bad + 1)
 
 
-def vote(one: Recalled) -> float:
+def vote(one: RecalledMemory) -> float:
     """What a memory counts where several are asked: how it has done, times how similar it is."""
-    return standing(one.memory) * max(0.0, one.similarity) ** SHARPNESS
+    return standing(one.memory) * max(0.0, one.similarity) ** VOTE_EXPONENT
 
 
 def _worn_out(memory: Memory) -> bool:
     return memory.bad - memory.good >= _WORN_OUT
 
 
-def _memory(owner: str, solved: Solved) -> Memory:
+def _memory(owner: str, solved: SolvedRequest) -> Memory:
     asked = pattern(solved.request)
     return Memory(
-        id=memory_id(owner, asked, solved.path),
+        id=make_memory_id(owner, asked, solved.path),
         owner=owner,
         request=solved.request,
         pattern=asked,

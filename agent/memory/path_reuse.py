@@ -3,16 +3,16 @@
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 
-from agent.budget import Meter
+from agent.budget import BudgetMeter
 from agent.memory.long_term import vote
-from agent.offer.exploration import rivalled, working
+from agent.offer.exploration import has_rival, is_working
 from agent.planners.protocol import Planner
-from agent.policy.path_questions import Adoption, Proposal
+from agent.policy.path_questions import AdoptionQuestion, PathAdoption
 from agent.request_reader import RequestReader
-from agent.search.dfs import Node, SearchDeps, TellStep, Walked
-from agent.search.state import Frontier, Path
+from agent.search.dfs import EmitStep, SearchDeps, SearchNode, WalkResult
+from agent.search.state import Path, SearchState
 from domain.event import PathEnded, StepChosen
-from domain.memory import Recalled
+from domain.memory import RecalledMemory
 from domain.tool import FINISH, ToolDoc, ToolId
 
 IDENTICAL = 0.75
@@ -20,19 +20,19 @@ IDENTICAL = 0.75
 AGREED = 0.75
 """The share of the votes of all that is recalled that its path must have (docs/memory.md has the measurement of both)."""
 
-Adopt = Callable[[Proposal], Awaitable[Adoption]]
+Adopt = Callable[[AdoptionQuestion], Awaitable[PathAdoption]]
 
 
 @dataclass(frozen=True, slots=True)
 class _Walked:
     """A remembered path that can be walked here and now: its tools, and the walk's state after each."""
 
-    recalled: Recalled
+    recalled: RecalledMemory
     path: tuple[ToolDoc, ...]
-    states: tuple[Frontier, ...]
+    states: tuple[SearchState, ...]
 
 
-def remembering(planner: Planner, adopt: Adopt, recalled: Sequence[Recalled], reader: RequestReader) -> Planner:
+def remembering(planner: Planner, adopt: Adopt, recalled: Sequence[RecalledMemory], reader: RequestReader) -> Planner:
     """A planner that first proposes what served nearly identical requests, and otherwise plans as ``planner`` does.
 
     Only where nothing was walked or given up yet. Where the request may ask the same of several things, the path is taken up to its end
@@ -40,25 +40,27 @@ def remembering(planner: Planner, adopt: Adopt, recalled: Sequence[Recalled], re
     """
 
     async def plan(
-        request: str, clauses: tuple[str, ...], state: Frontier, deps: SearchDeps, meter: Meter, tell: TellStep
-    ) -> Walked:
+        request: str, clauses: tuple[str, ...], state: SearchState, deps: SearchDeps, meter: BudgetMeter, emit: EmitStep
+    ) -> WalkResult:
         known = await _walkable(recalled, state, deps, meter)
         if known is not None:
-            verdict = await adopt(Proposal(request, known.recalled, known.path))
+            verdict = await adopt(AdoptionQuestion(request, known.recalled, known.path))
             meter.decisions += 1
             if verdict.adopted:
                 for state in known.states:
                     memory, tool = known.recalled.memory.id, state.path[-1]
                     chosen = StepChosen(tool=tool, path=state.path, reason=verdict.reason, memory=memory)
-                    await tell(chosen, state)
-                if reader.repetitions(request) == 1:
+                    await emit(chosen, state)
+                if reader.count_repetitions(request) == 1:
                     return PathEnded(path=state.path, how="finished", reason=verdict.reason), state
-        return await planner(request, clauses, state, deps, meter, tell)
+        return await planner(request, clauses, state, deps, meter, emit)
 
     return plan
 
 
-async def _walkable(recalled: Sequence[Recalled], state: Frontier, deps: SearchDeps, meter: Meter) -> _Walked | None:
+async def _walkable(
+    recalled: Sequence[RecalledMemory], state: SearchState, deps: SearchDeps, meter: BudgetMeter
+) -> _Walked | None:
     """What the memories agree on, of those whose paths can be walked; None after a first step or failure."""
     if state.path or state.dead or state.banned or meter.exhausted:
         return None
@@ -71,7 +73,9 @@ async def _walkable(recalled: Sequence[Recalled], state: Frontier, deps: SearchD
     return None
 
 
-def agreed(recalled: Sequence[Recalled], least: float = IDENTICAL, share: float = AGREED) -> Recalled | None:
+def agreed(
+    recalled: Sequence[RecalledMemory], least: float = IDENTICAL, share: float = AGREED
+) -> RecalledMemory | None:
     """The most similar memory of the path that most votes are for; None where it is less similar than ``least``, or the votes are divided."""
     votes: dict[Path, float] = {}
     for one in recalled:
@@ -83,16 +87,16 @@ def agreed(recalled: Sequence[Recalled], least: float = IDENTICAL, share: float 
     return best
 
 
-async def _walk(one: Recalled, state: Frontier, deps: SearchDeps) -> _Walked | None:
+async def _walk(one: RecalledMemory, state: SearchState, deps: SearchDeps) -> _Walked | None:
     """Each tool is on offer, works, has its inputs, and none that is to be tried again could stand in its place."""
     path: list[ToolDoc] = []
-    states: list[Frontier] = []
+    states: list[SearchState] = []
     for tool in one.memory.path:
-        node: Node = await deps.expand(state)
+        node: SearchNode = await deps.expand(state)
         offered = next((c for c in node.candidates if c.tool.id == tool), None)
-        if offered is None or offered.missing or not working(offered.availability):
+        if offered is None or offered.missing or not is_working(offered.availability):
             return None
-        if rivalled(node.candidates, tool):
+        if has_rival(node.candidates, tool):
             return None
         state = state.offer([c.tool.id for c in node.candidates], node.value, node.again).push(
             tool, "it served a nearly identical request"

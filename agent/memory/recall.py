@@ -11,13 +11,13 @@ from functools import partial
 
 from agent import resume_decisions as decisions
 from agent.memory.similarity import pattern
-from agent.offer.tool_facts import Evidence
-from agent.resume import Memo
+from agent.offer.tool_evidence import ToolEvidence
+from agent.resume import SubtaskMemo
 from agent.run_context import RunDeps
 from agent.text import clean
 from domain.errors import FootpathError
-from domain.memory import Memory, Recalled
-from domain.recalled import MemoryRecalled, RecalledPath
+from domain.learning_events import MemoryRecalled, RecalledPath
+from domain.memory import Memory, RecalledMemory
 
 SECONDS = 5.0
 """A memory that takes longer than this is done without."""
@@ -26,19 +26,19 @@ _UNTOLD = datetime.fromtimestamp(0, UTC)
 _log = logging.getLogger(__name__)
 
 
-async def recall(request: str, deps: RunDeps, evidence: Evidence, memo: Memo) -> MemoryRecalled | None:
+async def recall(request: str, deps: RunDeps, evidence: ToolEvidence, memo: SubtaskMemo) -> MemoryRecalled | None:
     """What is recalled, which is left with the evidence; None where the run has no memory. ``memo``: that of its subtask."""
-    told = await memo.decide(decisions.recalled_memories, partial(_asked, request, deps, evidence))
+    told = await memo.decide(decisions.read_recalled_memories, partial(_asked, request, deps, evidence))
     evidence.recalled = tuple(_recalled(one) for one in told.memories) if told is not None else ()
     return told
 
 
-async def _asked(request: str, deps: RunDeps, evidence: Evidence) -> MemoryRecalled | None:
+async def _asked(request: str, deps: RunDeps, evidence: ToolEvidence) -> MemoryRecalled | None:
     if deps.knowledge.memory is None:
         return None
     try:
         async with asyncio.timeout(SECONDS):
-            recalled = await deps.knowledge.memory.recall(request, deps.planning.recalled, evidence.present)
+            recalled = await deps.knowledge.memory.recall(request, deps.planning.recalled, evidence.find_documented)
     except TimeoutError:
         return _without(f"it did not answer within {SECONDS:g} seconds")
     except FootpathError as error:
@@ -46,7 +46,7 @@ async def _asked(request: str, deps: RunDeps, evidence: Evidence) -> MemoryRecal
     return MemoryRecalled(memories=tuple(_told(one) for one in recalled))
 
 
-def _told(one: Recalled) -> RecalledPath:
+def _told(one: RecalledMemory) -> RecalledPath:
     known = one.memory
     return RecalledPath(
         id=known.id,
@@ -58,7 +58,7 @@ def _told(one: Recalled) -> RecalledPath:
     )
 
 
-def _recalled(told: RecalledPath) -> Recalled:
+def _recalled(told: RecalledPath) -> RecalledMemory:
     """A memory as the record has it: all that decisions rest on."""
     memory = Memory(
         id=told.id,
@@ -69,7 +69,7 @@ def _recalled(told: RecalledPath) -> Recalled:
         good=told.good,
         bad=told.bad,
     )
-    return Recalled(memory=memory, similarity=told.similarity)
+    return RecalledMemory(memory=memory, similarity=told.similarity)
 
 
 def _without(reason: str, error: FootpathError | None = None) -> MemoryRecalled:

@@ -5,7 +5,7 @@ from typing import Literal
 
 from agent.text import clean
 from domain.model import Model
-from domain.tool import ToolId, tool_id_parts
+from domain.tool import ToolId, split_tool_id
 
 RECENT = 16
 """Moves that are told one by one; of those before them only what was tried and left."""
@@ -59,5 +59,5 @@ def _summary(moves: Sequence[Move]) -> tuple[str, ...]:
 
 
 def _name(tool: ToolId) -> str:
-    _, toolset, api = tool_id_parts(tool)
+    _, toolset, api = split_tool_id(tool)
     return f"{clean(toolset, 50)}/{clean(api, 60)}"

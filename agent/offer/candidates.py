@@ -43,7 +43,7 @@ class Candidate:
 
 
 @dataclass(frozen=True, slots=True)
-class Kin:
+class ToolsetPrior:
     """Prior of a tool from its tool set, for nodes where past paths used few of the tools found.
 
     Each value is in [0, 1].
@@ -68,7 +68,7 @@ class Kin:
 
 
 @dataclass(frozen=True, slots=True)
-class Follower:
+class FollowingCandidate:
     """A tool that may come right after a candidate."""
 
     after: int
@@ -84,16 +84,19 @@ Relevance = tuple[float, ...]
 """One value per clause, each in [0, 1]."""
 
 
-def fits(value: float, best: float, floor: float) -> bool:
+def is_relevant_enough(value: float, best: float, floor: float) -> bool:
     """Return whether a relevance is high enough to cover a clause."""
     return value >= floor and value >= COVERED * best
 
 
-def answerable(best: Relevance, floor: float) -> tuple[int, ...]:
+def find_answerable_clauses(best: Relevance, floor: float) -> tuple[int, ...]:
     """Return the clauses that some tool fits at all."""
     return tuple(i for i, value in enumerate(best) if value >= floor)
 
 
-def unserved(path: Sequence[Relevance], offered: Sequence[Relevance], best: Relevance, floor: float) -> bool:
+def has_unserved_clause(path: Sequence[Relevance], offered: Sequence[Relevance], best: Relevance, floor: float) -> bool:
     """Return whether an answerable clause is covered neither by the path nor by any tool on offer."""
-    return any(not any(fits(r[i], best[i], floor) for r in (*path, *offered)) for i in answerable(best, floor))
+    return any(
+        not any(is_relevant_enough(r[i], best[i], floor) for r in (*path, *offered))
+        for i in find_answerable_clauses(best, floor)
+    )

@@ -5,7 +5,7 @@ from typing import Literal
 
 from domain.tool import ToolId
 
-Kind = Literal[
+ReasonKind = Literal[
     "found", "service", "named", "returns", "takes", "supplies", "resolves", "consumes", "joins", "holds", "sibling", "follows", "precedes",
     "walked", "served", "failing", "crowded", "stands_in",
 ]  # fmt: skip
@@ -14,7 +14,7 @@ Kind = Literal[
 :attr:`Reason.told` describes each in words.
 """
 
-_TOLD: dict[Kind, str] = {
+_DESCRIPTIONS: dict[ReasonKind, str] = {
     "found": "found for the request",
     "service": "its service has a tool that was found",
     "named": "its name says what the request says",
@@ -37,7 +37,7 @@ _TOLD: dict[Kind, str] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Signal:
+class OfferSignal:
     """Strength of one kind of evidence for a tool."""
 
     value: float
@@ -49,39 +49,39 @@ class Signal:
 
 
 @dataclass(frozen=True, slots=True)
-class Reason:
+class OfferReason:
     """Contribution of one kind of evidence to a tool's score."""
 
-    kind: Kind
+    kind: ReasonKind
     share: float
     """Contribution to the score, in log-odds; negative if it speaks against the tool."""
-    signal: Signal
+    signal: OfferSignal
 
     @property
-    def told(self) -> str:
+    def description(self) -> str:
         """The reason in words, without ids."""
-        return _TOLD[self.kind]
+        return _DESCRIPTIONS[self.kind]
 
 
 @dataclass(frozen=True, slots=True)
-class OfferedTool:
+class OfferEntry:
     """A tool of an offer."""
 
     id: ToolId
     score: float
     """Sum of the shares of its reasons, comparable within one offer."""
-    reasons: tuple[Reason, ...] = ()
+    reasons: tuple[OfferReason, ...] = ()
     """The weightiest first."""
     alike: tuple[ToolId, ...] = ()
     """Copies of the same API, which share its place."""
 
 
 @dataclass(frozen=True, slots=True)
-class Offer:
+class ToolOffer:
     """The tools offered for one request."""
 
     request: str
-    tools: tuple[OfferedTool, ...]
+    tools: tuple[OfferEntry, ...]
     """The tools, best first."""
     considered: int
     """Number of tools that were scored for it."""
@@ -93,10 +93,10 @@ class Offer:
 
 
 @dataclass(frozen=True, slots=True)
-class Absence:
+class AbsenceReport:
     """Report on why a tool is not offered, or that it is."""
 
-    tool: OfferedTool | None
+    tool: OfferEntry | None
     """The tool with what speaks for it all the same; None if no document of it is known."""
     offered: bool
     """True if it is in the offer."""
@@ -106,7 +106,7 @@ class Absence:
     """Its rank among the scored tools, copies counted once, from 1."""
     last: float
     """Score of the offer's last tool."""
-    links: tuple[Reason, ...] = ()
+    links: tuple[OfferReason, ...] = ()
     """Links to tools that are offered."""
     stands_for: ToolId | None = None
     """The tool that is offered in its place, being a copy of it."""

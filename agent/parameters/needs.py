@@ -9,7 +9,7 @@ from pydantic.types import JsonValue
 from agent.parameters.forms import allowed, form_of
 from agent.parameters.kinds import FROM_WORDS, TO_WORDS, NeedKind, kind_of
 from domain.tool import Parameter, ParameterType
-from graph.identifiers import text_words, words
+from graph.identifiers import extract_words, split_words
 
 _FEW = 2
 """Words of a description that may be a name."""
@@ -48,7 +48,7 @@ def _need(
     name: str, kind: ParameterType, form: str, description: str, required: bool, enum: tuple[JsonValue, ...],
     minimum: float | None, maximum: float | None, example: str,
 ) -> Need:  # fmt: skip
-    own, described = words(name) if len(name) > 1 else _initial_of(name, description), text_words(description)
+    own, described = split_words(name) if len(name) > 1 else _initial_of(name, description), extract_words(description)
     semantic = kind_of(frozenset(own), own, kind, form, described)
     role = "from" if FROM_WORDS & set(own) and "out" not in own else "to" if TO_WORDS & set(own) else ""
     return Need(
@@ -58,5 +58,5 @@ def _need(
 
 def _initial_of(name: str, description: str) -> tuple[str, ...]:
     """A name of one letter stands for the description, where that is a word or two which begin with it: ``y``, "Year."."""
-    said = words(description)
-    return said if 0 < len(said) <= _FEW and said[0].startswith(name.lower()) else words(name)
+    said = split_words(description)
+    return said if 0 < len(said) <= _FEW and said[0].startswith(name.lower()) else split_words(name)

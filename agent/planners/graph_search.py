@@ -4,13 +4,13 @@ from dataclasses import replace
 
 from agent import resume_decisions as decisions
 from agent.memory.path_reuse import remembering
-from agent.offer.expansion import Expander
-from agent.planners.by_name import planner_named
-from agent.policy.protocol import Choice, Results, Situation
-from agent.reflection import PATIENCE, Judged, Reflector, better, made, resumed
+from agent.offer.expansion import NodeExpander
+from agent.planners.registry import get_planner
+from agent.policy.protocol import MoveQuestion, NextMove, Results
+from agent.reflection import MAX_MOVES, Reflector, ScoredPath, apply_reflection, build_reflection_event, select_better
 from agent.search.dfs import WalkEvent
-from agent.search.state import Frontier
-from agent.search.walk import walk_deps
+from agent.search.state import SearchState
+from agent.search.walk import build_search_deps
 from agent.subtask_context import SubtaskContext
 from domain.event import PathEnded
 
@@ -25,61 +25,63 @@ class GraphSearchPlanner:
         self._deps = deps
         self._evidence = evidence
         self._progress = context.progress
-        self._tell = context.tell
+        self._emit = context.emit
         category = context.subtask.category
-        expand = Expander(
+        expand = NodeExpander(
             request,
             evidence,
             deps.planning.walk,
-            context.given_ids,
+            context.prior_tool_ids,
             context.run,
             deps.knowledge.offers,
             options,
             category,
         )
-        walking = walk_deps(request, evidence, deps.planning.walk, deps.planning.policy, self._results, expand, options)
-        self._walking = replace(walking, choose=self._choose)
-        self._planner = planner_named(deps.planning.planner)
-        self._reflector = Reflector(request, context.given_tools, evidence, expand, deps.planning.policy)
+        walking = build_search_deps(
+            request, evidence, deps.planning.walk, deps.planning.policy, self._collect_results, expand, options
+        )
+        self._search_deps = replace(walking, choose=self._choose)
+        self._planner = get_planner(deps.planning.planner)
+        self._reflector = Reflector(request, context.prior_tools, evidence, expand, deps.planning.policy)
         self._moves = 0
 
     async def find_path(self) -> None:
         """Search and reflect until a path is good enough or nothing more may be tried; the best path found is used."""
         progress, meter = self._progress, self._progress.meter
-        best: Judged | None = None
+        best: ScoredPath | None = None
         verdict = ""
         while True:
             ended = await self._walk()
             if ended.how == "open" or meter.exhausted or not meter.may_reflect or progress.done_already:
                 break
-            if not await self._is_to_reflect(ended):
+            if not await self._should_reflect(ended):
                 break
             path, reflection = await self._reflector.reflect(ended, progress.state)
             verdict = reflection.verdict
-            state = resumed(progress.state, path, ended, reflection)
-            await self._tell(made(path, reflection, goes_on=state is not None))
+            state = apply_reflection(progress.state, path, ended, reflection)
+            await self._emit(build_reflection_event(path, reflection, resumed=state is not None))
             if state is None:
                 break
             meter.reflections += 1
             if verdict == "partial" and ended.how == "finished":
-                judged = await self._reflector.judged(ended, progress.state)
+                judged = await self._reflector.score(ended, progress.state)
                 best = judged if best is None or judged.value >= best.value else best
             progress.state, verdict = state, ""
         if best is not None:
-            last = await self._reflector.judged(ended, progress.state)
-            kept = better(ended, last.value, verdict, best)
-            if kept is not None:
-                progress.state = kept.state
-                reason = f"the best path so far: {kept.ended.reason}"
-                await self._tell(kept.ended.model_copy(update={"reason": reason}))
+            last = await self._reflector.score(ended, progress.state)
+            better_path = select_better(ended, last.value, verdict, best)
+            if better_path is not None:
+                progress.state = better_path.state
+                reason = f"the best path so far: {better_path.ended.reason}"
+                await self._emit(better_path.ended.model_copy(update={"reason": reason}))
 
-    async def _is_to_reflect(self, ended: PathEnded) -> bool:
+    async def _should_reflect(self, ended: PathEnded) -> bool:
         """Return whether to reflect on a path: always, or only in case of doubt if a program is written over it."""
 
         async def is_in_doubt() -> bool:
-            return not self._deps.writes_programs or await self._reflector.in_doubt(ended, self._progress.state)
+            return not self._deps.writes_programs or await self._reflector.is_doubtful(ended, self._progress.state)
 
-        return await self._context.memo.decide(decisions.is_path_judged, is_in_doubt)
+        return await self._context.memo.decide(decisions.read_path_reflected, is_in_doubt)
 
     async def _walk(self) -> PathEnded:
         """Search from the current state and keep the state in which the search ended."""
@@ -91,36 +93,36 @@ class GraphSearchPlanner:
                 planner, self._deps.planning.policy.decide, self._evidence.recalled, self._evidence.reader
             )
         clauses = self._evidence.clauses
-        with progress.spends("plan"):
+        with progress.measure_time("plan"):
             ended, state = await planner(
-                self._context.request, clauses, progress.state, self._walking, progress.meter, self._tell_step
+                self._context.request, clauses, progress.state, self._search_deps, progress.meter, self._emit_step
             )
-        if self._moves > PATIENCE:
+        if self._moves > MAX_MOVES:
             state = state.resume(state.best, len(state.best), ended.reason)
             ended = PathEnded(path=state.best, how="budget", reason=ended.reason)
         progress.state = state
-        await self._tell(ended)
+        await self._emit(ended)
         return ended
 
-    async def _tell_step(self, event: WalkEvent, state: Frontier) -> None:
+    async def _emit_step(self, event: WalkEvent, state: SearchState) -> None:
         self._progress.state = state
-        await self._tell(event)
+        await self._emit(event)
 
-    def _results(self) -> Results:
+    def _collect_results(self) -> Results:
         """Return the results of the steps so far, for a planner that looks at them before it goes on."""
         done = self._progress.done
         return (
-            *self._context.given,
+            *self._context.prior_steps,
             *((self._evidence.doc(done[step].tool), done[step]) for step in sorted(done)),
         )
 
-    async def _choose(self, situation: Situation) -> Choice:
+    async def _choose(self, situation: MoveQuestion) -> NextMove:
         """Return the policy's next move; give up after too many moves if a reflection may still correct the search."""
         self._moves += 1
-        if self._moves > PATIENCE and self._progress.meter.may_reflect:
-            return Choice("give_up", f"{PATIENCE} moves, and no end of the path")
-        self._moves = min(self._moves, PATIENCE)
+        if self._moves > MAX_MOVES and self._progress.meter.may_reflect:
+            return NextMove("give_up", f"{MAX_MOVES} moves, and no end of the path")
+        self._moves = min(self._moves, MAX_MOVES)
         choice = await self._deps.planning.policy.decide(situation)
-        only_given = len(situation.path) == len(self._context.given) > 0
+        only_given = len(situation.path) == len(self._context.prior_steps) > 0
         self._progress.done_already = choice.action == "finish" and only_given
         return choice

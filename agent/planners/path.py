@@ -1,17 +1,17 @@
 """Serving a request by a path through the tool graph, which is replanned where a step fails."""
 
 from agent.memory.recall import recall
-from agent.offer.failed_hosts import leave_alone, nothing_near
-from agent.planners.carrying_out import carry_out_plan, execute_path
+from agent.offer.failed_hosts import ban_failed_hosts, end_without_alternative
 from agent.planners.graph_search import GraphSearchPlanner
-from agent.plans.approval import Approves, not_allowed
-from agent.plans.compiling import compiled
-from agent.plans.draft import drafted
+from agent.planners.plan_execution import carry_out_plan, execute_path
+from agent.plans.approval import PlanApprover, build_denial_event
+from agent.plans.compilation import compile_plan
+from agent.plans.draft import draft_plan
 from agent.policy.path_questions import Reflection
-from agent.programs.verdict import worse
-from agent.reflection import made, resumed
+from agent.programs.verdict import is_worse
+from agent.reflection import apply_reflection, build_reflection_event
 from agent.search.state import Path
-from agent.step_notes import why
+from agent.step_notes import explain_failure
 from agent.subtask_context import SubtaskContext
 from domain.event import PathEnded, PlanReady, ProgramEnded, ReflectionMade
 from domain.plan import Plan
@@ -30,99 +30,105 @@ class PathPlanner:
         self._evidence = context.evidence
         self._progress = context.progress
         self._memo = context.memo
-        self._tell = context.tell
+        self._emit = context.emit
         self._search = GraphSearchPlanner(context)
-        self._over = False
-        self._first = first
+        self._is_over = False
+        self._first_end = first
         self._first_path: Path | None = None
 
     async def serve(self) -> None:
         """Serve the subtask by paths; of several programs, the end of the best one counts."""
         await self._follow_paths()
-        if self._first is not None and worse(self._progress.program, self._first):
-            await self._tell(self._first)
+        if self._first_end is not None and is_worse(self._progress.program_end, self._first_end):
+            await self._emit(self._first_end)
 
     async def _follow_paths(self) -> None:
         """Search, execute and replan around failed steps, until there is an answer or nothing is left to try."""
         progress = self._progress
         recalled = await recall(self._context.request, self._deps, self._evidence, self._memo)
         if recalled is not None:
-            await self._tell(recalled)
+            await self._emit(recalled)
         while True:
             await self._search.find_path()
             ended = progress.ended
             if ended is None or not ended.path or ended.path == self._first_path:
                 return
             await self._carry_out_path(ended)
-            if self._over:
-                further = self._walks_on(ended)
+            if self._is_over:
+                further = self._extend_search(ended)
                 if further is None:
                     return
-                await self._tell(further)
+                await self._emit(further)
                 continue
             if ended.how == "open" and progress.stuck is None and not progress.meter.exhausted:
                 continue
             if progress.stuck is None or progress.stuck[1].status in ("unknown", "skipped") or progress.meter.exhausted:
                 return
             step, result = progress.stuck
-            await self._tell(progress.go_around(step, result, why(result)))
-            leave_alone(progress, self._evidence, self._context.executor)
-            over = nothing_near(result, progress, self._evidence)
+            await self._emit(progress.go_around(step, result, explain_failure(result)))
+            ban_failed_hosts(progress, self._evidence, self._context.executor)
+            over = end_without_alternative(result, progress, self._evidence)
             if over is not None:
-                await self._tell(over)
+                await self._emit(over)
                 return
 
-    def _walks_on(self, ended: PathEnded) -> ReflectionMade | None:
+    def _extend_search(self, ended: PathEnded) -> ReflectionMade | None:
         """Continue the search, once, from a path whose program reports what it lacks; not after a change was made.
 
         Returns the event of this reflection, or None if the search is not continued.
         """
         progress = self._progress
-        end, meter = progress.program, progress.meter
-        if end is None or end.answered == "yes" or not end.missing or self._first is not None or progress.changes_made:
+        end, meter = progress.program_end, progress.meter
+        if (
+            end is None
+            or end.answered == "yes"
+            or not end.missing
+            or self._first_end is not None
+            or progress.changes_made
+        ):
             return None
         if ended.how != "finished" or meter.exhausted or not meter.may_reflect:
             return None
         meter.reflections += 1
-        self._first, self._first_path, self._over = end, ended.path, False
+        self._first_end, self._first_path, self._is_over = end, ended.path, False
         reason = f"its program lacks: {end.missing}"
-        judged = Reflection("partial", reason, len(ended.path) + 1)
+        reflection = Reflection("partial", reason, len(ended.path) + 1)
         if not any(result.status == "ok" for result in progress.done.values()):
-            judged = Reflection("total", reason, noisy=ended.path[:1])  # nothing of the path was of any use
-        state = resumed(progress.state, ended.path, ended, judged)
+            reflection = Reflection("total", reason, noisy=ended.path[:1])  # nothing of the path was of any use
+        state = apply_reflection(progress.state, ended.path, ended, reflection)
         if state is None:
             return None
         progress.state = state
-        return made(ended.path, judged, goes_on=True)
+        return build_reflection_event(ended.path, reflection, resumed=True)
 
     async def _carry_out_path(self, ended: PathEnded) -> None:
         """Execute a path: as the user approves it, by one program over its tools, or step by step if no program came out."""
         plan = Plan(path=ended.path, complete=ended.how == "finished", reason=ended.reason)
-        await self._tell(PlanReady(plan=plan))
+        await self._emit(PlanReady(plan=plan))
         if self._deps.user.approves is not None:
-            self._over = True
+            self._is_over = True
             await self._carry_out_approved(ended, self._deps.user.approves)
             return
         if self._deps.writes_programs:
-            serving = self._context.serving(self._context.asked(wider=False))
-            await serving.serve(self._evidence.docs(tuple(dict.fromkeys(ended.path))))
-            if serving.over:
-                self._over = True
+            program_loop = self._context.build_program_loop(self._context.build_program_request(wider=False))
+            await program_loop.serve(self._evidence.docs(tuple(dict.fromkeys(ended.path))))
+            if program_loop.is_over:
+                self._is_over = True
                 return
-            await self._tell(PlanReady(plan=plan))
+            await self._emit(PlanReady(plan=plan))
         await execute_path(self._context, ended, self._deps.planning.policy)
 
-    async def _carry_out_approved(self, planned: PathEnded, approves: Approves) -> None:
+    async def _carry_out_approved(self, planned: PathEnded, approves: PlanApprover) -> None:
         """Ask the user about the plan, and execute the plan that the user returns; nothing if it is refused."""
-        given = self._context.given_tools
+        prior_tools = self._context.prior_tools
         tools = self._evidence.docs(planned.path)
-        draft = drafted(self._context.request, tools, self._evidence.reader, given)
+        draft = draft_plan(self._context.request, tools, self._evidence.reader, prior_tools)
         plan = await approves(
-            self._context.questions.about(
-                draft, compiled(draft, {one.id: one for one in tools}, self._context.given_ids)
+            self._context.questions.build_question(
+                draft, compile_plan(draft, {one.id: one for one in tools}, self._context.prior_tool_ids)
             )
         )
         if plan is None:
-            await self._tell(not_allowed())
+            await self._emit(build_denial_event())
         else:
             await carry_out_plan(self._context, plan, planned)

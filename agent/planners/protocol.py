@@ -5,9 +5,9 @@ All planners use the same policy, retriever, weights and budget.
 
 from typing import Protocol
 
-from agent.budget import Meter
-from agent.search.dfs import SearchDeps, TellStep, Walked
-from agent.search.state import Frontier
+from agent.budget import BudgetMeter
+from agent.search.dfs import EmitStep, SearchDeps, WalkResult
+from agent.search.state import SearchState
 
 
 class Planner(Protocol):
@@ -17,5 +17,11 @@ class Planner(Protocol):
     """
 
     async def __call__(
-        self, request: str, clauses: tuple[str, ...], state: Frontier, deps: SearchDeps, meter: Meter, tell: TellStep
-    ) -> Walked: ...
+        self,
+        request: str,
+        clauses: tuple[str, ...],
+        state: SearchState,
+        deps: SearchDeps,
+        meter: BudgetMeter,
+        emit: EmitStep,
+    ) -> WalkResult: ...

@@ -4,25 +4,25 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
-from agent.plans.compiling import as_document
+from agent.plans.compilation import to_document
 from agent.policy.protocol import Results
 from domain.errors import NotLinearError
 from domain.event import PathEnded, ProgramFailed
 from domain.model import JsonObject
-from domain.plan_document import PlanDocument
+from domain.plan import PlanDocument
 from domain.program import ProgramPlan
 from domain.tool import ToolDoc, ToolId
 
 
-def not_allowed(program: int = 0) -> PathEnded | ProgramFailed:
+def build_denial_event(continued_program: int = 0) -> PathEnded | ProgramFailed:
     """Return the event for a plan that its user did not approve.
 
-    ``program`` is the number of the program whose continuation was refused; 0 if the plan was refused before
+    ``continued_program`` is the number of the program whose continuation was refused; 0 if the plan was refused before
     anything ran.
     """
-    if program:
+    if continued_program:
         return ProgramFailed(
-            number=program, error="what was to come next was not allowed, so it was not run", final=True
+            number=continued_program, error="what was to come next was not allowed, so it was not run", final=True
         )
     return PathEnded(path=(), how="gave_up", reason="its plan was not allowed, so nothing was called")
 
@@ -39,15 +39,15 @@ class PlanQuestion:
     """The plan as a program."""
     document: PlanDocument | None = None
     """Steps of the plan, if steps can express it."""
-    given: tuple[ToolId, ...] = ()
+    earlier_tools: tuple[ToolId, ...] = ()
     """Tools of the earlier steps that the plan builds on."""
-    made: tuple[JsonObject, ...] = ()
+    earlier_arguments: tuple[JsonObject, ...] = ()
     """Arguments that these tools were called with."""
     cell: int = 1
     """Number of the program within the subtask: 1, or more for a program that continues from earlier results."""
 
 
-class Approves(Protocol):
+class PlanApprover(Protocol):
     """Callback that decides on a plan."""
 
     async def __call__(self, question: PlanQuestion) -> ProgramPlan | None:
@@ -64,22 +64,25 @@ class PlanQuestions:
 
     subtask: int
     request: str
-    given: Results = ()
+    earlier_results: Results = ()
     """Results of the earlier steps that the subtask builds on."""
 
-    def about(self, document: PlanDocument | None, plan: ProgramPlan, cell: int = 1) -> PlanQuestion:
+    def build_question(self, document: PlanDocument | None, plan: ProgramPlan, cell: int = 1) -> PlanQuestion:
         """Return the question whether this plan may be carried out."""
-        ids, made = tuple(tool.id for tool, _ in self.given), tuple(result.arguments for _, result in self.given)
-        return PlanQuestion(self.subtask, self.request, plan, document, ids, made, cell)
+        earlier_tools, earlier_arguments = (
+            tuple(tool.id for tool, _ in self.earlier_results),
+            tuple(result.arguments for _, result in self.earlier_results),
+        )
+        return PlanQuestion(self.subtask, self.request, plan, document, earlier_tools, earlier_arguments, cell)
 
-    def about_written(self, plan: ProgramPlan, docs: Mapping[ToolId, ToolDoc], cell: int) -> PlanQuestion:
+    def build_program_question(self, plan: ProgramPlan, docs: Mapping[ToolId, ToolDoc], cell: int) -> PlanQuestion:
         """Return the question whether a program that a model wrote may run.
 
         The first program of a subtask is also shown as steps, if steps can express its calls.
         """
-        given = tuple(tool.id for tool, _ in self.given)
+        earlier_tools = tuple(tool.id for tool, _ in self.earlier_results)
         try:
-            document = as_document(plan, docs, given) if cell == 1 else None
+            document = to_document(plan, docs, earlier_tools) if cell == 1 else None
         except NotLinearError:
             document = None
-        return self.about(document, plan, cell)
+        return self.build_question(document, plan, cell)

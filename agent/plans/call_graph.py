@@ -2,18 +2,18 @@
 
 from collections.abc import Collection, Mapping
 
-from agent.programs.analysis.flow import Flow, Site
-from agent.programs.earlier import EARLIER
-from agent.programs.stops import FILL
+from agent.programs.analysis.program_flow import ProgramFlow, Site
+from agent.programs.program_request import EARLIER
+from agent.programs.sandbox_cell import FILL
 from agent.text import clean
 from domain.model import Model
 from domain.program import Program, ProgramPlan
-from domain.source_text import Expression
+from domain.source_text import SourceExpression
 from domain.tool import ToolDoc, ToolId
 
-MOST = 200
+MAX_CALLS = 200
 """Calls of one program that are reported."""
-_EXPRESSION = 160
+_MAX_EXPRESSION = 160
 
 
 class FedParameter(Model):
@@ -60,41 +60,41 @@ class ProgramCall(Model):
         return tuple(dict.fromkeys(key for one in self.parameters for key in one.calls))
 
 
-def program_calls(
+def collect_program_calls(
     cells: Mapping[int, Program], docs: Mapping[ToolId, ToolDoc], inputs: Collection[str] = ()
 ) -> tuple[ProgramCall, ...]:
     """Return the calls of a program, given as cells by number; nothing if the text cannot be parsed."""
     try:
-        flow = Flow(cells)
+        flow = ProgramFlow(cells)
     except (SyntaxError, ValueError, RecursionError):
         return ()
-    answer = flow.sites_in(flow.answer)
-    reading = _Reading(flow, cells, docs, inputs)
-    return tuple(reading.call(site, answers=site in answer) for site in list(flow.calls)[:MOST])
+    answer = flow.find_sites(flow.answer)
+    reading = _CallReader(flow, cells, docs, inputs)
+    return tuple(reading.read_call(site, answers=site in answer) for site in list(flow.calls)[:MAX_CALLS])
 
 
-def plan_calls(plan: ProgramPlan, docs: Mapping[ToolId, ToolDoc]) -> tuple[ProgramCall, ...]:
+def collect_plan_calls(plan: ProgramPlan, docs: Mapping[ToolId, ToolDoc]) -> tuple[ProgramCall, ...]:
     """Return the calls of a plan, which becomes the first program of a subtask."""
-    return program_calls({1: plan.program}, docs, plan.inputs)
+    return collect_program_calls({1: plan.program}, docs, plan.inputs)
 
 
-class _Reading:
+class _CallReader:
     """Builds the :class:`ProgramCall` of each call site."""
 
     def __init__(
-        self, flow: Flow, cells: Mapping[int, Program], docs: Mapping[ToolId, ToolDoc], inputs: Collection[str]
+        self, flow: ProgramFlow, cells: Mapping[int, Program], docs: Mapping[ToolId, ToolDoc], inputs: Collection[str]
     ) -> None:
         self._flow = flow
         self._cells = cells
         self._docs = docs
         self._inputs = inputs
 
-    def call(self, site: Site, *, answers: bool) -> ProgramCall:
+    def read_call(self, site: Site, *, answers: bool) -> ProgramCall:
         """Return the call at a site."""
         call = self._flow.calls[site]
         tool = self._flow.tools[call.name]
         names = self._cells[site[0]].arguments.get(call.name, {})
-        given = [(names.get(one.name, one.name or "**"), one.value) for one in call.arguments]
+        values = [(names.get(one.name, one.name or "**"), one.value) for one in call.arguments]
         doc = self._docs.get(tool)
         return ProgramCall(
             key=f"{site[0]}:{site[1]}",
@@ -106,20 +106,20 @@ class _Reading:
             repeated=self._flow.is_repeated(site),
             chosen=self._flow.is_conditional(site),
             answers=answers,
-            parameters=tuple(self._parameter(name, value, site) for name, value in given),
+            parameters=tuple(self._read_parameter(name, value, site) for name, value in values),
         )
 
-    def _parameter(self, name: str, value: Expression, site: Site) -> FedParameter:
+    def _read_parameter(self, name: str, value: SourceExpression, site: Site) -> FedParameter:
         """Return a parameter with the calls, inputs and earlier results that its expression depends on."""
-        gathered = self._flow.of([value], self._flow.place(site))
+        gathered = self._flow.trace_values([value], self._flow.find_place(site))
         names = {part.name for part in gathered.parts if part.kind == "name"}
         earlier = {part.number + 1 for part in gathered.parts if part.kind == "item"} | (
             {0} if EARLIER in names else set[int]()
         )
-        sites = sorted(self._flow.sites_in(gathered) - {site})
+        sites = sorted(self._flow.find_sites(gathered) - {site})
         return FedParameter(
             parameter=name,
-            expression=clean(value.code, _EXPRESSION),
+            expression=clean(value.code, _MAX_EXPRESSION),
             calls=tuple(f"{number}:{place}" for number, place in sites),
             inputs=tuple(one for one in self._inputs if one in names),
             earlier=tuple(sorted(earlier)),

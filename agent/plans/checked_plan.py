@@ -8,40 +8,104 @@ import keyword
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any, cast
 
+from jsonschema import Draft202012Validator
+from jsonschema.exceptions import best_match  # pyright: ignore[reportUnknownVariableType]
 from pydantic.types import JsonValue
 
-from agent.execution.validation import value_schema
+from agent.execution.validation import build_value_schema
 from agent.files.given import GivenFiles
-from agent.plans.input_schemas import fault_of_schema
-from agent.plans.parameters import parameter_of, read_values
-from agent.plans.plan_text import unseen_signs
-from agent.programs.analysis.faults import Fault, faults_of_plan
-from agent.programs.analysis.reading import LONGEST, Unreadable, read
+from agent.plans.parameters import build_parameter, read_values
+from agent.programs.analysis.faults import Fault, find_plan_faults
+from agent.programs.analysis.program_reader import MAX_LENGTH, UnreadableProgram, read_program_text
 from agent.programs.analysis.repairs import repair
-from agent.programs.annotations import Definitions, annotation
-from agent.programs.checking import Known, faults_of_text, faults_of_types
-from agent.programs.earlier import EARLIER
-from agent.programs.names import FOUND
+from agent.programs.annotations import TypedDictDefinitions, render_annotation
+from agent.programs.names import PROGRAM_NAMES
+from agent.programs.program_checks import CheckScope, find_text_faults, find_type_faults
+from agent.programs.program_request import EARLIER
 from agent.programs.protocol import Sandbox
-from agent.programs.signatures import PREAMBLE, signatures_of
-from agent.programs.stops import FILL, NAMED
+from agent.programs.sandbox_cell import FILL, NAMED
+from agent.programs.signatures import PREAMBLE, build_named_signatures
 from agent.text import clean
 from domain.model import JsonObject
 from domain.program import Program, ProgramPlan
-from domain.python_source import Place, place_of
+from domain.python_source import Place, get_place
 from domain.source_text import SourceText, parse_source
 from domain.tool import ToolDoc, ToolId
-from graph.shapes import shape_of_schema
+from graph.shapes import read_schema_shape
+
+_INVISIBLE = re.compile(
+    "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\xad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb"
+    "\U000e0000-\U000e007f]"
+)
+"""Control characters, characters without width, bidirectional marks and tags.
+
+Joiners are not among them: many scripts write with them.
+"""
+_MOST = 20
+
+
+def find_invisible_characters(text: str) -> Iterator[tuple[int, int, str]]:
+    """Yield the first such characters: line and column, from 1, and advice."""
+    lines = re.split("\r\n|\r|\n", text)
+    hits = ((number, hit) for number, line in enumerate(lines, start=1) for hit in _INVISIBLE.finditer(line))
+    for _, (line, hit) in zip(range(_MOST), hits, strict=False):
+        code = ord(hit[0])
+        escape = f"\\u{code:04x}" if code <= 0xFFFF else f"\\U{code:08x}"
+        yield (
+            line,
+            hit.start() + 1,
+            f"A sign that is not seen, or that turns what is read (U+{code:04X}): write it as {escape} in a text, or take it out.",
+        )
+
+
+_VALUES = frozenset({"const", "default", "enum", "examples"})
+"""Keywords that hold values, not schemas."""
+_REFERENCES = frozenset({"$dynamicRef", "$ref"})
+
+
+def find_schema_fault(schema: JsonObject) -> str:
+    """Return the fault of a schema as a sentence; empty if there is none."""
+    try:
+        meta = cast("Any", Draft202012Validator)(Draft202012Validator.META_SCHEMA)
+        fault = cast("Any", best_match(meta.iter_errors(schema)))
+        reference = next(_find_references(schema), "")
+    except RecursionError:
+        return "it is nested too deeply: write it more simply."
+    if fault is not None:
+        place = ".".join(str(part) for part in fault.absolute_path)
+        return f"{clean(place, 80)}: {clean(fault.message, 200)}." if place else f"{clean(fault.message, 200)}."
+    return (
+        f"references are not followed ({clean(reference, 80)}): write what it refers to in its place."
+        if reference
+        else ""
+    )
+
+
+def _find_references(schema: JsonValue) -> Iterator[str]:
+    """Yield the targets of all references within a schema, but not within literal values."""
+    match schema:
+        case dict():
+            yield from (value for name, value in schema.items() if name in _REFERENCES and isinstance(value, str))
+            for name, value in schema.items():
+                if name not in _VALUES:
+                    yield from _find_references(value)
+        case list():
+            for value in schema:
+                yield from _find_references(value)
+        case _:
+            return
+
 
 _NO_FILES = GivenFiles()
-LONGEST_PLAN = 5 * LONGEST
+LONGEST_PLAN = 5 * MAX_LENGTH
 """Maximum characters of a text; more than for a model's program, because a plan may hold long values."""
 MOST_INPUTS = 50
 MOST_COMPLAINTS = 50
 _SECONDS = 10.0
 """Time limit of the type check; type errors are not reported if it takes longer."""
-HOST = {
+HOST_DECLARATIONS = {
     EARLIER: f"{EARLIER}: list[Any]",
     FILL: f"def {FILL}() -> Any: ...",
     NAMED: f"def {NAMED}(items: list[Any]) -> Any: ...",
@@ -72,61 +136,63 @@ class CheckedPlan:
     complaints: tuple[PlanComplaint, ...] = ()
 
 
-async def checked(
+async def check_plan(
     text: str,
     inputs: Mapping[str, JsonObject],
     tools: Mapping[str, ToolId],
     docs: Mapping[ToolId, ToolDoc],
     sandbox: Sandbox,
-    given: Sequence[ToolId] = (),
+    earlier_tools: Sequence[ToolId] = (),
     *,
     values: Mapping[str, JsonValue] | None = None,
     files: GivenFiles = _NO_FILES,
 ) -> CheckedPlan:
     """Check the text of a plan and return the plan with all complaints.
 
-    ``tools`` are the functions that the text may call, ``given`` the steps whose results are ``earlier``,
+    ``tools`` are the functions that the text may call, ``earlier_tools`` the steps whose results are ``earlier``,
     ``values`` the values of its inputs as far as they are known, and ``files`` the files that its run was given.
     """
     there = {name: docs[tool] for name, tool in tools.items() if tool in docs}
-    told = dict(values or {})
-    plan = ProgramPlan(program=Program(text=text, tools=dict(tools)), inputs=dict(inputs), values=told)
-    readable = await asyncio.to_thread(read, text, LONGEST_PLAN)
-    unseen = [PlanComplaint(said, line, column) for line, column, said in unseen_signs(text[:LONGEST_PLAN])]
+    input_values = dict(values or {})
+    plan = ProgramPlan(program=Program(text=text, tools=dict(tools)), inputs=dict(inputs), values=input_values)
+    readable = await asyncio.to_thread(read_program_text, text, LONGEST_PLAN)
+    unseen = [
+        PlanComplaint(said, line, column) for line, column, said in find_invisible_characters(text[:LONGEST_PLAN])
+    ]
     # The parser sees the text without its leading empty lines; line numbers for people count them.
-    above = text[: len(text) - len(text.lstrip("\r\n"))].replace("\r\n", "\n").count("\n")
-    if isinstance(readable, Unreadable):
+    lines_above = text[: len(text) - len(text.lstrip("\r\n"))].replace("\r\n", "\n").count("\n")
+    if isinstance(readable, UnreadableProgram):
         words = set(re.findall(r"\w+", text))
         there = {name: tool for name, tool in tools.items() if name in words}
         plan = plan.model_copy(update={"program": plan.program.model_copy(update={"tools": there})})
-        line = readable.line + above if readable.line else 0
+        line = readable.line + lines_above if readable.line else 0
         complaint = PlanComplaint(
             readable.complaint.replace(f"Line {readable.line} ", "This ", 1), line, readable.column
         )
-        return CheckedPlan(plan, (complaint, *unseen, *_of_inputs(inputs, told, frozenset(inputs), tools)))
-    checking = _Checking(there, inputs, tools, files)
-    known = checking.known
-    text, whence = repair(readable, known.tools, known.there, answers=False)
+        return CheckedPlan(plan, (complaint, *unseen, *_check_inputs(inputs, input_values, frozenset(inputs), tools)))
+    checking = _PlanChecker(there, inputs, tools, files)
+    known = checking.vocabulary
+    text, original_places = repair(readable, known.tools, known.available_names, ends_in_answer=False)
     source = parse_source(text)
-    faults = [*checking.faults(source, len(given)), *_gone(source, tools, there)]
+    faults = [*checking.find_faults(source, len(earlier_tools)), *_find_missing_tools(source, tools, there)]
     lines = {line for (line, _), _ in faults}
     # A line that already has a fault gets no second complaint about its types.
-    faults += [one for one in await _of_types(source, checking.known, sandbox) if one[0][0] not in lines]
+    faults += [one for one in await _find_type_faults(source, checking.vocabulary, sandbox) if one[0][0] not in lines]
     names = source.uses
-    functions = {name: one for name, one in checking.known.tools.items() if name in names}
+    functions = {name: one for name, one in checking.vocabulary.tools.items() if name in names}
     program = Program(
         text=text,
         tools={name: one.tool for name, one in functions.items()},
         arguments={name: dict(one.arguments) for name, one in functions.items()},
         stubs="\n".join((PREAMBLE, *(one.stub for one in functions.values()))),
     )
-    complaints = unseen + [_complaint(readable, fault, whence, above) for fault in faults]
-    complaints += _of_inputs(inputs, told, names, tools)
+    complaints = unseen + [_build_complaint(readable, fault, original_places, lines_above) for fault in faults]
+    complaints += _check_inputs(inputs, input_values, names, tools)
     complaints.sort(key=lambda one: (one.line, one.column))
     return CheckedPlan(plan.model_copy(update={"program": program}), tuple(complaints[:MOST_COMPLAINTS]))
 
 
-class _Checking:
+class _PlanChecker:
     """Names that a text may use, and the faults that can be found without types."""
 
     def __init__(
@@ -141,65 +207,69 @@ class _Checking:
         for number, (name, schema) in enumerate(inputs.items()):
             # Inputs with unusable names are reported by :func:`_of_inputs`; declaring them would break the type
             # check.
-            if name.isidentifier() and not keyword.iskeyword(name) and name not in {*FOUND, *tools}:
-                writer = Definitions(f"input_{number}_in", optional=True)
-                kind = annotation(shape_of_schema(value_schema(parameter_of(name, schema))), writer)
+            if name.isidentifier() and not keyword.iskeyword(name) and name not in {*PROGRAM_NAMES, *tools}:
+                writer = TypedDictDefinitions(f"input_{number}_in", optional=True)
+                kind = render_annotation(read_schema_shape(build_value_schema(build_parameter(name, schema))), writer)
                 declared += [*writer.lines, f"{name}: {kind}"]
                 names.append(name)
         types, definitions = files.declared()
-        given = {name: kind for name, kind in types.items() if name not in {*names, *tools}}
-        self.known = Known(
-            signatures_of(functions),
+        file_types = {name: kind for name, kind in types.items() if name not in {*names, *tools}}
+        self.vocabulary = CheckScope(
+            build_named_signatures(functions),
             functions,
-            given,
-            "\n" + "\n".join((*HOST.values(), *declared)),
-            frozenset((*HOST, *names, *tools)),
+            file_types,
+            "\n" + "\n".join((*HOST_DECLARATIONS.values(), *declared)),
+            frozenset((*HOST_DECLARATIONS, *names, *tools)),
             definitions,
         )
 
-    def faults(self, source: SourceText, given: int) -> Iterator[Fault]:
-        """Yield all faults that can be found without types; ``given`` is the number of earlier results."""
-        yield from faults_of_text(source, self.known)
-        yield from faults_of_plan(source, self.known.tools, given)
+    def find_faults(self, source: SourceText, earlier_results: int) -> Iterator[Fault]:
+        """Yield all faults that can be found without types; ``earlier_results`` is the number of earlier results."""
+        yield from find_text_faults(source, self.vocabulary)
+        yield from find_plan_faults(source, self.vocabulary.tools, earlier_results)
 
 
-def _gone(source: SourceText, tools: Mapping[str, ToolId], there: Mapping[str, ToolDoc]) -> Iterator[Fault]:
+def _find_missing_tools(
+    source: SourceText, tools: Mapping[str, ToolId], available: Mapping[str, ToolDoc]
+) -> Iterator[Fault]:
     """Yield a fault for each call of a function whose tool is no longer indexed."""
     for call in source.calls:
-        if call.name in tools and call.name not in there:
+        if call.name in tools and call.name not in available:
             gone = clean(tools[call.name], 120)
             yield (
-                place_of(call.node),
+                get_place(call.node),
                 f"The tool of `{call.name}` is not there: take the call out, or index {gone}.",
             )
 
 
-async def _of_types(source: SourceText, known: Known, sandbox: Sandbox) -> list[Fault]:
+async def _find_type_faults(source: SourceText, vocabulary: CheckScope, sandbox: Sandbox) -> list[Fault]:
     """Return the type errors of a text; nothing if the check takes too long."""
     try:
         async with asyncio.timeout(_SECONDS):
-            return await faults_of_types(source, known, sandbox)
+            return await find_type_faults(source, vocabulary, sandbox)
     except TimeoutError:
         return []
 
 
-def _complaint(text: str, fault: Fault, whence: Mapping[Place, Place], above: int) -> PlanComplaint:
+def _build_complaint(
+    text: str, fault: Fault, original_places: Mapping[Place, Place], lines_above: int
+) -> PlanComplaint:
     """Return a fault with its place in the text as it was edited.
 
-    ``whence`` maps places of the repaired text to those of the edited one; ``above`` is the number of leading empty
+    ``original_places`` maps places of the repaired text to those of the edited one; ``lines_above`` is the number of leading empty
     lines.
     """
-    place, said = fault
-    line, offset = whence.get(place, place)
+    place, message = fault
+    line, offset = original_places.get(place, place)
     lines = text.split("\n")
     if not 0 < line <= len(lines):
-        return PlanComplaint(said)
+        return PlanComplaint(message)
     # The parser counts columns in UTF-8 bytes, people count characters.
     column = len(lines[line - 1].encode()[:offset].decode(errors="ignore")) + 1
-    return PlanComplaint(said, line + above, column)
+    return PlanComplaint(message, line + lines_above, column)
 
 
-def _of_inputs(
+def _check_inputs(
     inputs: Mapping[str, JsonObject], values: JsonObject, names: frozenset[str], tools: Mapping[str, ToolId]
 ) -> Iterator[PlanComplaint]:
     """Yield complaints about the inputs themselves: their names, JSON Schemas, defaults and values."""
@@ -207,19 +277,19 @@ def _of_inputs(
         yield PlanComplaint(f"A plan has at most {MOST_INPUTS} inputs; this one has {len(inputs)}.")
         return
     for name in inputs:
-        told = clean(name, 80)
+        shown_name = clean(name, 80)
         if not name.isidentifier() or keyword.iskeyword(name):
-            yield PlanComplaint(f"{told} is no name that a text can have: letters, digits and _.", input=name)
-        elif name in FOUND or name in tools:
-            yield PlanComplaint(f"{told} is the name of something else: choose another one.", input=name)
+            yield PlanComplaint(f"{shown_name} is no name that a text can have: letters, digits and _.", input=name)
+        elif name in PROGRAM_NAMES or name in tools:
+            yield PlanComplaint(f"{shown_name} is the name of something else: choose another one.", input=name)
         elif name not in names:
-            yield PlanComplaint(f"The text does not use the input {told}: use it, or take it out.", input=name)
-        if wrong := fault_of_schema(inputs[name]):
-            yield PlanComplaint(f"The JSON Schema of {told} cannot be used: {wrong}", input=name)
+            yield PlanComplaint(f"The text does not use the input {shown_name}: use it, or take it out.", input=name)
+        if wrong := find_schema_fault(inputs[name]):
+            yield PlanComplaint(f"The JSON Schema of {shown_name} cannot be used: {wrong}", input=name)
     defaults = {name: schema["default"] for name, schema in inputs.items() if "default" in schema}
     for name in values.keys() - inputs.keys():
         yield PlanComplaint(f"There is no input {clean(name, 80)} for the value that is given for it.", input=name)
-    for what, given in (("default", defaults), ("value", {**values})):
-        known = {name: inputs[name] for name in given if name in inputs}
-        for name, said in read_values(known, {name: given[name] for name in known})[1]:
-            yield PlanComplaint(f"The {what} of {clean(name, 80)} does not fit: {said}", input=name)
+    for kind, kind_values in (("default", defaults), ("value", {**values})):
+        known = {name: inputs[name] for name in kind_values if name in inputs}
+        for name, message in read_values(known, {name: kind_values[name] for name in known})[1]:
+            yield PlanComplaint(f"The {kind} of {clean(name, 80)} does not fit: {message}", input=name)

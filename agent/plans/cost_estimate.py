@@ -4,19 +4,19 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from agent.compression.compress import LIMIT
-from agent.plans.dry_run import Tried
+from agent.plans.dry_run import DryRunResult
 from domain.tool import ToolDoc, ToolId
 
 _CHARACTERS = 4
 """Characters of English or JSON per token, roughly."""
 _INSTRUCTIONS = 500
 """Tokens of the instructions that go with each question."""
-_SAID = {"arguments": 120, "answer": 250}
+_ANSWER_TOKENS = {"arguments": 120, "answer": 250}
 """Tokens of a model's answer, by the purpose of the question."""
 
 
 @dataclass(frozen=True, slots=True)
-class Price:
+class ModelPrice:
     """Price per million tokens."""
 
     prompt: float
@@ -24,7 +24,7 @@ class Price:
 
 
 @dataclass(frozen=True, slots=True)
-class Expected:
+class CostEstimate:
     """Estimated use of a model."""
 
     model_calls: int
@@ -39,27 +39,29 @@ class Expected:
         return self.prompt_tokens + self.completion_tokens
 
 
-def expected(
-    tried: Tried, docs: Mapping[ToolId, ToolDoc], *, model: bool, phrases: bool, price: Price | None
-) -> Expected:
+def estimate_cost(
+    trial: DryRunResult, docs: Mapping[ToolId, ToolDoc], *, model: bool, phrases: bool, price: ModelPrice | None
+) -> CostEstimate:
     """Estimate the cost of a plan from its dry run.
 
     A model is asked for arguments by each call that leaves some open, and for the answer if the program has none of
     its own or if its answer is rephrased (``phrases``). Without a ``model`` nothing is asked.
     """
     questions: list[tuple[str, int]] = []
-    shown = 0
-    for call in tried.calls:
+    shown_characters = 0
+    for call in trial.calls:
         if call.found or call.missing:
-            questions.append(("arguments", shown + len(docs[call.tool].model_dump_json(exclude_defaults=True))))
-        shown += min(len(call.response), LIMIT)
-    if not tried.speaks:
-        questions.append(("answer", shown))
-    elif phrases and tried.says is not None and tried.says.answered != "no":
-        questions.append(("answer", len(tried.says.answer)))
+            questions.append(
+                ("arguments", shown_characters + len(docs[call.tool].model_dump_json(exclude_defaults=True)))
+            )
+        shown_characters += min(len(call.response), LIMIT)
+    if not trial.speaks:
+        questions.append(("answer", shown_characters))
+    elif phrases and trial.says is not None and trial.says.answered != "no":
+        questions.append(("answer", len(trial.says.answer)))
     if not model:
-        return Expected(0, 0, 0, None if price is None else 0.0)
+        return CostEstimate(0, 0, 0, None if price is None else 0.0)
     prompt = sum(_INSTRUCTIONS + characters // _CHARACTERS for _, characters in questions)
-    completion = sum(_SAID[purpose] for purpose, _ in questions)
+    completion = sum(_ANSWER_TOKENS[purpose] for purpose, _ in questions)
     cost = None if price is None else (prompt * price.prompt + completion * price.completion) / 1_000_000
-    return Expected(len(questions), prompt, completion, cost)
+    return CostEstimate(len(questions), prompt, completion, cost)

@@ -4,23 +4,34 @@ Nothing that differs is left out.
 """
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
+from typing import Literal
 
 from pydantic.types import JsonValue
 
+from agent.plans.compilation import has_own_answer, to_document
+from agent.plans.inputs import build_shown_schemas
+from agent.plans.literals import to_expression
+from agent.programs.analysis.canonical_form import iterate_bare_statements
+from agent.programs.analysis.program_flow import ProgramFlow
 from agent.text import clean
+from domain.errors import NotLinearError
 from domain.model import JsonObject
-from domain.plan_document import PlanDocument, PlannedStep
+from domain.plan import PlanDocument, PlannedStep
+from domain.program import Program, ProgramPlan
+from domain.python_source import unparse
+from domain.source_text import SourceStatement, SourceText, parse_source
+from domain.tool import ToolDoc, ToolId
 
-_SHOWN = 160
+_MAX_SHOWN = 160
 _BEFORE = 30
 """Characters of the common beginning that are shown before the first difference of two long values."""
 
 
 @dataclass(frozen=True, slots=True)
-class Difference:
+class PlanDifference:
     """A difference between two plans."""
 
     step: int | None
@@ -36,7 +47,7 @@ class Difference:
 
 
 @dataclass(frozen=True, slots=True)
-class _Pair:
+class _StepPair:
     """A step that both plans have."""
 
     number: int
@@ -46,70 +57,85 @@ class _Pair:
     """Number in the newer plan of each step of the older one."""
 
 
-def differences(before: PlanDocument, after: PlanDocument) -> tuple[Difference, ...]:
+def compare_documents(before: PlanDocument, after: PlanDocument) -> tuple[PlanDifference, ...]:
     """Return the differences in the order of the newer plan's steps, those of the plans' parameters last."""
-    found: list[Difference] = []
+    changes: list[PlanDifference] = []
     tools, newer = [step.tool for step in before.steps], [step.tool for step in after.steps]
     pairs: list[tuple[int, int]] = []
     for kind, start, end, start_after, end_after in SequenceMatcher(None, tools, newer, autojunk=False).get_opcodes():
         if kind == "equal":
             pairs += zip(range(start, end), range(start_after, end_after), strict=True)
         else:
-            found += [_gone(number, before.steps[number - 1]) for number in range(start + 1, end + 1)]
-            found += [_new(number, after.steps[number - 1]) for number in range(start_after + 1, end_after + 1)]
+            changes += [
+                _describe_removed_step(number, before.steps[number - 1]) for number in range(start + 1, end + 1)
+            ]
+            changes += [
+                _describe_added_step(number, after.steps[number - 1])
+                for number in range(start_after + 1, end_after + 1)
+            ]
     moved = {own + 1: other + 1 for own, other in pairs}
     for own, other in pairs:
-        found += _within(_Pair(other + 1, before.steps[own], after.steps[other], moved))
-    found.sort(key=lambda one: one.step or 0)
-    return (*found, *of_parameters(before.parameters, after.parameters))
+        changes += _compare_step(_StepPair(other + 1, before.steps[own], after.steps[other], moved))
+    changes.sort(key=lambda one: one.step or 0)
+    return (*changes, *compare_parameters(before.parameters, after.parameters))
 
 
-def _gone(number: int, step: PlannedStep) -> Difference:
+def _describe_removed_step(number: int, step: PlannedStep) -> PlanDifference:
     """Return the difference for a step that was removed."""
-    return Difference(number, f"Step {number} is gone: it called {_call(step)}.", before=step.model_dump(mode="json"))
+    return PlanDifference(
+        number, f"Step {number} is gone: it called {_format_call(step)}.", before=step.model_dump(mode="json")
+    )
 
 
-def _new(number: int, step: PlannedStep) -> Difference:
+def _describe_added_step(number: int, step: PlannedStep) -> PlanDifference:
     """Return the difference for a step that was added."""
-    return Difference(number, f"Step {number} is new: it calls {_call(step)}.", after=step.model_dump(mode="json"))
+    return PlanDifference(
+        number, f"Step {number} is new: it calls {_format_call(step)}.", after=step.model_dump(mode="json")
+    )
 
 
-def _call(step: PlannedStep) -> str:
+def _format_call(step: PlannedStep) -> str:
     """Return a step's call for people."""
-    values = [f"{clean(name, 60)} = {_words(value)}" for name, value in _values(step, {}).items()]
+    values = [f"{clean(name, 60)} = {_format_source(value)}" for name, value in _collect_sources(step, {}).items()]
     return clean(step.tool, 200) + (f" with {', '.join(values)}" if values else "")
 
 
-def _within(pair: _Pair) -> Iterator[Difference]:
+def _compare_step(pair: _StepPair) -> Iterator[PlanDifference]:
     """Yield differences in the arguments of a step that both plans have."""
-    before, after = _values(pair.before, pair.moved), _values(pair.after, {})
+    before, after = _collect_sources(pair.before, pair.moved), _collect_sources(pair.after, {})
     step = f"Step {pair.number} ({clean(pair.after.tool.rpartition('/')[2], 80)})"
     for name in dict.fromkeys((*before, *after)):
-        told, old, new = clean(name, 80), before.get(name), after.get(name)
+        shown_name, old, new = clean(name, 80), before.get(name), after.get(name)
         if name not in after:
-            yield Difference(pair.number, f"{step}: {told} is left open; it was {_words(old)}.", before=old)
+            yield PlanDifference(
+                pair.number, f"{step}: {shown_name} is left open; it was {_format_source(old)}.", before=old
+            )
         elif name not in before:
-            yield Difference(pair.number, f"{step}: {told} is {_words(new)}; it was left open.", after=new)
+            yield PlanDifference(
+                pair.number, f"{step}: {shown_name} is {_format_source(new)}; it was left open.", after=new
+            )
         elif json.dumps(old, sort_keys=True) != json.dumps(new, sort_keys=True):
-            shown = apart(_words(old, whole=True), _words(new, whole=True))
-            yield Difference(pair.number, f"{step}: {told} is {shown[1]} instead of {shown[0]}.", old, new)
+            excerpts = excerpt_difference(_format_source(old, uncut=True), _format_source(new, uncut=True))
+            yield PlanDifference(
+                pair.number, f"{step}: {shown_name} is {excerpts[1]} instead of {excerpts[0]}.", old, new
+            )
 
 
-def _values(step: PlannedStep, moved: Mapping[int, int]) -> dict[str, JsonValue]:
+def _collect_sources(step: PlannedStep, moved: Mapping[int, int]) -> dict[str, JsonValue]:
     """Return the source of each parameter's value.
 
     References to steps are numbered as in the newer plan, so that a renumbered step is no difference.
     """
-    fixed: dict[str, JsonValue] = {name: {"value": value} for name, value in step.arguments.items()}
-    named: dict[str, JsonValue] = {name: {"named": own} for name, own in step.named.items()}
-    takes: dict[str, JsonValue] = {
+    fixed_sources: dict[str, JsonValue] = {name: {"value": value} for name, value in step.arguments.items()}
+    named_sources: dict[str, JsonValue] = {name: {"named": own} for name, own in step.named.items()}
+    take_sources: dict[str, JsonValue] = {
         name: {"step": moved.get(take.step, take.step), "field": take.field} for name, take in step.takes.items()
     }
-    return {**fixed, **named, **takes}
+    return {**fixed_sources, **named_sources, **take_sources}
 
 
-def _words(source: JsonValue, *, whole: bool = False) -> str:
-    """Return a value's source for people, uncut if ``whole``."""
+def _format_source(source: JsonValue, *, uncut: bool = False) -> str:
+    """Return a value's source for people, uncut if ``uncut``."""
     match source:
         case {"value": value}:
             text = json.dumps(value, ensure_ascii=not str(value).isprintable())
@@ -119,12 +145,12 @@ def _words(source: JsonValue, *, whole: bool = False) -> str:
             text = f"what step {number} gave" + (f" at {field}" if field else "")
         case _:
             text = json.dumps(source, ensure_ascii=False)
-    return text if whole else _cut(text)
+    return text if uncut else _cut(text)
 
 
-def apart(before: str, after: str) -> tuple[str, str]:
+def excerpt_difference(before: str, after: str) -> tuple[str, str]:
     """Return two texts, shortened so that their first difference is visible."""
-    if len(before) <= _SHOWN and len(after) <= _SHOWN:
+    if len(before) <= _MAX_SHOWN and len(after) <= _MAX_SHOWN:
         return before, after
     common = next((at for at, pair in enumerate(zip(before, after, strict=False)) if pair[0] != pair[1]), None)
     start = max(0, (min(len(before), len(after)) if common is None else common) - _BEFORE)
@@ -133,17 +159,210 @@ def apart(before: str, after: str) -> tuple[str, str]:
 
 
 def _cut(text: str) -> str:
-    return text if len(text) <= _SHOWN else text[: _SHOWN - 1] + "…"
+    return text if len(text) <= _MAX_SHOWN else text[: _MAX_SHOWN - 1] + "…"
 
 
-def of_parameters(before: Mapping[str, JsonObject], after: Mapping[str, JsonObject]) -> Iterator[Difference]:
+def compare_parameters(before: Mapping[str, JsonObject], after: Mapping[str, JsonObject]) -> Iterator[PlanDifference]:
     """Yield differences in the parameters of two plans and in their JSON Schemas."""
     for name in dict.fromkeys((*before, *after)):
-        old, new, told = before.get(name), after.get(name), clean(name, 80)
+        old, new, shown_name = before.get(name), after.get(name), clean(name, 80)
         if new is None:
-            yield Difference(None, f"It asks for {told} no more.", before=old)
+            yield PlanDifference(None, f"It asks for {shown_name} no more.", before=old)
         elif old is None:
-            yield Difference(None, f"It asks for {told} as well.", after=new)
+            yield PlanDifference(None, f"It asks for {shown_name} as well.", after=new)
         elif json.dumps(old, sort_keys=True) != json.dumps(new, sort_keys=True):
-            shown = apart(json.dumps(old), json.dumps(new))
-            yield Difference(None, f"What {told} may be is {shown[1]} instead of {shown[0]}.", old, new)
+            excerpts = excerpt_difference(json.dumps(old), json.dumps(new))
+            yield PlanDifference(None, f"What {shown_name} may be is {excerpts[1]} instead of {excerpts[0]}.", old, new)
+
+
+_LONGEST = 300
+"""Maximum characters of a line or expression that are shown."""
+_CONTEXT_LINES = 2
+"""Unchanged lines that are shown around changed ones."""
+_MOST = 5_000
+"""Lines of a text that are compared."""
+
+
+@dataclass(frozen=True, slots=True)
+class TextLine:
+    """A line of a comparison of two texts."""
+
+    kind: Literal["same", "gone", "new", "skipped"]
+    """``skipped`` stands for unchanged lines that are not shown."""
+    text: str
+    before: int = 0
+    """Line number in the older text, from 1; 0 if it is not there."""
+    after: int = 0
+    """Line number in the newer text, from 1; 0 if it is not there."""
+
+
+def compare_plans(
+    before: ProgramPlan, after: ProgramPlan, docs: Mapping[ToolId, ToolDoc]
+) -> tuple[PlanDifference, ...]:
+    """Return all differences: by steps if these express both plans, else by calls in the order of the newer text."""
+    try:
+        changes = _compare_steps(before, after, docs) or _compare_texts(before, after)
+    except (SyntaxError, ValueError, RecursionError):
+        changes = [*compare_parameters(build_shown_schemas(before), build_shown_schemas(after))]
+    changes += _compare_values(before, after)
+    if not changes and before.program.text != after.program.text:
+        return (PlanDifference(None, "Its text is written otherwise, and does the same.", None, None),)
+    return tuple(changes)
+
+
+def diff_lines(before: str, after: str) -> tuple[TextLine, ...]:
+    """Return the lines that differ, with those around them."""
+    old, new = before.split("\n")[:_MOST], after.split("\n")[:_MOST]
+    diff: list[TextLine] = []
+    at = 0
+    for group in SequenceMatcher(None, old, new, autojunk=False).get_grouped_opcodes(_CONTEXT_LINES):
+        if group[0][1] > at:
+            diff.append(TextLine("skipped", ""))
+        for kind, start, end, start_after, end_after in group:
+            if kind == "equal":
+                places = zip(range(start, end), range(start_after, end_after), strict=True)
+                diff += [TextLine("same", _shorten_line(old[one]), one + 1, other + 1) for one, other in places]
+            else:
+                diff += [TextLine("gone", _shorten_line(old[one]), before=one + 1) for one in range(start, end)]
+                diff += [
+                    TextLine("new", _shorten_line(new[one]), after=one + 1) for one in range(start_after, end_after)
+                ]
+        at = group[-1][2]
+    if diff and at < len(old):
+        diff.append(TextLine("skipped", ""))
+    return tuple(diff)
+
+
+def _shorten_line(text: str) -> str:
+    return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"
+
+
+def _compare_steps(before: ProgramPlan, after: ProgramPlan, docs: Mapping[ToolId, ToolDoc]) -> list[PlanDifference]:
+    """Return the differences by steps; none if steps cannot express all that both plans do."""
+    if has_own_answer(before.program) or has_own_answer(after.program):
+        return []
+    try:
+        return [*compare_documents(to_document(before, docs), to_document(after, docs))]
+    except NotLinearError:
+        return []
+
+
+@dataclass(frozen=True, slots=True)
+class _TextCall:
+    """A call of a text."""
+
+    function: str
+    tool: ToolId
+    line: int
+    values: Mapping[str, str]
+    """Expressions in the text by the parameters of the tool."""
+
+    @property
+    def description(self) -> str:
+        """Text of the call for people."""
+        values = [f"{clean(name, 60)} = {clean(value, 160)}" for name, value in self.values.items()]
+        return clean(self.tool, 200) + (f" with {', '.join(values)}" if values else "")
+
+
+def _compare_texts(before: ProgramPlan, after: ProgramPlan) -> list[PlanDifference]:
+    """Return the differences of calls, other statements, answers and inputs."""
+    old, new = _collect_calls(before.program), _collect_calls(after.program)
+    changes: list[PlanDifference] = []
+    tools, newer = [call.tool for call in old], [call.tool for call in new]
+    for kind, start, end, start_after, end_after in SequenceMatcher(None, tools, newer, autojunk=False).get_opcodes():
+        if kind == "equal":
+            for one, other in zip(old[start:end], new[start_after:end_after], strict=True):
+                changes += _compare_call(one, other)
+            continue
+        changes += [_build_difference(one, f"is gone: it called {one.description}") for one in old[start:end]]
+        changes += [_build_difference(one, f"is new: it calls {one.description}") for one in new[start_after:end_after]]
+    changes += _compare_lines(_collect_statements(before.program), _collect_statements(after.program))
+    changes.sort(key=lambda one: one.line or 0)
+    return [
+        *changes,
+        *_compare_answers(before.program, after.program),
+        *compare_parameters(build_shown_schemas(before), build_shown_schemas(after)),
+    ]
+
+
+def _collect_calls(program: Program) -> list[_TextCall]:
+    calls: list[_TextCall] = []
+    for call in ProgramFlow({1: program}).calls.values():
+        names = program.arguments.get(call.name, {})
+        values = {names.get(one.name, one.name or "**"): one.value.code for one in call.arguments}
+        calls.append(_TextCall(call.name, program.tools[call.name], call.line, values))
+    return calls
+
+
+def _collect_statements(program: Program) -> list[tuple[int, str]]:
+    """Return the statements of a text besides its calls and its answer, by line.
+
+    Parts that other differences report are left out.
+    """
+    source = parse_source(program.text)
+    answer = _find_answer(source, program)
+    return sorted((one.line, text) for one, text in iterate_bare_statements(source, program.tools) if one is not answer)
+
+
+def _compare_lines(before: Sequence[tuple[int, str]], after: Sequence[tuple[int, str]]) -> Iterator[PlanDifference]:
+    """Yield the differences of other statements."""
+    texts, newer = [text for _, text in before], [text for _, text in after]
+    for kind, start, end, start_after, end_after in SequenceMatcher(None, texts, newer, autojunk=False).get_opcodes():
+        if kind == "equal":
+            continue
+        old, new = "; ".join(texts[start:end]), "; ".join(newer[start_after:end_after])
+        line = after[start_after][0] if new else before[start][0]
+        (was, now), both = excerpt_difference(old, new), bool(old and new)
+        message = f"`{now}` instead of `{was}`" if both else f"`{now}` is new" if new else f"`{was}` is gone"
+        yield PlanDifference(None, f"Line {line}: {message}.", old or None, new or None, line)
+
+
+def _compare_call(before: _TextCall, after: _TextCall) -> Iterator[PlanDifference]:
+    """Yield the differences in the arguments of a call that both texts have."""
+    for name in dict.fromkeys((*before.values, *after.values)):
+        shown_name, old, new = clean(name, 80), before.values.get(name), after.values.get(name)
+        if new is None:
+            yield _build_difference(after, f"{shown_name} is left out; it was {_clean_value(old)}", old)
+        elif old is None:
+            yield _build_difference(after, f"{shown_name} is {_clean_value(new)}; it was left out", None, new)
+        elif old != new:
+            excerpts = excerpt_difference(old, new)
+            yield _build_difference(after, f"{shown_name} is {excerpts[1]} instead of {excerpts[0]}", old, new)
+
+
+def _build_difference(
+    call: _TextCall, message: str, before: JsonValue = None, after: JsonValue = None
+) -> PlanDifference:
+    """Return a difference about a call."""
+    return PlanDifference(None, f"Line {call.line} ({clean(call.function, 80)}): {message}.", before, after, call.line)
+
+
+def _clean_value(text: str | None) -> str:
+    return clean(text or "", 160)
+
+
+def _compare_answers(before: Program, after: Program) -> Iterator[PlanDifference]:
+    """Yield the difference of the programs' own answers."""
+    old, new = (
+        "" if one is None else unparse(one.node)
+        for one in (_find_answer(parse_source(one.text), one) for one in (before, after))
+    )
+    if old != new:
+        excerpts = excerpt_difference(old or "nothing of its own", new or "nothing of its own")
+        yield PlanDifference(None, f"What it says at its end is {excerpts[1]} instead of {excerpts[0]}.", old, new)
+
+
+def _find_answer(source: SourceText, program: Program) -> SourceStatement | None:
+    """Return the statement that is the program's answer; None if it has none of its own."""
+    outermost = [one for one in source.statements if one.outermost]
+    return outermost[-1] if outermost and has_own_answer(program) else None
+
+
+def _compare_values(before: ProgramPlan, after: ProgramPlan) -> Iterator[PlanDifference]:
+    """Yield differences in the values of inputs that both plans have."""
+    for name in before.inputs.keys() & after.inputs.keys() & (before.values.keys() | after.values.keys()):
+        old, new = (to_expression(one.values[name]) if name in one.values else "left out" for one in (before, after))
+        if old != new:
+            excerpts = excerpt_difference(old, new)
+            message = f"The value of {clean(name, 80)} is {excerpts[1]} instead of {excerpts[0]}."
+            yield PlanDifference(None, message, before.values.get(name), after.values.get(name))

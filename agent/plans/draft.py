@@ -3,26 +3,28 @@
 from collections.abc import Sequence
 
 from agent.request_reader import RequestReader
-from domain.plan_document import PlanDocument, PlannedStep, Take
+from domain.plan import PlanDocument, PlannedStep, Take
 from domain.tool import ToolDoc
 
 
-def drafted(
-    request: str, tools: Sequence[ToolDoc], reader: RequestReader, given: Sequence[ToolDoc] = ()
+def draft_plan(
+    request: str, tools: Sequence[ToolDoc], reader: RequestReader, earlier_tools: Sequence[ToolDoc] = ()
 ) -> PlanDocument:
     """Return a plan with the values that the request names and the fields of earlier documented answers that fit.
 
-    Values that neither supplies are left open. ``given`` are the tools of other subtasks' steps, which come first.
+    Values that neither supplies are left open. ``earlier_tools`` are the tools of other subtasks' steps, which come first.
     """
-    path = [*given, *tools]
+    path = [*earlier_tools, *tools]
     return PlanDocument(
-        steps=tuple(_step(request, tool, path[: len(given) + at], reader) for at, tool in enumerate(tools))
+        steps=tuple(
+            _draft_step(request, tool, path[: len(earlier_tools) + at], reader) for at, tool in enumerate(tools)
+        )
     )
 
 
-def _step(request: str, tool: ToolDoc, before: Sequence[ToolDoc], reader: RequestReader) -> PlannedStep:
+def _draft_step(request: str, tool: ToolDoc, before: Sequence[ToolDoc], reader: RequestReader) -> PlannedStep:
     """Return one step; a field of an earlier answer takes precedence over a value of the request."""
-    feeds = reader.fillable(tool, request, before).feeds
+    feeds = reader.check_inputs(tool, request, before).feeds
     takes = {feed.parameter: Take(step=feed.step, field=feed.field) for feed in feeds}
-    known = {name: value for name, value in reader.known_values(request, tool).items() if name not in takes}
-    return PlannedStep(tool=tool.id, arguments=known, takes=takes)
+    known_values = {name: value for name, value in reader.find_known_values(request, tool).items() if name not in takes}
+    return PlannedStep(tool=tool.id, arguments=known_values, takes=takes)

@@ -13,24 +13,34 @@ from typing import Literal
 from pydantic.types import JsonValue
 
 from agent.execution.executor import Executor
-from agent.execution.validation import checked
-from agent.plans.compiling import speaks
-from agent.policy.protocol import Arguments, Policy
-from agent.programs.analysis.watched_text import WatchedText, watched
-from agent.programs.answers import answer_of
-from agent.programs.looks import sample
+from agent.execution.validation import check_arguments
+from agent.plans.compilation import has_own_answer
+from agent.policy.protocol import CallArguments, Policy
+from agent.programs.analysis.instrumented_text import InstrumentedText, instrument_text
+from agent.programs.answers import to_answer
 from agent.programs.open_values import NamedItems, OpenValues
-from agent.programs.protocol import Broken, Failure, Looking, PendingCall, Returned, Sandbox, Session, Stop, Waiting
-from agent.programs.verdict import Claim, claim_of
+from agent.programs.protocol import (
+    CallFailure,
+    CellStop,
+    LookRequest,
+    PendingCall,
+    PendingCalls,
+    ProgramError,
+    ReturnedValue,
+    Sandbox,
+    SandboxSession,
+)
+from agent.programs.value_previews import render_sample
+from agent.programs.verdict import ProgramClaim, parse_claim
 from domain.errors import FootpathError
 from domain.model import JsonObject
 from domain.plan import StepResult
 from domain.program import Program, ProgramPlan
-from domain.python_source import line_starts
+from domain.python_source import find_line_starts
 from domain.source_text import parse_source
 from domain.tool import ToolDoc, ToolId
 
-SHOWN = 2_000
+MAX_SHOWN = 2_000
 """Maximum characters of a response that are shown."""
 EXAMPLE = "the example in the tool's document; no such call is recorded"
 """Note of an answer that is not recorded but taken from the tool's document."""
@@ -87,14 +97,14 @@ class TriedLine:
 
 
 @dataclass(frozen=True, slots=True)
-class Tried:
+class DryRunResult:
     """Result of a dry run."""
 
     text: str
     """The text that was run."""
     calls: tuple[TriedCall, ...]
     lines: tuple[TriedLine, ...]
-    says: Claim | None = None
+    says: ProgramClaim | None = None
     """The program's own answer; None if it did not reach one."""
     speaks: bool = True
     """The program has an answer of its own."""
@@ -105,7 +115,7 @@ class Tried:
 
 
 @dataclass(frozen=True, slots=True)
-class Surroundings:
+class DryRunContext:
     """Everything that a dry run needs besides the plan."""
 
     request: str
@@ -121,87 +131,99 @@ class Surroundings:
     sandbox: Sandbox
 
 
-async def tried(plan: ProgramPlan, around: Surroundings) -> Tried:
+async def simulate_plan(plan: ProgramPlan, context: DryRunContext) -> DryRunResult:
     """Run a checked plan dry, to its end or as far as answers are known."""
-    return await _Going(plan, around).through()
+    return await _DryRun(plan, context).run()
 
 
-class _Going:
+class _DryRun:
     """A single dry run of one program; not reusable."""
 
-    def __init__(self, plan: ProgramPlan, around: Surroundings) -> None:
+    def __init__(self, plan: ProgramPlan, context: DryRunContext) -> None:
         self._plan = plan
         self._program: Program = plan.program
-        self._functions = {name: around.docs[tool] for name, tool in plan.program.tools.items() if tool in around.docs}
-        self._around = around
-        self._text: WatchedText = watched(plan.program.text)
+        self._functions = {
+            name: context.docs[tool] for name, tool in plan.program.tools.items() if tool in context.docs
+        }
+        self._context = context
+        self._text: InstrumentedText = instrument_text(plan.program.text)
         self._held = {
-            (call.line, call.column): call.held_as for call in parse_source(plan.program.text).calls if call.held_as
+            (call.line, call.column): call.assigned_to
+            for call in parse_source(plan.program.text).calls
+            if call.assigned_to
         }
         self._lines: dict[int, TriedLine] = {}
-        self._told = 0
+        self._lines_passed = 0
         self._calls: list[TriedCall] = []
-        self._given = tuple(
-            (around.docs[tool], result or _result(around.docs[tool], {}, around.docs[tool].example_response or ""))
-            for tool, result in around.given
+        self._earlier_results = tuple(
+            (
+                context.docs[tool],
+                result or _build_result(context.docs[tool], {}, context.docs[tool].example_response or ""),
+            )
+            for tool, result in context.given
         )
-        self._made: list[tuple[ToolDoc, StepResult]] = []
-        self._open = OpenValues(around.request, around.policy, self._given)
+        self._results: list[tuple[ToolDoc, StepResult]] = []
+        self._open = OpenValues(context.request, context.policy, self._earlier_results)
         self._stopped = ""
         self._stopped_line = 0
 
-    async def through(self) -> Tried:
+    async def run(self) -> DryRunResult:
         """Run the whole program and return what happened."""
-        says = None
-        named = NamedItems(self._around.request, self._program, self._functions)
+        answer = None
+        named = NamedItems(self._context.request, self._program, self._functions)
 
         def chosen(items: JsonValue, place: int, back: int) -> JsonValue:
-            return named(items, self._text.place(place), back)
+            return named(items, self._text.to_original_position(place), back)
 
         try:
-            async with asyncio.timeout(SECONDS), self._around.sandbox.session(self._at_line, chosen) as session:
-                says = self._end(await self._course(session))
+            async with (
+                asyncio.timeout(SECONDS),
+                self._context.sandbox.open_session(self._record_line, chosen) as session,
+            ):
+                answer = self._read_end(await self._run_to_end(session))
         except TimeoutError:
             self._stop(f"going through it took more than {SECONDS:g} seconds")
-        often = Counter(call.line for call in self._calls)
-        for line, times in often.items():
-            told = self._lines.setdefault(line, TriedLine(line))
+        calls_by_line = Counter(call.line for call in self._calls)
+        for line, times in calls_by_line.items():
+            line_record = self._lines.setdefault(line, TriedLine(line))
             # A call may be on a line that no report covers, as a later line of a statement.
-            told.times = told.times or times
+            line_record.times = line_record.times or times
         lines = tuple(self._lines[line] for line in sorted(self._lines))
-        speaking = speaks(self._program)
-        says = says if speaking else None
-        return Tried(self._program.text, tuple(self._calls), lines, says, speaking, self._stopped, self._stopped_line)
+        has_answer = has_own_answer(self._program)
+        answer = answer if has_answer else None
+        return DryRunResult(
+            self._program.text, tuple(self._calls), lines, answer, has_answer, self._stopped, self._stopped_line
+        )
 
-    async def _course(self, session: Session) -> Stop | None:
+    async def _run_to_end(self, session: SandboxSession) -> CellStop | None:
         """Run to the end and return how it ended; None if an answer is unknown."""
-        stop = await session.start(self._text.text, self._inputs())
-        while isinstance(stop, Waiting):
-            answers = {call.id: await self._answer(call) for call in stop.calls}
+        stop = await session.start(self._text.text, self._build_inputs())
+        while isinstance(stop, PendingCalls):
+            answers = {call.id: await self._answer_call(call) for call in stop.calls}
             if self._stopped:
                 return None
             stop = await session.resume(answers)
         return stop
 
-    def _inputs(self) -> JsonObject:
+    def _build_inputs(self) -> JsonObject:
         """Return the values of the names that the program starts with."""
-        results = [answer_of(doc, result) for doc, result in self._given]
-        given: list[JsonValue] = [one for one in results if not isinstance(one, Failure)]
+        results = [to_answer(doc, result) for doc, result in self._earlier_results]
+        earlier_answers: list[JsonValue] = [one for one in results if not isinstance(one, CallFailure)]
         defaults = {name: schema["default"] for name, schema in self._plan.inputs.items() if "default" in schema}
-        return {"today": self._around.today, "earlier": given, **defaults, **self._plan.values}
+        return {"today": self._context.today, "earlier": earlier_answers, **defaults, **self._plan.values}
 
-    def _end(self, stop: Stop | None) -> Claim | None:
+    def _read_end(self, stop: CellStop | None) -> ProgramClaim | None:
         """Return the program's answer, or record why it did not reach one."""
         match stop:
-            case Returned(value):
-                return claim_of(value)
+            case ReturnedValue(value):
+                return parse_claim(value)
             # More line reports than calls: a loop, not its calls, used up the sandbox's limit.
-            case Broken("RuntimeError", lost=True) if self._lines and self._told > len(self._calls):
+            case ProgramError("RuntimeError", lost=True) if self._lines and self._lines_passed > len(self._calls):
                 often = max(self._lines.values(), key=lambda one: one.times)
                 self._stop(f"line {often.line} was gone through too often: {often.times:,} times", often.line)
-            case Broken(kind, message, line):
-                self._stop(f"it would break off: {kind}: {message}", self._text.line(line))
-            case Looking():
+            case ProgramError(kind, message, line):
+                self._stop(f"it would break off: {kind}: {message}", self._text.to_original_line(line))
+            case LookRequest():
                 self._stop("it looks at values here, and goes on with a text that is written then")
             case _:
                 pass
@@ -211,88 +233,90 @@ class _Going:
         if not self._stopped:
             self._stopped, self._stopped_line = why, line
 
-    def _at_line(self, line: int, names: JsonObject) -> None:
+    def _record_line(self, line: int, names: JsonObject) -> None:
         """Record a pass of a line, with the values of the names that it has set."""
-        told = self._lines.setdefault(line, TriedLine(line))
-        told.times += 1
-        self._told += 1
-        told.values |= {name: sample(value, _VALUE) for name, value in names.items()}
+        line_record = self._lines.setdefault(line, TriedLine(line))
+        line_record.times += 1
+        self._lines_passed += 1
+        line_record.values |= {name: render_sample(value, _VALUE) for name, value in names.items()}
 
-    async def _answer(self, call: PendingCall) -> JsonValue | Failure:
+    async def _answer_call(self, call: PendingCall) -> JsonValue | CallFailure:
         """Return the answer of a call; if it is unknown, stop the dry run."""
-        line, column = self._place(call)
+        line, column = self._locate_call(call)
         tool = self._functions.get(call.function)
         if tool is None:
-            return self._ask(call, line)
+            return self._answer_question(call, line)
         if len(self._calls) >= MOST_CALLS:
             self._stop(f"it makes more than {MOST_CALLS} calls", line)
             return None
-        begun = TriedCall(len(self._calls) + 1, line, column, call.function, tool.id, {})
-        told = await self._tried(call, tool, replace(begun, held=self._held.get((line, column), "")))
-        self._calls.append(replace(told, response=told.response[:SHOWN]))
-        if not told.response and told.status == "missing":
-            self._stop(f"{call.function}: {told.note or 'a value that it needs would not be found'}", line)
-        elif not told.response and told.status == "unknown":
-            self._stop(f"nothing is known of what {call.function} answers: {told.note}", line)
-        result = _result(tool, told.arguments, told.response)
-        self._made.append((tool, result))
-        return answer_of(tool, result)
+        pending = TriedCall(len(self._calls) + 1, line, column, call.function, tool.id, {})
+        trial = await self._try_call(call, tool, replace(pending, held=self._held.get((line, column), "")))
+        self._calls.append(replace(trial, response=trial.response[:MAX_SHOWN]))
+        if not trial.response and trial.status == "missing":
+            self._stop(f"{call.function}: {trial.note or 'a value that it needs would not be found'}", line)
+        elif not trial.response and trial.status == "unknown":
+            self._stop(f"nothing is known of what {call.function} answers: {trial.note}", line)
+        result = _build_result(tool, trial.arguments, trial.response)
+        self._results.append((tool, result))
+        return to_answer(tool, result)
 
-    def _ask(self, call: PendingCall, line: int) -> JsonValue | Failure:
+    def _answer_question(self, call: PendingCall, line: int) -> JsonValue | CallFailure:
         """Answer a question to the user with its first choice, since no one is asked in a dry run."""
         choices = call.arguments.get("choices")
         if isinstance(choices, list) and choices:
-            told = self._lines.setdefault(line, TriedLine(line))
-            told.values["(your answer)"] = sample(choices[0], _VALUE)
+            line_record = self._lines.setdefault(line, TriedLine(line))
+            line_record.values["(your answer)"] = render_sample(choices[0], _VALUE)
             return str(choices[0])
         self._stop(f"{call.function} waits for an answer of yours", line)
         return None
 
-    def _place(self, call: PendingCall) -> tuple[int, int]:
+    def _locate_call(self, call: PendingCall) -> tuple[int, int]:
         """Return line and column of a call, from 1, the column in characters."""
-        place, starts = self._text.place(call.start), line_starts(self._program.text)
+        place, starts = self._text.to_original_position(call.start), find_line_starts(self._program.text)
         line = max(at for at, start in enumerate(starts, start=1) if start <= place)
         before = self._program.text.encode()[starts[line - 1] : place]
         return line, len(before.decode(errors="replace")) + 1
 
-    async def _tried(self, call: PendingCall, tool: ToolDoc, told: TriedCall) -> TriedCall:
+    async def _try_call(self, call: PendingCall, tool: ToolDoc, trial: TriedCall) -> TriedCall:
         """Complete the arguments of a call and look up its answer."""
         names = self._program.arguments.get(call.function, {})
         left_out = {one.name for one in tool.parameters if not one.required and not one.nullable}
-        given = {names.get(name, name): value for name, value in call.arguments.items()}
+        arguments_given = {names.get(name, name): value for name, value in call.arguments.items()}
         # None for an optional parameter that may not be null means that it is left out.
-        known = Arguments({name: one for name, one in given.items() if one is not None or name not in left_out}, ())
-        told = replace(told, changes=not tool.safe)
+        found_arguments = CallArguments(
+            {name: one for name, one in arguments_given.items() if one is not None or name not in left_out}, ()
+        )
+        trial = replace(trial, changes=not tool.safe)
         if call.open:
-            left = tuple(names.get(name, name) for name in sorted(call.open))
-            known = await self._open.found(tool, known, left, tuple(self._made))
-            told = replace(told, found=tuple(name for name in left if name in known.values))
-        arguments, wrong = checked(tool, known.values)
+            open_names = tuple(names.get(name, name) for name in sorted(call.open))
+            found_arguments = await self._open.find_arguments(tool, found_arguments, open_names, tuple(self._results))
+            trial = replace(trial, found=tuple(name for name in open_names if name in found_arguments.values))
+        arguments, wrong = check_arguments(tool, found_arguments.values)
         example = tool.example_response or ""
-        if known.missing or wrong:
-            why = known.why if known.missing else " ".join(said for _, said in wrong)
-            told = replace(told, status="missing", missing=known.missing, note=why, response=example)
-            return replace(told, arguments=arguments, example=bool(example))
-        body, status, note = await _answered(tool, arguments, self._around.recorded)
+        if found_arguments.missing or wrong:
+            why = found_arguments.why if found_arguments.missing else " ".join(said for _, said in wrong)
+            trial = replace(trial, status="missing", missing=found_arguments.missing, note=why, response=example)
+            return replace(trial, arguments=arguments, example=bool(example))
+        body, status, note = await _find_answer(tool, arguments, self._context.recorded)
         return replace(
-            told, arguments=arguments, status=status, response=body, note=note, example=bool(body) and note == EXAMPLE
+            trial, arguments=arguments, status=status, response=body, note=note, example=bool(body) and note == EXAMPLE
         )
 
 
-async def _answered(tool: ToolDoc, arguments: JsonObject, recorded: Executor) -> tuple[str, TryStatus, str]:
+async def _find_answer(tool: ToolDoc, arguments: JsonObject, recorded: Executor) -> tuple[str, TryStatus, str]:
     """Return a response body, whether there is one, and its source."""
     try:
         result = await recorded.call(tool, arguments)
     except FootpathError as error:
-        said = error.public_message
+        note = error.public_message
     else:
         if result.outcome == "ok":
             return result.body, "answered", result.note
-        said = result.note
+        note = result.note
     if tool.example_response:
         return tool.example_response, "answered", EXAMPLE
-    return "", "unknown", said
+    return "", "unknown", note
 
 
-def _result(tool: ToolDoc, arguments: JsonObject, body: str) -> StepResult:
+def _build_result(tool: ToolDoc, arguments: JsonObject, body: str) -> StepResult:
     return StepResult(tool=tool.id, arguments=arguments, status="ok", response=body)

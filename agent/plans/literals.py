@@ -14,12 +14,12 @@ Larger values are written as JSON in a text, which no parser finds too deeply ne
 LOADS = "json.loads"
 
 
-def literal(value: JsonValue) -> str:
+def to_expression(value: JsonValue) -> str:
     """Return a value as an expression."""
-    return f"{LOADS}({quoted(json.dumps(value))})" if _large(value) else _literal(value)
+    return f"{LOADS}({quote_text(json.dumps(value))})" if _is_large(value) else _to_python(value)
 
 
-def quoted(text: str) -> str:
+def quote_text(text: str) -> str:
     """Return a text as a string literal, with double quotes where possible.
 
     Texts with quotes or invisible characters are written as Python's ``repr`` does.
@@ -29,32 +29,32 @@ def quoted(text: str) -> str:
     return '"' + text.replace("\\", "\\\\") + '"'
 
 
-def _literal(value: JsonValue) -> str:
+def _to_python(value: JsonValue) -> str:
     match value:
         case str():
-            return quoted(value)
+            return quote_text(value)
         case float() if not math.isfinite(value):
             return f'float("{value}")'
         case list():
-            return f"[{', '.join(map(_literal, value))}]"
+            return f"[{', '.join(map(_to_python, value))}]"
         case dict():
-            return f"{{{', '.join(f'{quoted(name)}: {_literal(one)}' for name, one in value.items())}}}"
+            return f"{{{', '.join(f'{quote_text(name)}: {_to_python(one)}' for name, one in value.items())}}}"
         case _:
             return repr(value)
 
 
-def _large(value: JsonValue) -> bool:
+def _is_large(value: JsonValue) -> bool:
     """Return True if a value has too many levels or parts for a literal."""
-    level, parts = [value], 0
+    values, count = [value], 0
     for _ in range(_DEEPEST):
-        parts += len(level)
-        level = [inner for one in level for inner in _inner(one)]
-        if not level or parts > _MOST:
+        count += len(values)
+        values = [inner for one in values for inner in _get_parts(one)]
+        if not values or count > _MOST:
             break
-    return bool(level)
+    return bool(values)
 
 
-def _inner(value: JsonValue) -> list[JsonValue]:
+def _get_parts(value: JsonValue) -> list[JsonValue]:
     match value:
         case list():
             return value

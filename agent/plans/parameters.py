@@ -5,37 +5,37 @@ from collections.abc import Mapping
 
 from pydantic.types import JsonValue
 
-from agent.execution.validation import checked
+from agent.execution.validation import check_arguments
 from domain.errors import InvalidArgumentsError, UsageError
 from domain.model import JsonObject
-from domain.plan_document import PlanDocument, PlannedStep
+from domain.plan import PlanDocument, PlannedStep
 from domain.program import ProgramPlan
 from domain.tool import Parameter, ToolDoc, tool_id
 
 
-def filled(document: PlanDocument, parameters: Mapping[str, JsonValue]) -> PlanDocument:
+def fill_parameters(document: PlanDocument, parameters: Mapping[str, JsonValue]) -> PlanDocument:
     """Return the document with these values in its steps, and without parameters.
 
     A parameter whose schema has a ``default`` may be left out.
 
     Raises:
-        InvalidArgumentsError: a value does not fit; the message holds all that :func:`misfits` finds.
+        InvalidArgumentsError: a value does not fit; the message holds all that :func:`find_misfits` finds.
     """
-    values, wrong = _read(document, parameters)
+    values, wrong = _read_parameters(document, parameters)
     if wrong:
         raise InvalidArgumentsError(" ".join(said for _, said in wrong))
-    return PlanDocument(steps=tuple(_filled(step, values) for step in document.steps))
+    return PlanDocument(steps=tuple(_fill_step(step, values) for step in document.steps))
 
 
-def misfits(document: PlanDocument, parameters: Mapping[str, JsonValue]) -> list[tuple[str, str]]:
+def find_misfits(document: PlanDocument, parameters: Mapping[str, JsonValue]) -> list[tuple[str, str]]:
     """Return the faults of values for a document's parameters: missing, unknown or not as the schema requires.
 
     Each is the name of the parameter (empty: none in particular) and a sentence.
     """
-    return _read(document, parameters)[1]
+    return _read_parameters(document, parameters)[1]
 
 
-def input_values(plan: ProgramPlan) -> JsonObject:
+def resolve_input_values(plan: ProgramPlan) -> JsonObject:
     """Return the values of a plan's inputs.
 
     Raises:
@@ -45,39 +45,44 @@ def input_values(plan: ProgramPlan) -> JsonObject:
     lacking = [name for name in plan.inputs if name not in plan.values and name not in defaults]
     if lacking:
         raise UsageError(f"the plan has no value for {', '.join(f'`{name}`' for name in lacking)}: give one for each")
-    values, wrong = checked(_as_tool(plan.inputs), {**defaults, **plan.values})
+    values, wrong = check_arguments(_build_tool(plan.inputs), {**defaults, **plan.values})
     if wrong:
         raise UsageError(f"the values of the plan do not fit: {' '.join(said for _, said in wrong)}")
     return values
 
 
-def unnamed(document: PlanDocument) -> list[str]:
+def find_undeclared_names(document: PlanDocument) -> list[str]:
     """Return the names in a document's steps that are none of its parameters, in order."""
-    named = [name for step in document.steps for name in step.named.values()]
-    return [name for name in dict.fromkeys(named) if name not in document.parameters]
+    used_names = [name for step in document.steps for name in step.named.values()]
+    return [name for name in dict.fromkeys(used_names) if name not in document.parameters]
 
 
 def read_values(
     schemas: Mapping[str, JsonObject], values: Mapping[str, JsonValue]
 ) -> tuple[JsonObject, list[tuple[str, str]]]:
-    """Check values against JSON Schemas; return them with defaults, and the faults as :func:`misfits` does."""
+    """Check values against JSON Schemas; return them with defaults, and the faults as :func:`find_misfits` does."""
     defaults = {name: schema["default"] for name, schema in schemas.items() if "default" in schema}
-    return checked(_as_tool(schemas), {**defaults, **values})
+    return check_arguments(_build_tool(schemas), {**defaults, **values})
 
 
-def _filled(step: PlannedStep, values: JsonObject) -> PlannedStep:
+def _fill_step(step: PlannedStep, values: JsonObject) -> PlannedStep:
     """Return a step with the values of its named parameters."""
-    named = {parameter: values[name] for parameter, name in step.named.items() if name in values}
-    return step.model_copy(update={"arguments": {**step.arguments, **named}, "named": {}})
+    named_values = {parameter: values[name] for parameter, name in step.named.items() if name in values}
+    return step.model_copy(update={"arguments": {**step.arguments, **named_values}, "named": {}})
 
 
-def _read(document: PlanDocument, parameters: Mapping[str, JsonValue]) -> tuple[JsonObject, list[tuple[str, str]]]:
+def _read_parameters(
+    document: PlanDocument, parameters: Mapping[str, JsonValue]
+) -> tuple[JsonObject, list[tuple[str, str]]]:
     values, wrong = read_values(document.parameters, parameters)
-    lost = [(name, f"A step names the parameter {name}, which the plan does not have.") for name in unnamed(document)]
-    return values, [*wrong, *lost]
+    undeclared = [
+        (name, f"A step names the parameter {name}, which the plan does not have.")
+        for name in find_undeclared_names(document)
+    ]
+    return values, [*wrong, *undeclared]
 
 
-def parameter_of(name: str, schema: JsonObject) -> Parameter:
+def build_parameter(name: str, schema: JsonObject) -> Parameter:
     """Return a plan's parameter as a tool's parameter; it is optional if it has a default."""
     return Parameter(
         name=name,
@@ -87,8 +92,8 @@ def parameter_of(name: str, schema: JsonObject) -> Parameter:
     )
 
 
-def _as_tool(parameters: Mapping[str, JsonObject]) -> ToolDoc:
+def _build_tool(parameters: Mapping[str, JsonObject]) -> ToolDoc:
     """Return a tool with these parameters, so that their values are checked like the arguments of a call."""
-    own = tuple(parameter_of(name, schema) for name, schema in parameters.items())
+    tool_parameters = tuple(build_parameter(name, schema) for name, schema in parameters.items())
     plan = tool_id("plan", "plan", "plan")
-    return ToolDoc(id=plan, category="plan", toolset="plan", api="plan", function="plan", parameters=own)
+    return ToolDoc(id=plan, category="plan", toolset="plan", api="plan", function="plan", parameters=tool_parameters)

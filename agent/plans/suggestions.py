@@ -3,20 +3,20 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from agent.offer.tool_facts import Evidence
+from agent.offer.tool_evidence import ToolEvidence
 from agent.text import clean
-from domain.plan_document import PlanDocument, Take
+from domain.plan import PlanDocument, Take
 from domain.tool import FINISH, ToolDoc, ToolId, is_unresolved
-from graph.coupling import best_field
+from graph.coupling import find_best_field
 
-MOST = 4
+MAX_SUGGESTIONS = 4
 """Suggestions at one place of a plan."""
-_LOOKED_AT = 12
-_FOUND = 6
+_MAX_NEIGHBOURS = 12
+_MAX_FOUND = 6
 
 
 @dataclass(frozen=True, slots=True)
-class Suggestion:
+class ToolSuggestion:
     """A tool that could be added to a plan."""
 
     after: int
@@ -30,87 +30,102 @@ class Suggestion:
     """Parameters that earlier steps can fill."""
 
 
-async def suggestions(
-    document: PlanDocument, given: Sequence[ToolId], request: str, evidence: Evidence
-) -> tuple[Suggestion, ...]:
+async def suggest_tools(
+    document: PlanDocument, earlier_tools: Sequence[ToolId], request: str, evidence: ToolEvidence
+) -> tuple[ToolSuggestion, ...]:
     """Return suggestions for each place of a plan, best first.
 
     Tools that supply what the next step lacks come first.
     """
-    path = [*given, *(step.tool for step in document.steps)]
+    path = [*earlier_tools, *(step.tool for step in document.steps)]
     await evidence.read(path)
     if not all(evidence.has(tool) for tool in path):
         return ()  # tools that are gone have to be taken out of the plan first
-    found: list[Suggestion] = []
+    suggested: list[ToolSuggestion] = []
     for after in range(len(document.steps) + 1):
-        before, behind = path[: len(given) + after], path[len(given) + after :]
-        found += await _at(
-            after, before, behind, _lacking(document, after, before, request, evidence), evidence, request
+        before, behind = path[: len(earlier_tools) + after], path[len(earlier_tools) + after :]
+        suggested += await _suggest_at(
+            after, before, behind, _find_lacking(document, after, before, request, evidence), evidence, request
         )
-    return tuple(found)
+    return tuple(suggested)
 
 
-def _lacking(
-    document: PlanDocument, after: int, before: Sequence[ToolId], request: str, evidence: Evidence
+def _find_lacking(
+    document: PlanDocument, after: int, before: Sequence[ToolId], request: str, evidence: ToolEvidence
 ) -> tuple[str, ...]:
     """Return required parameters of the next step that neither the plan nor anything known so far fills."""
     if after == len(document.steps):
         return ()
     step = document.steps[after]
-    told = {*step.arguments, *step.takes, *step.named}
-    missing = evidence.reader.fillable(evidence.doc(step.tool), request, evidence.docs(tuple(before))).missing
-    return tuple(name for name in missing if name not in told)
+    filled_names = {*step.arguments, *step.takes, *step.named}
+    missing = evidence.reader.check_inputs(evidence.doc(step.tool), request, evidence.docs(tuple(before))).missing
+    return tuple(name for name in missing if name not in filled_names)
 
 
-async def _at(
+async def _suggest_at(
     after: int,
     before: Sequence[ToolId],
     behind: Sequence[ToolId],
     lacking: Sequence[str],
-    evidence: Evidence,
+    evidence: ToolEvidence,
     request: str,
-) -> list[Suggestion]:
+) -> list[ToolSuggestion]:
     """Return the suggestions for one place."""
     weights: dict[ToolId, float | None] = {}
     if before:
         edges = sorted(await evidence.neighbours(before[-1]), key=lambda edge: -edge.rank_score)
-        weights = {edge.target: edge.rank_score for edge in edges[:_LOOKED_AT]}
+        weights = {edge.target: edge.rank_score for edge in edges[:_MAX_NEIGHBOURS]}
     else:
-        weights = {hit.id: None for hit in await evidence.find(request, _FOUND)}
+        weights = {hit.id: None for hit in await evidence.find(request, _MAX_FOUND)}
     if lacking:
-        weights |= {tool: None for tool, _ in await evidence.predecessors(behind[0], _LOOKED_AT) if tool not in weights}
+        weights |= {
+            tool: None
+            for tool, _ in await evidence.find_predecessors(behind[0], _MAX_NEIGHBOURS)
+            if tool not in weights
+        }
     await evidence.read([tool for tool in weights if tool != FINISH and not is_unresolved(tool)])
-    ranked: list[tuple[bool, Suggestion]] = []
+    ranked: list[tuple[bool, ToolSuggestion]] = []
     for tool, weight in weights.items():
         if tool in (FINISH, *before[-1:], *behind[:1]) or is_unresolved(tool) or not evidence.has(tool):
             continue
         doc = evidence.doc(tool)
-        gives = _gives(doc, behind, lacking, evidence)
-        reason = f"gives {', '.join(gives)} to the next step" if gives else _why(weight, before, evidence)
+        given_parameters = _find_given_parameters(doc, behind, lacking, evidence)
+        reason = (
+            f"gives {', '.join(given_parameters)} to the next step"
+            if given_parameters
+            else _explain_suggestion(weight, before, evidence)
+        )
         ranked.append(
-            (bool(gives), Suggestion(after, tool, doc.api, reason, weight, _fills(doc, before, evidence, request)))
+            (
+                bool(given_parameters),
+                ToolSuggestion(after, tool, doc.api, reason, weight, _find_takes(doc, before, evidence, request)),
+            )
         )
     ranked.sort(key=lambda entry: (not entry[0], -(entry[1].weight or 0.0)))
-    return [one for _, one in ranked[:MOST]]
+    return [one for _, one in ranked[:MAX_SUGGESTIONS]]
 
 
-def _gives(doc: ToolDoc, behind: Sequence[ToolId], lacking: Sequence[str], evidence: Evidence) -> list[str]:
+def _find_given_parameters(
+    doc: ToolDoc, behind: Sequence[ToolId], lacking: Sequence[str], evidence: ToolEvidence
+) -> list[str]:
     """Return the lacking parameters of the next step that a documented field of this tool fits."""
     if not lacking:
         return []
     consumer = evidence.doc(behind[0])
-    wanted = [parameter for parameter in consumer.parameters if parameter.name in lacking]
-    return [parameter.name for parameter in wanted if best_field(doc, parameter, consumer, echoes=False)]
+    lacking_parameters = [parameter for parameter in consumer.parameters if parameter.name in lacking]
+    return [
+        parameter.name for parameter in lacking_parameters if find_best_field(doc, parameter, consumer, echoes=False)
+    ]
 
 
-def _why(weight: float | None, before: Sequence[ToolId], evidence: Evidence) -> str:
+def _explain_suggestion(weight: float | None, before: Sequence[ToolId], evidence: ToolEvidence) -> str:
     """Return the reason of a suggestion for people."""
     if weight is None:
         return "close to the request" if not before else "often called before the next step"
     return f"often called after {clean(evidence.doc(before[-1]).api, 80)}"
 
 
-def _fills(doc: ToolDoc, before: Sequence[ToolId], evidence: Evidence, request: str) -> dict[str, Take]:
+def _find_takes(doc: ToolDoc, before: Sequence[ToolId], evidence: ToolEvidence, request: str) -> dict[str, Take]:
     """Return the parameters of a tool that fields of earlier steps can fill."""
-    feeds = evidence.reader.fillable(doc, request, evidence.docs(tuple(before))).feeds
+    feeds = evidence.reader.check_inputs(doc, request, evidence.docs(tuple(before))).feeds
     return {feed.parameter: Take(step=feed.step, field=feed.field) for feed in feeds}

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 
 @dataclass(slots=True)
-class Breaker:
+class CircuitBreaker:
     """Circuit breaker with the usual three states.
 
     Closed: every call is allowed. Open: none, until the pause is over. Half open: one call per pause, whose success closes
@@ -20,36 +20,36 @@ class Breaker:
     clock: Callable[[], float] = time.monotonic
     reason: str = ""
     """The last failure, in words."""
-    _in_a_row: int = field(default=0, init=False)
-    _closed_until: float | None = field(default=None, init=False)
+    _consecutive_failures: int = field(default=0, init=False)
+    _open_until: float | None = field(default=None, init=False)
     """Time at which it becomes half open; None while it is closed."""
 
     @property
     def is_open(self) -> bool:
         """True if it has opened and no success has closed it since."""
-        return self._closed_until is not None
+        return self._open_until is not None
 
-    def admits(self) -> bool:
+    def allow_request(self) -> bool:
         """Return True if a call may be made now; in the half-open state this takes the only place."""
-        if self._closed_until is None:
+        if self._open_until is None:
             return True
-        if self.clock() < self._closed_until:
+        if self.clock() < self._open_until:
             return False
         # Half open: push the time on, so that other calls wait for the outcome of this one.
-        self._closed_until = self.clock() + self.pause
+        self._open_until = self.clock() + self.pause
         return True
 
-    def succeeded(self) -> None:
+    def record_success(self) -> None:
         """Record a success, which closes the breaker."""
-        self._in_a_row, self._closed_until, self.reason = 0, None, ""
+        self._consecutive_failures, self._open_until, self.reason = 0, None, ""
 
-    def failed(self, reason: str, *, at_once: bool) -> None:
+    def record_failure(self, reason: str, *, at_once: bool) -> None:
         """Record a failure.
 
         ``at_once`` opens the breaker without waiting for more failures, as a further call would be of no use or cost too
         much.
         """
-        self._in_a_row += 1
+        self._consecutive_failures += 1
         self.reason = reason
-        if at_once or self.is_open or self._in_a_row >= self.failures:
-            self._closed_until = self.clock() + self.pause
+        if at_once or self.is_open or self._consecutive_failures >= self.failures:
+            self._open_until = self.clock() + self.pause

@@ -4,16 +4,16 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import aclosing
 from typing import Any, TypeVar, cast
 
-from agent.policy.circuit_breaker import Breaker
-from agent.policy.protocol import Notice, Policy, UnservedQuestion
-from agent.policy.question import Question
+from agent.policy.circuit_breaker import CircuitBreaker
+from agent.policy.protocol import Policy, PolicyNotice, UnservedQuestion
+from agent.policy.question import PolicyQuestion
 from agent.text import clean
 from domain.errors import BudgetExceededError, InvalidDecisionError, ModelUnavailableError
 from domain.plan import StepResult
 from domain.tool import ToolDoc
 
 T = TypeVar("T")
-BROKEN_OFF = "\n\n[The model broke off here. What follows is put together from the same calls without it.]\n\n"
+BROKEN_OFF_NOTE = "\n\n[The model broke off here. What follows is put together from the same calls without it.]\n\n"
 """Stands between the part of an answer that a model streamed before it failed and the second policy's answer.
 
 The second answer is complete by itself.
@@ -29,104 +29,104 @@ class FallbackPolicy:
     writes programs: once it could not, it is asked for none in the rest of the run.
     """
 
-    def __init__(self, first: Policy, second: Policy, breaker: Breaker) -> None:
-        self.name = first.name
-        self.cost = first.cost
-        self.notices: list[Notice] = []
-        self._first = first
-        self._second = second
+    def __init__(self, primary: Policy, secondary: Policy, breaker: CircuitBreaker) -> None:
+        self.name = primary.name
+        self.cost = primary.cost
+        self.notices: list[PolicyNotice] = []
+        self._primary = primary
+        self._secondary = secondary
         self._breaker = breaker
-        self._standing_in = False
-        self._spent = False
-        self._unwritten = False
+        self._uses_secondary = False
+        self._budget_spent = False
+        self._writing_failed = False
         self._reason = ""
 
     @property
     def writes(self) -> bool:
         """True if the first policy writes programs and was able to so far."""
-        return self._first.writes and not self._unwritten and not self._spent
+        return self._primary.writes and not self._writing_failed and not self._budget_spent
 
-    async def decide(self, question: Question[T]) -> T:
+    async def decide(self, question: PolicyQuestion[T]) -> T:
         """Have the first policy answer; if it cannot, the second one.
 
         A question may bring an answer of its own for this case; then the second policy is not asked.
         """
-        if self._may_ask():
+        if self._can_ask_primary():
             try:
-                answer = await self._first.decide(question)
+                answer = await self._primary.decide(question)
             except ModelUnavailableError as error:
-                self._failed(error)
+                self._record_failure(error)
             except BudgetExceededError as error:
-                self._give_up(error)
+                self._record_spent_budget(error)
             except InvalidDecisionError:
                 # The endpoint did answer: the breaker is about reachability, not about the quality of answers.
-                self._worked()
+                self._record_success()
             else:
-                self._worked()
+                self._record_success()
                 return answer
-        without = question.answer_without_model(self._reason)
-        if without is None:
-            return await self._second.decide(question)
-        self._unwritten = True
-        return without
+        default_answer = question.answer_without_model(self._reason)
+        if default_answer is None:
+            return await self._secondary.decide(question)
+        self._writing_failed = True
+        return default_answer
 
-    def unserved(self, question: UnservedQuestion) -> tuple[str, ...]:
+    def find_unserved(self, question: UnservedQuestion) -> tuple[str, ...]:
         """Return the unserved changes that the currently deciding policy finds."""
-        return (self._second if self._standing_in else self._first).unserved(question)
+        return (self._secondary if self._uses_secondary else self._primary).find_unserved(question)
 
     async def answer(self, request: str, steps: Sequence[tuple[ToolDoc, StepResult]]) -> AsyncIterator[str]:
         """Stream the first policy's answer.
 
-        If it breaks off, what was streamed stays, and ``BROKEN_OFF`` and the second policy's whole answer follow: streamed
+        If it breaks off, what was streamed stays, and ``BROKEN_OFF_NOTE`` and the second policy's whole answer follow: streamed
         pieces cannot be withdrawn, and half a sentence does not say what was missing.
         """
-        said = False
-        if self._may_ask():
+        has_output = False
+        if self._can_ask_primary():
             try:
-                async with aclosing(cast("Any", self._first.answer(request, steps))) as pieces:
+                async with aclosing(cast("Any", self._primary.answer(request, steps))) as pieces:
                     async for piece in pieces:
-                        said = True
+                        has_output = True
                         yield piece
-                self._worked()
+                self._record_success()
                 return
             except ModelUnavailableError as error:
-                self._failed(error)
+                self._record_failure(error)
             except BudgetExceededError as error:
-                self._give_up(error)
+                self._record_spent_budget(error)
             except InvalidDecisionError as error:
-                self._breaker.succeeded()
-                self._stand_in(str(error))
-        if said:
-            yield BROKEN_OFF
-        async with aclosing(cast("Any", self._second.answer(request, steps))) as pieces:
+                self._breaker.record_success()
+                self._switch_to_secondary(str(error))
+        if has_output:
+            yield BROKEN_OFF_NOTE
+        async with aclosing(cast("Any", self._secondary.answer(request, steps))) as pieces:
             async for piece in pieces:
                 yield piece
 
-    def _may_ask(self) -> bool:
-        if self._spent:
+    def _can_ask_primary(self) -> bool:
+        if self._budget_spent:
             return False
-        admitted = self._breaker.admits()
-        if not admitted:
-            self._stand_in(f"the model is left alone for a while: {self._breaker.reason}")
-        return admitted
+        allowed = self._breaker.allow_request()
+        if not allowed:
+            self._switch_to_secondary(f"the model is left alone for a while: {self._breaker.reason}")
+        return allowed
 
-    def _worked(self) -> None:
-        self._breaker.succeeded()
-        if self._standing_in:
-            self._standing_in = False
-            self.notices.append(Notice(self._second.name, self._first.name, "the model answers again"))
+    def _record_success(self) -> None:
+        self._breaker.record_success()
+        if self._uses_secondary:
+            self._uses_secondary = False
+            self.notices.append(PolicyNotice(self._secondary.name, self._primary.name, "the model answers again"))
 
-    def _failed(self, error: ModelUnavailableError) -> None:
+    def _record_failure(self, error: ModelUnavailableError) -> None:
         """Record a failure; a timeout opens the breaker at once, as a second one would cost the run as long again."""
-        self._breaker.failed(str(error), at_once=error.lasting or error.kind == "timeout")
-        self._stand_in(str(error))
+        self._breaker.record_failure(str(error), at_once=error.lasting or error.kind == "timeout")
+        self._switch_to_secondary(str(error))
 
-    def _give_up(self, error: BudgetExceededError) -> None:
-        self._spent = True
-        self._stand_in(str(error))
+    def _record_spent_budget(self, error: BudgetExceededError) -> None:
+        self._budget_spent = True
+        self._switch_to_secondary(str(error))
 
-    def _stand_in(self, reason: str) -> None:
+    def _switch_to_secondary(self, reason: str) -> None:
         self._reason = clean(reason, 400)
-        if not self._standing_in:
-            self._standing_in = True
-            self.notices.append(Notice(self._first.name, self._second.name, self._reason))
+        if not self._uses_secondary:
+            self._uses_secondary = True
+            self.notices.append(PolicyNotice(self._primary.name, self._secondary.name, self._reason))

@@ -8,79 +8,79 @@ from typing import Any, cast
 
 from pydantic.types import JsonValue
 
-from agent.execution.coercion import coerce, shaped
-from agent.execution.validation import checked, value_schema
+from agent.execution.coercion import coerce, convert_to_schema
+from agent.execution.validation import build_value_schema, check_arguments
 from agent.text import clean
 from domain.tool import Parameter, ToolDoc
-from graph.identifiers import words
+from graph.identifiers import split_words
 from graph.lenient_json import read_value
 
-_TOLD = 8
+_MAX_NAMED_FIELDS = 8
 """Most fields that a question names."""
 
 
-def fields_of(parameter: Parameter) -> dict[str, dict[str, Any]]:
+def get_fields(parameter: Parameter) -> dict[str, dict[str, Any]]:
     """Return the fields of an object with their schemas; none if it has no fixed ones or is no object."""
     if parameter.type != "object":
         return {}
-    schema: Any = value_schema(parameter)
+    schema: Any = build_value_schema(parameter)
     if parameter.nullable:
         schema = schema["anyOf"][0]
-    found: Any = schema.get("properties")
-    fields = cast("dict[str, Any]", found) if isinstance(found, dict) else {}
+    properties: Any = schema.get("properties")
+    fields = cast("dict[str, Any]", properties) if isinstance(properties, dict) else {}
     return {name: cast("dict[str, Any]", one) if isinstance(one, dict) else {} for name, one in fields.items()}
 
 
-def form_told(parameter: Parameter) -> str:
+def describe_form(parameter: Parameter) -> str:
     """Describe how to answer with an object; empty if the parameter is no object.
 
     Example: ``answer as name: …, street: …; phone may be left out``.
     """
-    fields = fields_of(parameter)
+    fields = get_fields(parameter)
     if not fields:
         return "answer with an object as JSON" if parameter.type == "object" else ""
-    required = _required(parameter) & set(fields)
+    required = _get_required_fields(parameter) & set(fields)
     first = [name for name in fields if name in required] or list(fields)
-    named = ", ".join(f"{clean(name, 24)}: …" for name in first[:_TOLD])
+    required_text = ", ".join(f"{clean(name, 24)}: …" for name in first[:_MAX_NAMED_FIELDS])
     rest = [clean(name, 24) for name in fields if name not in first]
-    left = f"; {', '.join(rest[:_TOLD])} may be left out" if rest else ""
-    return f"answer as {named}{left}"
+    optional_text = f"; {', '.join(rest[:_MAX_NAMED_FIELDS])} may be left out" if rest else ""
+    return f"answer as {required_text}{optional_text}"
 
 
-def value_of(answer: str, parameter: Parameter) -> JsonValue:
+def parse_answer(answer: str, parameter: Parameter) -> JsonValue:
     """Return the answer in the parameter's type if it can be read so, else as text."""
     value = coerce(answer, parameter)
     if parameter.type == "any" and answer.lstrip()[:1] in ("{", "["):
         structure = read_value(answer)
         return value if structure is None else structure
-    fields = fields_of(parameter)
+    fields = get_fields(parameter)
     if not fields or not isinstance(value, str):
         return value
-    told = _pairs(value, fields)
-    return {name: shaped(text, fields[name]) for name, text in told.items()} or value
+    texts = _parse_pairs(value, fields)
+    return {name: convert_to_schema(text, fields[name]) for name, text in texts.items()} or value
 
 
-def fault_of(value: JsonValue, tool: ToolDoc, parameter: Parameter) -> str:
+def find_fault(value: JsonValue, tool: ToolDoc, parameter: Parameter) -> str:
     """Return the complaint about a value in a sentence; empty if it fits."""
-    found = checked(tool, {parameter.name: value})[1]
-    return next((said for name, said in found if name == parameter.name), "")
+    complaints = check_arguments(tool, {parameter.name: value})[1]
+    return next((said for name, said in complaints if name == parameter.name), "")
 
 
-def _pairs(text: str, fields: dict[str, Any]) -> dict[str, str]:
+def _parse_pairs(text: str, fields: dict[str, Any]) -> dict[str, str]:
     """Return the text behind each field that is named, up to the next one."""
-    by_words = {" ".join(words(name)): name for name in fields} | {name.casefold(): name for name in fields}
-    named = "|".join(sorted(map(re.escape, by_words), key=len, reverse=True))
-    marks = list(re.finditer(rf"(?:^|[\s,;])({named})\s*[:=]\s*", text, re.IGNORECASE))
+    by_words = {" ".join(split_words(name)): name for name in fields} | {name.casefold(): name for name in fields}
+    name_pattern = "|".join(sorted(map(re.escape, by_words), key=len, reverse=True))
+    marks = list(re.finditer(rf"(?:^|[\s,;])({name_pattern})\s*[:=]\s*", text, re.IGNORECASE))
     ends = [mark.start() for mark in marks[1:]] + [len(text)] * bool(marks)
-    told: dict[str, str] = {}
+    texts: dict[str, str] = {}
     for mark, end in zip(marks, ends, strict=True):
-        told[by_words[mark[1].casefold()]] = text[mark.end() : end].strip(" ,;")
-    return told
+        texts[by_words[mark[1].casefold()]] = text[mark.end() : end].strip(" ,;")
+    return texts
 
 
-def _required(parameter: Parameter) -> set[str]:
-    schema: Any = value_schema(parameter)
+def _get_required_fields(parameter: Parameter) -> set[str]:
+    schema: Any = build_value_schema(parameter)
     if parameter.nullable:
         schema = schema["anyOf"][0]
-    found: Any = schema.get("required")
-    return {one for one in cast("list[Any]", found) if isinstance(one, str)} if isinstance(found, list) else set()
+    names: Any = schema.get("required")
+    return {one for one in cast("list[Any]", names) if isinstance(one, str)} if isinstance(names, list) else set()

@@ -4,8 +4,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 from agent.offer.candidates import Candidate
-from agent.policy.question import Decider, Question
-from domain.memory import Recalled
+from agent.policy.question import Decider, PolicyQuestion
+from domain.memory import RecalledMemory
 from domain.plan import StepResult
 from domain.tool import ToolDoc, ToolId
 
@@ -27,12 +27,12 @@ class Reflection:
 
 
 @dataclass(frozen=True, slots=True)
-class ReflectionQuestion(Question[Reflection]):
+class ReflectionQuestion(PolicyQuestion[Reflection]):
     """Question for a judgement of an ended walk (thesis 4.3.2.3)."""
 
     request: str
     clauses: tuple[str, ...]
-    given: tuple[ToolDoc, ...]
+    earlier_tools: tuple[ToolDoc, ...]
     """Tools of earlier subtasks whose results the path builds on."""
     path: tuple[ToolDoc, ...]
     """The path on which the walk ended, else the best one that it has seen; it may be empty."""
@@ -40,7 +40,7 @@ class ReflectionQuestion(Question[Reflection]):
     """Relevance of each tool in ``path``, one value per clause."""
     starts: tuple[Candidate, ...]
     """Candidates that were offered at the start."""
-    how: Literal["finished", "gave_up", "budget"]
+    ending: Literal["finished", "gave_up", "budget"]
     reason: str
     memory: tuple[str, ...] = ()
     """Moves of the walk."""
@@ -50,7 +50,7 @@ class ReflectionQuestion(Question[Reflection]):
 
 
 @dataclass(frozen=True, slots=True)
-class Adoption:
+class PathAdoption:
     """Decision if a remembered path is taken as it is."""
 
     adopted: bool
@@ -58,22 +58,22 @@ class Adoption:
 
 
 @dataclass(frozen=True, slots=True)
-class Proposal(Question[Adoption]):
+class AdoptionQuestion(PolicyQuestion[PathAdoption]):
     """Proposal to take the path of a nearly identical request as it is.
 
     It was checked before: every tool exists and works, and every required parameter can be filled in this order.
     """
 
     request: str
-    recalled: Recalled
+    recalled: RecalledMemory
     path: tuple[ToolDoc, ...]
 
-    async def put_to(self, decider: Decider) -> Adoption:
+    async def put_to(self, decider: Decider) -> PathAdoption:
         return await decider.adopt(self)
 
 
 @dataclass(frozen=True, slots=True)
-class ScoreQuestion(Question[tuple[float, ...]]):
+class ScoreQuestion(PolicyQuestion[tuple[float, ...]]):
     """Question for the value of each step of a finished run.
 
     Results that were not called are included, so that step numbers hold.

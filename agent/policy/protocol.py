@@ -7,11 +7,11 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar, Literal, Protocol, TypeVar
 
-from agent.offer.candidates import Candidate, Follower, Kin
-from agent.policy.question import Decider, Question
+from agent.offer.candidates import Candidate, FollowingCandidate, ToolsetPrior
+from agent.policy.question import Decider, PolicyQuestion
 from agent.text import clean
 from domain.event import PolicyFellBack
-from domain.memory import Recalled
+from domain.memory import RecalledMemory
 from domain.model import JsonObject
 from domain.model_service import Purpose
 from domain.plan import Binding, StepResult
@@ -24,7 +24,7 @@ Results = Sequence[tuple[ToolDoc, StepResult]]
 
 
 @dataclass(frozen=True, slots=True)
-class Lacking:
+class MissingValue:
     """A missing parameter value; with it, ``candidates[index]`` would be the next step."""
 
     tool: ToolDoc
@@ -33,7 +33,7 @@ class Lacking:
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class NextMove:
     """The next move: ``advance`` to ``candidates[index]``, ``finish``, ``backtrack`` one step, or ``give_up``."""
 
     action: Literal["advance", "finish", "backtrack", "give_up"]
@@ -47,12 +47,12 @@ class Choice:
     """The path is complete after these tools."""
     unserved: str = ""
     """Part of the request that the finished path leaves undone."""
-    lacking: Lacking | None = None
+    lacking: MissingValue | None = None
     """Value that the user would have to give for the path to go on."""
 
 
 @dataclass(frozen=True, slots=True)
-class Situation(Question[Choice]):
+class MoveQuestion(PolicyQuestion[NextMove]):
     """Question for the next move of a walk."""
 
     request: str
@@ -67,18 +67,18 @@ class Situation(Question[Choice]):
     """Share of past paths that ended here."""
     memory: tuple[str, ...] = ()
     """Moves made before, with their reasons."""
-    recalled: tuple[Recalled, ...] = ()
+    recalled: tuple[RecalledMemory, ...] = ()
     """Paths that served similar requests, the most similar first."""
-    followers: tuple[Follower, ...] = ()
+    followers: tuple[FollowingCandidate, ...] = ()
     """Candidates for the step after the next one, if several steps may be named at once."""
     several: bool = False
     """Several steps may be named at once."""
-    kin: Mapping[ToolId, Kin] = field(default_factory=dict[ToolId, Kin])
+    kin: Mapping[ToolId, ToolsetPrior] = field(default_factory=dict[ToolId, ToolsetPrior])
     """Evidence for each tool that was found, if paths went through few of them; else empty."""
     results: Results | None = None
     """Results of the path's steps if they are called as they are chosen; None if only planned."""
 
-    async def put_to(self, decider: Decider) -> Choice:
+    async def put_to(self, decider: Decider) -> NextMove:
         return await decider.choose(self)
 
 
@@ -94,7 +94,7 @@ class WholePath:
 
 
 @dataclass(frozen=True, slots=True)
-class PathQuestion(Question[WholePath]):
+class PathQuestion(PolicyQuestion[WholePath]):
     """Question for a whole path, with all tools at once."""
 
     request: str
@@ -104,18 +104,18 @@ class PathQuestion(Question[WholePath]):
     path_relevance: tuple[tuple[float, ...], ...]
     best_relevance: tuple[float, ...]
     candidates: tuple[Candidate, ...]
-    longest: int
+    max_steps: int
     """Most tools that may be added."""
-    reasoned: bool = False
+    with_reasons: bool = False
     """Each step must be justified before it is named."""
     memory: tuple[str, ...] = ()
 
     async def put_to(self, decider: Decider) -> WholePath:
-        return await decider.whole_path(self)
+        return await decider.plan_path(self)
 
 
 @dataclass(frozen=True, slots=True)
-class Arguments:
+class CallArguments:
     """Arguments for a call."""
 
     values: JsonObject
@@ -129,7 +129,7 @@ class Arguments:
 
 
 @dataclass(frozen=True, slots=True)
-class ArgumentsQuestion(Question[Arguments]):
+class ArgumentsQuestion(PolicyQuestion[CallArguments]):
     """Question for the arguments of a call."""
 
     request: str
@@ -140,12 +140,12 @@ class ArgumentsQuestion(Question[Arguments]):
     complaint: str = ""
     """Reason why the previous arguments were refused."""
 
-    async def put_to(self, decider: Decider) -> Arguments:
-        return await decider.arguments(self)
+    async def put_to(self, decider: Decider) -> CallArguments:
+        return await decider.fill_arguments(self)
 
 
 @dataclass(frozen=True, slots=True)
-class PhraseQuestion(Question[str]):
+class PhraseQuestion(PolicyQuestion[str]):
     """Question for a wording of what a program computed, as the request asks for it."""
 
     purpose: ClassVar[Purpose] = "answers"
@@ -158,7 +158,7 @@ class PhraseQuestion(Question[str]):
 
 
 @dataclass(frozen=True, slots=True)
-class FieldsQuestion(Question[tuple[str, ...]]):
+class FieldsQuestion(PolicyQuestion[tuple[str, ...]]):
     """Question for the fields of long responses that are worth showing."""
 
     purpose: ClassVar[Purpose] = "responses"
@@ -185,7 +185,7 @@ class UnservedQuestion:
 
 
 @dataclass(frozen=True, slots=True)
-class Notice:
+class PolicyNotice:
     """Notice that another policy decides from here on."""
 
     policy: str
@@ -195,7 +195,7 @@ class Notice:
 
 
 @dataclass(slots=True)
-class Cost:
+class PolicyCost:
     """Resources that a policy has used so far in a run; the policy itself adds to them."""
 
     model_calls: int = 0
@@ -211,13 +211,13 @@ class Policy(Protocol):
     """The policy of one run.
 
     All decisions go through ``decide``. Two methods are separate: ``answer`` returns a stream, part of which may be out
-    when it breaks off; ``unserved`` is looked up without waiting, since no model is asked any more.
+    when it breaks off; ``find_unserved`` is looked up without waiting, since no model is asked any more.
     """
 
     name: str
-    cost: Cost
+    cost: PolicyCost
     """Resources used in this run."""
-    notices: list[Notice]
+    notices: list[PolicyNotice]
     """Emitted and cleared by the run after each decision."""
 
     @property
@@ -225,11 +225,11 @@ class Policy(Protocol):
         """True if it can be asked for a program."""
         ...
 
-    async def decide(self, question: Question[T]) -> T:
+    async def decide(self, question: PolicyQuestion[T]) -> T:
         """Answer a question."""
         ...
 
-    def unserved(self, question: UnservedQuestion) -> tuple[str, ...]:
+    def find_unserved(self, question: UnservedQuestion) -> tuple[str, ...]:
         """Return changes that the request orders and no call made, as far as no model is needed to tell."""
         ...
 
@@ -238,9 +238,9 @@ class Policy(Protocol):
         ...
 
 
-def told_notices(policy: Policy) -> list[PolicyFellBack]:
+def take_notices(policy: Policy) -> list[PolicyFellBack]:
     """Return and clear the policy's notices, as events to emit before those of its last decision."""
     notices = policy.notices
-    told = [PolicyFellBack(policy=n.policy, to=n.to, reason=clean(n.reason, 400)) for n in notices]
+    events = [PolicyFellBack(policy=n.policy, to=n.to, reason=clean(n.reason, 400)) for n in notices]
     notices.clear()
-    return told
+    return events

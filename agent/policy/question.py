@@ -11,25 +11,31 @@ from typing import TYPE_CHECKING, ClassVar, Generic, TypeVar
 from domain.model_service import Purpose
 
 if TYPE_CHECKING:
-    from agent.policy.path_questions import Adoption, Proposal, Reflection, ReflectionQuestion, ScoreQuestion
+    from agent.policy.path_questions import (
+        AdoptionQuestion,
+        PathAdoption,
+        Reflection,
+        ReflectionQuestion,
+        ScoreQuestion,
+    )
     from agent.policy.protocol import (
-        Arguments,
         ArgumentsQuestion,
-        Choice,
+        CallArguments,
         FieldsQuestion,
+        MoveQuestion,
+        NextMove,
         PathQuestion,
         PhraseQuestion,
-        Situation,
         WholePath,
     )
     from agent.policy.subtasks import DecomposeQuestion, Decomposition
     from agent.programs.protocol import ProgramQuestion, WrittenProgram
-    from agent.solutions.protocol import ChosenSolution, Filled, FillQuestion, SolutionQuestion
+    from agent.solutions.protocol import ChosenSolution, FilledSolution, FillQuestion, SolutionQuestion
 
 T = TypeVar("T")
 
 
-class Question(ABC, Generic[T]):
+class PolicyQuestion(ABC, Generic[T]):
     """A decision that a policy takes; ``T`` is the type of the decision."""
 
     __slots__ = ()
@@ -56,11 +62,11 @@ class Decider:
     rest on in ``pass_on``.
     """
 
-    async def decide(self, question: Question[T]) -> T:
+    async def decide(self, question: PolicyQuestion[T]) -> T:
         """Answer a question."""
         return await question.put_to(self)
 
-    async def pass_on(self, question: Question[T]) -> T:
+    async def pass_on(self, question: PolicyQuestion[T]) -> T:
         """Answer a question that no method of this class answers, by asking another policy."""
         raise NotImplementedError(f"{type(self).__name__} has no method that answers a {type(question).__name__}")
 
@@ -68,7 +74,7 @@ class Decider:
         """Split a request into subtasks; once per run."""
         return await self.pass_on(question)
 
-    async def choose(self, situation: "Situation") -> "Choice":
+    async def choose(self, situation: "MoveQuestion") -> "NextMove":
         """Choose the next move of the walk."""
         return await self.pass_on(situation)
 
@@ -76,15 +82,15 @@ class Decider:
         """Judge a walk that has ended, and where to go on if it is not good enough."""
         return await self.pass_on(question)
 
-    async def whole_path(self, question: "PathQuestion") -> "WholePath":
+    async def plan_path(self, question: "PathQuestion") -> "WholePath":
         """Choose all steps in one decision."""
         return await self.pass_on(question)
 
-    async def adopt(self, proposal: "Proposal") -> "Adoption":
+    async def adopt(self, proposal: "AdoptionQuestion") -> "PathAdoption":
         """Decide if a remembered path is taken as it is."""
         return await self.pass_on(proposal)
 
-    async def fill(self, question: "FillQuestion") -> "Filled":
+    async def fill(self, question: "FillQuestion") -> "FilledSolution":
         """Decide if a similar solution serves the request, and with which values."""
         return await self.pass_on(question)
 
@@ -100,7 +106,7 @@ class Decider:
         """Word what a program computed as the request asks for it; unchanged if it cannot be worded better."""
         return await self.pass_on(question)
 
-    async def arguments(self, question: "ArgumentsQuestion") -> "Arguments":
+    async def fill_arguments(self, question: "ArgumentsQuestion") -> "CallArguments":
         """Choose the arguments of one call."""
         return await self.pass_on(question)
 

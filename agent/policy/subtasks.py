@@ -2,18 +2,18 @@
 
 from dataclasses import dataclass
 
-from agent.policy.question import Decider, Question
+from agent.policy.question import Decider, PolicyQuestion
 from agent.text import clean
 from domain.event import SubtaskStarted
 from domain.plan import StepResult
 from domain.tool import ToolDoc
 
-NAMED = 80
+MAX_NAME_CHARS = 80
 """Characters of a subtask's name."""
 
 
 @dataclass(frozen=True, slots=True)
-class AskedEarlier:
+class EarlierRequest:
     """An earlier request of the conversation, worded so that it is clear by itself."""
 
     request: str
@@ -41,32 +41,32 @@ class Subtask:
     queries: tuple[str, ...] = ()
     """Descriptions of the calls that would serve it, worded as tool documents are, whatever the request's language."""
 
-    def started(self, given: int) -> SubtaskStarted:
-        """Build the event of its beginning; ``given`` is the number of earlier steps that it builds on."""
+    def to_event(self, step_count: int) -> SubtaskStarted:
+        """Build the event of its beginning; ``step_count`` is the number of earlier steps that it builds on."""
         return SubtaskStarted(
             subtask=self.number,
             name=self.name,
             description=self.description,
             category=self.category,
             depends_on=self.depends_on,
-            given=given,
+            given=step_count,
             earlier=self.earlier,
             reread=self.reread,
             queries=self.queries,
         )
 
 
-def begun(told: SubtaskStarted) -> Subtask:
+def subtask_from_event(event: SubtaskStarted) -> Subtask:
     """Rebuild a subtask from the event of its beginning."""
     return Subtask(
-        told.subtask,
-        told.name,
-        told.description,
-        told.category,
-        told.depends_on,
-        told.earlier,
-        told.reread,
-        told.queries,
+        event.subtask,
+        event.name,
+        event.description,
+        event.category,
+        event.depends_on,
+        event.earlier,
+        event.reread,
+        event.queries,
     )
 
 
@@ -79,11 +79,11 @@ class Decomposition:
 
 
 @dataclass(frozen=True, slots=True)
-class DecomposeQuestion(Question[Decomposition]):
+class DecomposeQuestion(PolicyQuestion[Decomposition]):
     """Question for the subtasks of a request."""
 
     request: str
-    earlier: tuple[AskedEarlier, ...] = ()
+    earlier: tuple[EarlierRequest, ...] = ()
     """Earlier requests of the conversation, the oldest first."""
     categories: tuple[str, ...] = ()
     """Categories of the tools nearest to the request, if each subtask is to name its own."""
@@ -92,6 +92,6 @@ class DecomposeQuestion(Question[Decomposition]):
         return await decider.decompose(self)
 
 
-def whole(request: str, reason: str, queries: tuple[str, ...] = (), category: str = "") -> Decomposition:
+def build_single_subtask(request: str, reason: str, queries: tuple[str, ...] = (), category: str = "") -> Decomposition:
     """Build the decomposition of a request that is not split."""
-    return Decomposition((Subtask(1, clean(request, NAMED), request, category, queries=queries),), reason)
+    return Decomposition((Subtask(1, clean(request, MAX_NAME_CHARS), request, category, queries=queries),), reason)

@@ -8,9 +8,9 @@ from typing import Protocol
 from pydantic.types import JsonValue
 
 from agent.parameters.needs import need_of
-from agent.programs.names import identifier, named
+from agent.programs.names import assign_names, to_identifier
 from domain.tool import Parameter
-from graph.shapes import Kind, Shape
+from graph.shapes import JsonShape, Kind
 
 _SCALARS: dict[Kind, str] = {"string": "str", "integer": "int", "number": "float", "boolean": "bool"}
 _ORDER: tuple[Kind, ...] = ("object", "array", "string", "number", "integer", "boolean")
@@ -26,7 +26,7 @@ Place = tuple[str, ...]
 """Field names from the outermost object inwards; list levels are skipped."""
 
 
-class Writer(Protocol):
+class TypeWriter(Protocol):
     """Style in which types are written, in particular objects and values of unknown type."""
 
     @property
@@ -44,38 +44,40 @@ class Writer(Protocol):
         """Type of an object whose fields are unknown."""
         ...
 
-    def object(self, shape: Shape, place: Place) -> str:
+    def object(self, shape: JsonShape, place: Place) -> str:
         """Return the type of an object whose fields are known."""
         ...
 
 
-def annotation(shape: Shape, writer: Writer, place: Place = ()) -> str:
+def render_annotation(shape: JsonShape, writer: TypeWriter, place: Place = ()) -> str:
     """Return the type annotation of a shape, ``Any`` where nothing is known of it."""
-    if not shape.known:
+    if not shape.is_known:
         return "Any"
-    if literal(shape.enum, writer.values):
+    if fits_literal(shape.enum, writer.values):
         written = [f"Literal[{', '.join(map(repr, shape.enum))}]"]
     else:
-        written = [_one(kind, shape, writer, place) for kind in _ORDER if kind in shape.kinds]
+        written = [_render_kind(kind, shape, writer, place) for kind in _ORDER if kind in shape.kinds]
     return " | ".join((*written, "None") if shape.nullable else written)
 
 
-def _one(kind: Kind, shape: Shape, writer: Writer, place: Place) -> str:
+def _render_kind(kind: Kind, shape: JsonShape, writer: TypeWriter, place: Place) -> str:
     """Return the annotation of one kind of value that the shape allows."""
     if kind in _SCALARS:
         return _SCALARS[kind]
     if kind == "array":
         return (
-            f"list[{annotation(shape.items, writer, place)}]" if shape.items and shape.items.known else writer.any_list
+            f"list[{render_annotation(shape.items, writer, place)}]"
+            if shape.items and shape.items.is_known
+            else writer.any_list
         )
     if shape.fields:
         return writer.object(shape, place)
-    if shape.values and shape.values.known:
-        return f"dict[str, {annotation(shape.values, writer, (*place, ''))}]"
+    if shape.values and shape.values.is_known:
+        return f"dict[str, {render_annotation(shape.values, writer, (*place, ''))}]"
     return writer.any_object
 
 
-def literal(values: Collection[JsonValue], characters: int = _VALUES) -> bool:
+def fits_literal(values: Collection[JsonValue], characters: int = _VALUES) -> bool:
     """Return True if the values can be written as a ``Literal`` of at most that many characters."""
     return 0 < sum(len(str(one)) + 4 for one in values) <= characters and all(
         (isinstance(one, str) and len(one) <= _LONGEST_VALUE) or (isinstance(one, int) and abs(one) < 2**63)
@@ -83,21 +85,21 @@ def literal(values: Collection[JsonValue], characters: int = _VALUES) -> bool:
     )
 
 
-def in_line(shape: Shape, characters: int, *, optional: bool = False) -> str:
+def render_inline(shape: JsonShape, characters: int, *, optional: bool = False) -> str:
     """Return the type as one expression, with objects written as ``{"name": type}``.
 
     As many fields as fit into ``characters`` are kept: first those that identify a thing, then the outermost ones. An object whose fields
     were cut ends with ``...:...``. With ``optional``, the shape is an input: its required fields go first, and the others are marked
     ``NotRequired``.
     """
-    return annotation(shape, _InLine(_fitting(shape, characters, optional=optional), optional))
+    return render_annotation(shape, _InlineWriter(_select_fitting(shape, characters, optional=optional), optional))
 
 
 @dataclass(frozen=True, slots=True)
-class _InLine:
+class _InlineWriter:
     """Writes objects inline, with the selected fields only."""
 
-    kept: Collection[Place]
+    shown_places: Collection[Place]
     """Places of the fields that are shown."""
     optional: bool
     """Mark fields that are not required."""
@@ -105,79 +107,80 @@ class _InLine:
     any_list: str = "list"
     any_object: str = "dict"
 
-    def object(self, shape: Shape, place: Place) -> str:
+    def object(self, shape: JsonShape, place: Place) -> str:
         """Return the object with its selected fields; a cut is marked by ``...:...``."""
-        inner = [(name, (*place, name)) for name in shape.fields if (*place, name) in self.kept]
+        inner = [(name, (*place, name)) for name in shape.fields if (*place, name) in self.shown_places]
         if not inner:
             return self.any_object
         parts = [
-            _field(name, shape, annotation(shape.fields[name], self, at), optional=self.optional) for name, at in inner
+            _render_field(name, shape, render_annotation(shape.fields[name], self, at), optional=self.optional)
+            for name, at in inner
         ]
         return "{" + ",".join(parts if len(inner) == len(shape.fields) else [*parts, "...:..."]) + "}"
 
 
-def _field(name: str, holder: Shape, kind: str, *, optional: bool) -> str:
+def _render_field(name: str, holder: JsonShape, kind: str, *, optional: bool) -> str:
     """Return one field of an object, marked as not required if that is asked for and true."""
     return f"{name!r}:{f'NotRequired[{kind}]' if optional and name not in holder.required else kind}"
 
 
-def _fitting(shape: Shape, characters: int, *, optional: bool) -> set[Place]:
+def _select_fitting(shape: JsonShape, characters: int, *, optional: bool) -> set[Place]:
     """Return the places of the fields that fit into ``characters``.
 
     Fields that other calls need go first, wherever they are, then all others; outer fields before inner ones.
     """
-    levels = list(_levels(shape))
+    levels = list(_iterate_levels(shape))
     everything = [(place, size) for place, size, _ in levels]
     if sum(size for _, size in everything) <= characters:
         return {place for place, _ in everything}
-    needed = [place for place, _, one in levels if _needed(one, place[-1], optional=optional)]
-    sizes, kept, left = dict(everything), set[Place](), characters
+    needed = [place for place, _, one in levels if _is_needed(one, place[-1], optional=optional)]
+    sizes, selected, remaining = dict(everything), set[Place](), characters
     for place in (*needed, *sizes):
         # A field can only be shown inside its outer fields, so their size counts too.
-        within = [outer for outer in _prefixes(place) if outer in sizes and outer not in kept]
+        within = [outer for outer in _iterate_prefixes(place) if outer in sizes and outer not in selected]
         size = sum(sizes[outer] for outer in within)
-        if size > left:
+        if size > remaining:
             break
-        kept.update(within)
-        left -= size
-    return kept
+        selected.update(within)
+        remaining -= size
+    return selected
 
 
-def _needed(holder: Shape, name: str, *, optional: bool) -> bool:
+def _is_needed(holder: JsonShape, name: str, *, optional: bool) -> bool:
     """Return True for fields to show first: required inputs, or scalar outputs that identify a thing."""
     if optional:
         return name in holder.required
-    return not holder.fields[name].kinds & _MADE_OF_OTHERS and _tells(name)
+    return not holder.fields[name].kinds & _MADE_OF_OTHERS and _is_distinguishing(name)
 
 
-def _levels(shape: Shape) -> Iterator[tuple[Place, int, Shape]]:
+def _iterate_levels(shape: JsonShape) -> Iterator[tuple[Place, int, JsonShape]]:
     """Yield every field, level by level: its place, the characters it takes, and the object that holds it."""
-    level: list[tuple[Shape, Place]] = [(shape, ())]
+    level: list[tuple[JsonShape, Place]] = [(shape, ())]
     while level:
-        inner: list[tuple[Shape, Place]] = []
-        for one, place in level:
-            for name, part in one.fields.items():
+        inner: list[tuple[JsonShape, Place]] = []
+        for holder, place in level:
+            for name, part in holder.fields.items():
                 if len(name) <= _LONGEST_KEY:
-                    yield (*place, name), len(name) + _AROUND_KEY, one
+                    yield (*place, name), len(name) + _AROUND_KEY, holder
                     inner.append((part, (*place, name)))
-            inner += [(part, place) for part in (one.items,) if part]
-            inner += [(part, (*place, "")) for part in (one.values,) if part]
+            inner += [(part, place) for part in (holder.items,) if part]
+            inner += [(part, (*place, "")) for part in (holder.values,) if part]
         level = inner
 
 
-def _prefixes(place: Place) -> Iterator[Place]:
+def _iterate_prefixes(place: Place) -> Iterator[Place]:
     """Yield the place's outer places and then the place itself, outermost first."""
     return (place[:end] for end in range(1, len(place) + 1))
 
 
 @lru_cache(maxsize=8192)
-def _tells(name: str) -> bool:
+def _is_distinguishing(name: str) -> bool:
     """Return True if a field identifies a thing (an id or a name): other calls take it, and choices are made by it."""
     return need_of(Parameter(name=name)).kind in ("identifier", "query")
 
 
 @dataclass(slots=True)
-class Definitions:
+class TypedDictDefinitions:
     """Writes objects as ``TypedDict`` definitions, collected in ``lines``."""
 
     prefix: str
@@ -190,10 +193,10 @@ class Definitions:
     lines: list[str] = field(default_factory=list[str])
     """Definitions written so far, inner objects before those that use them."""
 
-    def object(self, shape: Shape, place: Place) -> str:
+    def object(self, shape: JsonShape, place: Place) -> str:
         """Define an object after the objects in its fields, and return the name of the definition."""
         parts = [
-            _field(name, shape, annotation(part, self, (*place, name)), optional=self.optional)
+            _render_field(name, shape, render_annotation(part, self, (*place, name)), optional=self.optional)
             for name, part in shape.fields.items()
             if name  # a TypedDict has no field without one
         ]
@@ -202,6 +205,6 @@ class Definitions:
         return name
 
 
-def own_names(names: Collection[str], otherwise: str) -> list[tuple[str, str]]:
+def assign_parameter_names(names: Collection[str], otherwise: str) -> list[tuple[str, str]]:
     """Return unique Python names for parameters, each with the parameter's own name."""
-    return named(names, lambda name: (identifier(name, otherwise),))
+    return assign_names(names, lambda name: (to_identifier(name, otherwise),))

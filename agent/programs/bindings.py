@@ -7,16 +7,16 @@ from collections.abc import Iterable, Iterator, Sequence
 from pydantic.types import JsonValue
 
 from agent.files.origins import FileOrigins
-from agent.plans.arguments import FIXED
+from agent.plans.planned_arguments import FIXED
 from agent.text import clean
 from domain.model import JsonObject
 from domain.plan import Binding, StepResult
-from domain.slice import Slice
+from domain.provenance import Slice
 from domain.tool import ToolId
 from graph.lenient_json import read_value
 
 ANSWERED = "answered when asked"
-Answered = tuple[int, ToolId, StepResult]
+AnsweredCall = tuple[int, ToolId, StepResult]
 """A call that has ended: step number, tool and result."""
 
 _NO_FILES = FileOrigins()
@@ -26,12 +26,12 @@ _EXPRESSION = 160
 _KEY = re.compile(r"""\[\s*['"]([^'"\]]+)['"]\s*\]|\.get\(\s*['"]([^'"]+)['"]""")
 
 
-def bindings(
+def find_bindings(
     arguments: JsonObject,
     slices: Iterable[Slice],
-    answered: Sequence[Answered],
+    answered: Sequence[AnsweredCall],
     request: str,
-    answers: "Answers",
+    answers: "AnswerIndex",
     *,
     plan: bool,
     files: FileOrigins = _NO_FILES,
@@ -41,100 +41,104 @@ def bindings(
     ``answered``: the calls before this one, in order. ``answers``: an index of what those hold. ``plan``: the text is a plan approved by a
     person, so its constants and inputs are that person's. ``files``: the files that the user gave.
     """
-    for one in slices:
-        value = arguments.get(one.parameter)
+    for argument in slices:
+        value = arguments.get(argument.parameter)
         if value is None:
             continue  # it was left out
-        if not one.foreign and plan and _plain(one):
-            yield Binding(parameter=one.parameter, origin="user", reference=FIXED)
-        elif (place := answers.place(value, one, answered)) is not None:
-            yield Binding(parameter=one.parameter, origin="step", reference=place)
-        elif (given := _files_of(one)) and (place := files.place(value, given, _named(one)[-1])) is not None:
-            yield Binding(parameter=one.parameter, origin="file", reference=place)
-        elif not one.foreign and any(source.kind == "answer" for source in one.sources):
-            yield Binding(parameter=one.parameter, origin="user", reference=ANSWERED)
-        elif not one.foreign and (words := words_of(value, request)):
-            yield Binding(parameter=one.parameter, origin="request", reference=words)
+        if not argument.is_foreign and plan and _is_plan_value(argument):
+            yield Binding(parameter=argument.parameter, origin="user", reference=FIXED)
+        elif (place := answers.find_place(value, argument, answered)) is not None:
+            yield Binding(parameter=argument.parameter, origin="step", reference=place)
+        elif (file_variables := _find_file_variables(argument)) and (
+            place := files.place(value, file_variables, _list_field_names(argument)[-1])
+        ) is not None:
+            yield Binding(parameter=argument.parameter, origin="file", reference=place)
+        elif not argument.is_foreign and any(source.kind == "answer" for source in argument.sources):
+            yield Binding(parameter=argument.parameter, origin="user", reference=ANSWERED)
+        elif not argument.is_foreign and (words := find_request_words(value, request)):
+            yield Binding(parameter=argument.parameter, origin="request", reference=words)
         else:
-            yield Binding(parameter=one.parameter, origin="computed", reference=clean(one.expression, _EXPRESSION))
+            yield Binding(
+                parameter=argument.parameter, origin="computed", reference=clean(argument.expression, _EXPRESSION)
+            )
 
 
-def words_of(value: JsonValue, request: str) -> str:
+def find_request_words(value: JsonValue, request: str) -> str:
     """Return the words of the request that equal a value, as they are written there; empty if there are none."""
     if isinstance(value, (bool, list, dict)) or value is None or not str(value).strip():
         return ""
-    found = re.search(rf"(?<!\w){re.escape(str(value))}(?!\w)", request, re.IGNORECASE)
-    return found[0] if found else ""
+    match = re.search(rf"(?<!\w){re.escape(str(value))}(?!\w)", request, re.IGNORECASE)
+    return match[0] if match else ""
 
 
-def _named(one: Slice) -> list[str]:
+def _list_field_names(argument: Slice) -> list[str]:
     """Return the field names in an argument's expression, after an empty one that makes the last item always exist."""
-    return ["", *(name for found in _KEY.finditer(one.expression) for name in found.groups() if name)]
+    return ["", *(name for found in _KEY.finditer(argument.expression) for name in found.groups() if name)]
 
 
-def _files_of(one: Slice) -> frozenset[str]:
+def _find_file_variables(argument: Slice) -> frozenset[str]:
     """Return the variables of the files that went into an argument."""
-    return frozenset(source.name for source in one.sources if source.kind == "file")
+    return frozenset(source.name for source in argument.sources if source.kind == "file")
 
 
-def _plain(one: Slice) -> bool:
+def _is_plan_value(argument: Slice) -> bool:
     """Return True if an argument is a value of the plan as it is: a constant, or one of the plan's inputs."""
-    return all(source.kind in ("constant", "said", "given") for source in one.sources)
+    return all(source.kind in ("constant", "said", "given") for source in argument.sources)
 
 
-class Answers:
+class AnswerIndex:
     """Index of the values in the answers of one run; each answer is parsed once, when it is first searched."""
 
     def __init__(self) -> None:
-        self._read: dict[str, _Read] = {}
+        self._read: dict[str, _AnswerPlaces] = {}
 
-    def place(self, value: JsonValue, one: Slice, answered: Sequence[Answered]) -> str | None:
+    def find_place(self, value: JsonValue, argument: Slice, answered: Sequence[AnsweredCall]) -> str | None:
         """Return where a value comes from, as ``step.field``, or None.
 
         The latest answer that went into the argument and holds the value wins; among several fields, the one that the expression names.
         """
-        named = _named(one)[1:]
+        field_names = _list_field_names(argument)[1:]
         for step, tool, result in reversed(answered):
-            if tool in one.tools and result.status == "ok":
-                places = self._of(result.response).places(value)
+            if tool in argument.tools and result.status == "ok":
+                places = self._get_places(result.response).find_places(value)
                 if places:
-                    wanted = [place for place in places if named and place.endswith(named[-1])]
-                    return f"{step}.{(wanted or places)[0]}".rstrip(".")
+                    preferred = [place for place in places if field_names and place.endswith(field_names[-1])]
+                    return f"{step}.{(preferred or places)[0]}".rstrip(".")
         return None
 
-    def _of(self, response: str) -> "_Read":
+    def _get_places(self, response: str) -> "_AnswerPlaces":
         """Return the indexed places of a response, parsed on first use."""
         if response not in self._read:
-            self._read[response] = _Read(response)
+            self._read[response] = _AnswerPlaces(response)
         return self._read[response]
 
 
-class _Read:
+class _AnswerPlaces:
     """Places of all values in one answer; the whole answer has the empty place."""
 
     def __init__(self, response: str) -> None:
         self._texts: defaultdict[str, list[str]] = defaultdict(list)
         self._truths: defaultdict[bool, list[str]] = defaultdict(list)
         self._whole: list[tuple[str, JsonValue]] = []
-        left: list[tuple[str, JsonValue]] = [("", read_value(response))]
+        pending: list[tuple[str, JsonValue]] = [("", read_value(response))]
         # Bounded and depth-first in document order, so that a huge answer costs a fixed amount of time.
         for _ in range(_LEAVES):
-            if not left:
+            if not pending:
                 return
-            place, there = left.pop()
-            if isinstance(there, dict):
-                self._whole.append((place, there))
-                left += [(f"{place}.{name}" if place else name, item) for name, item in reversed(there.items())]
-            elif isinstance(there, list):
-                self._whole.append((place, there))
-                left += [(f"{place}[{index}]", item) for index, item in reversed(list(enumerate(there)))]
-            elif there is not None:
-                self._texts[str(there)].append(place)
+            place, item_value = pending.pop()
+            if isinstance(item_value, dict):
+                self._whole.append((place, item_value))
+                pending += [(f"{place}.{name}" if place else name, item) for name, item in reversed(item_value.items())]
+            elif isinstance(item_value, list):
+                self._whole.append((place, item_value))
+                pending += [(f"{place}[{index}]", item) for index, item in reversed(list(enumerate(item_value)))]
+            elif item_value is not None:
+                self._texts[str(item_value)].append(place)
                 # True is also text here: an argument may be the text of a truth value.
-                if isinstance(there, bool):
-                    self._truths[there].append(place)
+                if isinstance(item_value, bool):
+                    self._truths[item_value].append(place)
 
-    def places(self, value: JsonValue) -> Sequence[str]:
+    def find_places(self, value: JsonValue) -> Sequence[str]:
         """Return the places of a value; a number and the same number as text are equal here."""
         if isinstance(value, bool):
             return self._truths.get(value, ())

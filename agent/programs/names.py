@@ -12,34 +12,34 @@ from domain.tool import ToolDoc
 
 T = TypeVar("T")
 
-LONGEST = 64
+MAX_NAME_LENGTH = 64
 """Maximum number of characters of a name."""
 
-FOUND = frozenset({"ToolError", "ask", "earlier", "fill", "first", "look", "named", "pick", "today"})
+PROGRAM_NAMES = frozenset({"ToolError", "ask", "earlier", "fill", "first", "look", "named", "pick", "today"})
 """Names that every program finds besides its tools."""
 
-TAKEN = FOUND | frozenset(
+RESERVED_NAMES = PROGRAM_NAMES | frozenset(
     {"Annotated", "Any", "Literal", "NotRequired", "TypedDict", "asyncio", "datetime", "json", "math", "os", "pathlib", "re", "sys", "typing"}
 ) | frozenset(dir(builtins))  # fmt: skip
 """Names that no tool may have, since they mean something else in a program or in Python."""
 
-_OTHER = re.compile(r"\W+")
+_NON_WORD = re.compile(r"\W+")
 _NUMBERED = re.compile(r"(.+)_\d+")
-_KEPT_BY_NUMBER = 6
+_NUMBER_LENGTH = 6
 
 
-def identifier(text: str, otherwise: str) -> str:
+def to_identifier(text: str, otherwise: str) -> str:
     """Convert a text to a Python identifier that begins with a letter.
 
     It consists of letters of any script, digits and single underscores, and is never a keyword. It is in the form in which Python compares
     names (NFKC), so names that differ here also differ there. ``otherwise`` is put before a leading digit, and is the name if nothing of
     ``text`` remains.
     """
-    plain = unicodedata.normalize("NFKC", text[: 8 * LONGEST])
-    name = "_".join(part for part in _OTHER.sub("_", plain).split("_") if part)[:LONGEST].rstrip("_")
+    plain = unicodedata.normalize("NFKC", text[: 8 * MAX_NAME_LENGTH])
+    name = "_".join(part for part in _NON_WORD.sub("_", plain).split("_") if part)[:MAX_NAME_LENGTH].rstrip("_")
     if not name.isidentifier():
         # A digit, or a mark of a script that no name begins with.
-        name = f"{otherwise}_{name}"[:LONGEST] if name else otherwise
+        name = f"{otherwise}_{name}"[:MAX_NAME_LENGTH] if name else otherwise
     # Cutting and joining can undo the normal form, or leave what is no identifier in it.
     name = unicodedata.normalize("NFKC", name)
     if not name.isidentifier():
@@ -47,53 +47,55 @@ def identifier(text: str, otherwise: str) -> str:
     return f"{name}_" if keyword.iskeyword(name) else name
 
 
-def named(things: Iterable[T], ways: Callable[[T], Iterable[str]], taken: Collection[str] = ()) -> list[tuple[str, T]]:
+def assign_names(
+    things: Iterable[T], ways: Callable[[T], Iterable[str]], reserved: Collection[str] = ()
+) -> list[tuple[str, T]]:
     """Give each thing a unique name: the first free one of its ``ways``, else the last of them with a number."""
-    used = set(taken)
-    found: list[tuple[str, T]] = []
+    used = set(reserved)
+    assigned: list[tuple[str, T]] = []
     for thing in things:
-        name = _free(list(ways(thing)), used)
+        name = _find_free_name(list(ways(thing)), used)
         used.add(name)
-        found.append((name, thing))
-    return found
+        assigned.append((name, thing))
+    return assigned
 
 
-def _free(ways: list[str], used: Collection[str]) -> str:
+def _find_free_name(ways: list[str], used: Collection[str]) -> str:
     """Return the first unused name, else the last one with the lowest free number from 2."""
     for way in ways:
         if way not in used:
             return way
-    base, number = ways[-1][: LONGEST - _KEPT_BY_NUMBER].rstrip("_"), 2
+    base, number = ways[-1][: MAX_NAME_LENGTH - _NUMBER_LENGTH].rstrip("_"), 2
     while f"{base}_{number}" in used:
         number += 1
     return f"{base}_{number}"
 
 
-def tool_names(tools: Iterable[ToolDoc], taken: Collection[str] = ()) -> list[tuple[str, ToolDoc]]:
+def assign_tool_names(tools: Iterable[ToolDoc], reserved: Collection[str] = ()) -> list[tuple[str, ToolDoc]]:
     """Give tools their names as functions.
 
-    That is the name of the API, or, if it is used by another tool, by Python or in ``taken``, that name followed by the toolset's.
+    That is the name of the API, or, if it is used by another tool, by Python or in ``reserved``, that name followed by the toolset's.
     """
-    return named(tools, _of_tool, TAKEN | frozenset(taken))
+    return assign_names(tools, _list_tool_names, RESERVED_NAMES | frozenset(reserved))
 
 
 def is_name_of(name: str, tool: ToolDoc) -> bool:
     """Return True if a tool can have this function name, given that other tools may use the names before it."""
     parted = _NUMBERED.fullmatch(name)
     base = parted[1] if parted else name
-    longest = LONGEST - _KEPT_BY_NUMBER
-    ways = _of_tool(tool)
-    return name not in TAKEN and (
+    longest = MAX_NAME_LENGTH - _NUMBER_LENGTH
+    ways = _list_tool_names(tool)
+    return name not in RESERVED_NAMES and (
         name in ways or (parted is not None and base in {way[:longest].rstrip("_") for way in ways})
     )
 
 
-def _of_tool(tool: ToolDoc) -> tuple[str, str]:
+def _list_tool_names(tool: ToolDoc) -> tuple[str, str]:
     """Return the names that a tool may have, in order of preference."""
-    api = identifier(tool.api, "tool")
-    return api, identifier(f"{api[: LONGEST // 2]} {tool.toolset}", "tool")
+    api = to_identifier(tool.api, "tool")
+    return api, to_identifier(f"{api[: MAX_NAME_LENGTH // 2]} {tool.toolset}", "tool")
 
 
-def names_left(texts: Iterable[str]) -> frozenset[str]:
+def collect_defined_names(texts: Iterable[str]) -> frozenset[str]:
     """Return the names that texts define for the texts after them."""
-    return frozenset(name for text in texts for name in parse_source(text).names_left)
+    return frozenset(name for text in texts for name in parse_source(text).exported_names)

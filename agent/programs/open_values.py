@@ -6,12 +6,12 @@ from functools import cached_property
 
 from pydantic.types import JsonValue
 
-from agent.execution.execute import TRIES
+from agent.execution.execute import MAX_ARGUMENT_ANSWERS
 from agent.execution.validation import validate
-from agent.plans.json_place import ITEM, named_in
-from agent.policy.protocol import Arguments, ArgumentsQuestion, Policy, Results
-from agent.programs.analysis.flow import feeds
-from agent.programs.stops import NAMED
+from agent.plans.json_paths import ITEM, find_named_value
+from agent.policy.protocol import ArgumentsQuestion, CallArguments, Policy, Results
+from agent.programs.analysis.program_flow import find_call_dependencies
+from agent.programs.sandbox_cell import NAMED
 from domain.errors import InvalidArgumentsError
 from domain.plan import Binding
 from domain.program import Program
@@ -28,51 +28,57 @@ class OpenValues:
     given: Results = ()
     """Steps that the subtask builds on."""
 
-    async def found(self, tool: ToolDoc, known: Arguments, left: Sequence[str], earlier: Results) -> Arguments:
-        """Return a call's arguments with values for those in ``left``, asking again if what is found does not fit.
+    async def find_arguments(
+        self, tool: ToolDoc, known: CallArguments, open_names: Sequence[str], earlier: Results
+    ) -> CallArguments:
+        """Return a call's arguments with values for those in ``open_names``, asking again if what is found does not fit.
 
         ``missing`` names those without a value; ``why`` explains that, or why the values do not fit. References to steps are counted over
         ``given`` and then ``earlier``.
         """
-        complaint, made, found = "", known, known
-        for _ in range(TRIES):
+        complaint, merged, proposed = "", known, known
+        for _ in range(MAX_ARGUMENT_ANSWERS):
             question = ArgumentsQuestion(self.request, tool, (*self.given, *earlier), complaint=complaint)
-            found = await self.policy.decide(question)
-            before, made = made, _together(tool, known, found, left)
+            proposed = await self.policy.decide(question)
+            before, merged = merged, _merge_arguments(tool, known, proposed, open_names)
             # Asking again with the same complaint is of no use once the answer no longer changes.
-            if made.missing or (complaint and made.values == before.values):
+            if merged.missing or (complaint and merged.values == before.values):
                 break
             try:
-                return Arguments(validate(tool, made.values), made.provenance)
+                return CallArguments(validate(tool, merged.values), merged.provenance)
             except InvalidArgumentsError as error:
                 complaint = str(error)
-        why = _nothing_for(tool, made.missing, found.why) if made.missing else complaint
-        return Arguments(made.values, made.provenance, made.missing, why=why)
+        why = _explain_missing(tool, merged.missing, proposed.why) if merged.missing else complaint
+        return CallArguments(merged.values, merged.provenance, merged.missing, why=why)
 
 
-def _together(tool: ToolDoc, known: Arguments, found: Arguments, left: Sequence[str]) -> Arguments:
+def _merge_arguments(
+    tool: ToolDoc, known: CallArguments, proposed: CallArguments, open_names: Sequence[str]
+) -> CallArguments:
     """Merge known arguments with those found for open parameters; required ones that stay open are missing."""
-    values = {name: value for name, value in found.values.items() if name in left and name not in found.missing}
+    values = {
+        name: value for name, value in proposed.values.items() if name in open_names and name not in proposed.missing
+    }
     needed = {parameter.name for parameter in tool.required}
-    return Arguments(
+    return CallArguments(
         {**known.values, **values},
-        (*known.provenance, *(one for one in found.provenance if one.parameter in values)),
-        tuple(name for name in left if name in needed and name not in values),
+        (*known.provenance, *(one for one in proposed.provenance if one.parameter in values)),
+        tuple(name for name in open_names if name in needed and name not in values),
     )
 
 
-def _nothing_for(tool: ToolDoc, missing: Sequence[str], why: str) -> str:
+def _explain_missing(tool: ToolDoc, missing: Sequence[str], why: str) -> str:
     """Return the note on a call that lacks values for open parameters."""
-    named = ", ".join(f"`{name}`" for name in missing)
-    return f"No value was found for {named} of {tool.api}, which the plan leaves open. {why}".strip()
+    names = ", ".join(f"`{name}`" for name in missing)
+    return f"No value was found for {names} of {tool.api}, which the plan leaves open. {why}".strip()
 
 
-def counted(bindings: Sequence[Binding], numbers: Sequence[int]) -> tuple[Binding, ...]:
+def renumber_references(bindings: Sequence[Binding], numbers: Sequence[int]) -> tuple[Binding, ...]:
     """Replace the step numbers in origins: the n-th step becomes the n-th of ``numbers``."""
-    return tuple(_counted(one, numbers) for one in bindings)
+    return tuple(_renumber_reference(one, numbers) for one in bindings)
 
 
-def _counted(binding: Binding, numbers: Sequence[int]) -> Binding:
+def _renumber_reference(binding: Binding, numbers: Sequence[int]) -> Binding:
     """Replace the step number in one origin, if it refers to a step."""
     step, dot, field = binding.reference.partition(".")
     if binding.origin != "step" or not step.isdigit() or not 0 < int(step) <= len(numbers):
@@ -98,28 +104,28 @@ class NamedItems:
         only_named = any(not self._docs[name].safe for name in (self._docs if takers is None or back else takers))
         if not isinstance(items, list):
             raise LookupError(f"`{NAMED}(…)` takes a list, and what it was given is none")
-        found = named_in(items, ITEM, self._request, only_named=only_named)
-        if found is None:
+        chosen = find_named_value(items, ITEM, self._request, only_named=only_named)
+        if chosen is None:
             of = f" of {', '.join(f'`{name}`' for name in takers)}" if takers else ""
             why = "the list is empty" if not items else "the request names none of the items, or several"
             raise LookupError(f"which item is meant is open{of}: {why}. Say which one the plan is to take")
-        return found[1]
+        return chosen[1]
 
     @cached_property
     def _takers(self) -> dict[int, list[str]]:
         """Functions that take values of each ``named(…)``, by its place in the text; empty if the text cannot be read."""
         own = self._program.model_copy(update={"tools": {**self._program.tools, NAMED: ToolId("")}})
-        pairs = feeds({0: own}).pairs
-        found = {call.start: call.name for call in parse_source(own.text).calls if call.name in own.tools}
-        takers: dict[int, list[str]] = {place: [] for place, name in found.items() if name == NAMED}
+        pairs = find_call_dependencies({0: own}).pairs
+        calls = {call.start: call.name for call in parse_source(own.text).calls if call.name in own.tools}
+        takers: dict[int, list[str]] = {place: [] for place, name in calls.items() if name == NAMED}
         for place, names in takers.items():
             # One chosen item may be passed to another `named(…)`: follow it to the calls in the end.
-            left, seen = [place], {place}
-            while left:
-                one = left.pop()
+            pending, seen = [place], {place}
+            while pending:
+                current = pending.pop()
                 for source, target in pairs:
-                    if source[1] == one and target[1] not in seen:
+                    if source[1] == current and target[1] not in seen:
                         seen.add(target[1])
-                        left += [target[1]] if found[target[1]] == NAMED else []
-                        names += [found[target[1]]] if found[target[1]] in self._docs else []
+                        pending += [target[1]] if calls[target[1]] == NAMED else []
+                        names += [calls[target[1]]] if calls[target[1]] in self._docs else []
         return takers

@@ -1,15 +1,15 @@
 """Helpers that every program has, written once because short programs tend to get them wrong."""
 
-NAMES = ("first", "pick")
+HELPER_NAMES = ("first", "pick")
 """Names of the helpers; no tool has one of them."""
 
-DECLARATIONS = {
+HELPER_DECLARATIONS = {
     "first": "def first[T, D](items: list[T], default: D = None) -> T | D: ...",
     "pick": 'def pick[T](items: list[T], name: str, field: str | _Callable[[T], object] = "name") -> T | None: ...',
 }
 """Declarations of the helpers for the type check; left out if a text defines the name itself."""
 
-TEXT = """
+PRELUDE_SOURCE = """
 def first(items, default=None):
     return items[0] if items else default
 

@@ -7,33 +7,66 @@ from typing import ClassVar, Literal, Protocol
 
 from pydantic.types import JsonValue
 
-from agent.policy.question import Decider, Question
-from agent.programs.known import NOTHING, Known
-from agent.programs.offer_text import OfferText
+from agent.policy.question import Decider, PolicyQuestion
+from agent.programs.signatures import OfferText
 from domain.event import QuestionAnswered
 from domain.model import JsonObject
 from domain.model_service import Purpose
 from domain.tool import ToolDoc
+
+
+@dataclass(frozen=True, slots=True)
+class KnownProgram:
+    """Program of a stored solution."""
+
+    serves: str
+    """Request of its kind, with the names of its inputs in braces."""
+    inputs: Mapping[str, JsonObject]
+    """JSON Schemas of the inputs."""
+    text: str
+    tainted: bool = False
+    """Its program was tainted, which taints what is written after it."""
+
+
+@dataclass(frozen=True, slots=True)
+class KnownPrograms:
+    """Programs or a path that the author can follow."""
+
+    programs: tuple[KnownProgram, ...] = ()
+    """Programs, best first."""
+    chosen: bool = False
+    """The program was chosen as the one to follow."""
+    path: tuple[str, ...] = ()
+    """Names of functions that were proposed to be called, in order, if no program was chosen."""
+
+    @property
+    def tainted(self) -> bool:
+        """True if a text that is written with these in view is tainted."""
+        return any(one.tainted for one in self.programs)
+
+
+NO_KNOWN_PROGRAMS = KnownPrograms()
+
 
 ProgramForm = Literal["code", "grammar"]
 """Form of a written program: Python, or sentences of the grammar, which are compiled to Python."""
 
 ASK = "ask"
 """Function by which a program asks its user."""
-MOST_CELLS = 4
+MAX_CELLS = 4
 """Maximum number of cells of one program; all but the last may end in a look."""
 
 
 @dataclass(frozen=True, slots=True)
-class Attempt:
+class ProgramAttempt:
     """A text that was written earlier for the same request, and its result."""
 
     text: str
-    told: str
+    feedback: str
     """Feedback for the author: complaints of checks, the error, or what a look showed."""
     foreign: bool = False
     """The feedback contains words of a response, so anything written after it is tainted."""
-    stands: bool = False
+    names_valid: bool = False
     """It ran and its names can be used; otherwise it counts as not run."""
     changed: bool = False
     """It counts as not run, except for the changes that the feedback lists, which were made."""
@@ -50,7 +83,7 @@ class WrittenProgram:
 
 
 @dataclass(frozen=True, slots=True)
-class ProgramQuestion(Question[WrittenProgram]):
+class ProgramQuestion(PolicyQuestion[WrittenProgram]):
     """Question to the author of a program."""
 
     purpose: ClassVar[Purpose] = "programs"
@@ -64,13 +97,13 @@ class ProgramQuestion(Question[WrittenProgram]):
     """Text on results of earlier requests, which the program finds as ``earlier``; empty if there are none."""
     goes_on: bool = False
     """The program finds values in ``earlier``."""
-    attempts: tuple[Attempt, ...] = ()
+    attempts: tuple[ProgramAttempt, ...] = ()
     """Earlier attempts, oldest first."""
     unknown: tuple[str, ...] = ()
     """Functions whose response has no known structure, so that a look is called for."""
     answers: tuple[QuestionAnswered, ...] = ()
     """Questions that the user was asked, with the answers."""
-    known: Known = NOTHING
+    known: KnownPrograms = NO_KNOWN_PROGRAMS
     """Programs that served such requests before."""
     docs: Mapping[str, ToolDoc] = field(default_factory=dict[str, ToolDoc])
     """Documents of the offered functions by name."""
@@ -112,28 +145,28 @@ class PendingCall:
 
 
 @dataclass(frozen=True, slots=True)
-class Waiting:
+class PendingCalls:
     """Stop of a program that waits until at least one of its calls is answered."""
 
     calls: tuple[PendingCall, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Looking:
+class LookRequest:
     """Stop of a program that asks to look at values; it continues in a further cell."""
 
     values: tuple[JsonValue, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Returned:
+class ReturnedValue:
     """End of a program with the value of its last expression, as JSON."""
 
     value: JsonValue
 
 
 @dataclass(frozen=True, slots=True)
-class Broken:
+class ProgramError:
     """End of a program with an error."""
 
     kind: str
@@ -148,14 +181,14 @@ class Broken:
 
 
 @dataclass(frozen=True, slots=True)
-class LeftOpen:
+class UnansweredQuestion:
     """End of a program with a question that nobody answered; nothing works around it."""
 
     question: QuestionAnswered
 
 
 @dataclass(frozen=True, slots=True)
-class Answered:
+class FreeTextAnswer:
     """End of a program with a question that its user answered in free text.
 
     The answer is none of the proposed ones, so only the author can tell what follows from it.
@@ -164,10 +197,10 @@ class Answered:
     question: QuestionAnswered
 
 
-Stop = Waiting | Looking | Returned | Broken
-Watch = Callable[[int, JsonObject], None]
+CellStop = PendingCalls | LookRequest | ReturnedValue | ProgramError
+LineWatcher = Callable[[int, JsonObject], None]
 """Called in the worker's thread with a line that a program has reached and values of names there."""
-Named = Callable[[JsonValue, int, int], JsonValue]
+ItemChooser = Callable[[JsonValue, int, int], JsonValue]
 """Chooses the item of a list that a request names, for ``named(items)`` in a program.
 
 It is called in the worker's thread with the items, the place in the cell's text, and how many cells back that text is. It raises
@@ -176,23 +209,23 @@ It is called in the worker's thread with the items, the place in the cell's text
 
 
 @dataclass(frozen=True, slots=True)
-class Failure:
+class CallFailure:
     """Failed call, which raises a ``ToolError`` with this message in the program."""
 
     message: str
 
 
-class Session(Protocol):
+class SandboxSession(Protocol):
     """Names of one author over several cells, in a worker of its own; one cell runs at a time."""
 
-    async def start(self, text: str, inputs: Mapping[str, JsonValue]) -> Stop:
+    async def start(self, text: str, inputs: Mapping[str, JsonValue]) -> CellStop:
         """Run a cell to its first stop.
 
         ``inputs``: names that hold values.
         """
         ...
 
-    async def resume(self, answers: Mapping[int, JsonValue | Failure]) -> Stop:
+    async def resume(self, answers: Mapping[int, JsonValue | CallFailure]) -> CellStop:
         """Continue with the answers to some of the pending calls, by their ids."""
         ...
 
@@ -200,15 +233,17 @@ class Session(Protocol):
 class Sandbox(Protocol):
     """Runs programs without files, network, environment or clock."""
 
-    def session(self, watch: Watch | None = None, named: Named | None = None) -> AbstractAsyncContextManager[Session]:
+    def open_session(
+        self, watch_line: LineWatcher | None = None, choose_item: ItemChooser | None = None
+    ) -> AbstractAsyncContextManager[SandboxSession]:
         """Open a fresh session, which ends with the block.
 
-        ``watch``: receives the lines that instrumented texts (``watched_text``) report. ``named``: chooses items for ``named(items)``; with it, a
+        ``watch_line``: receives the lines that instrumented texts (``watched_text``) report. ``choose_item``: chooses items for ``named(items)``; with it, a
         text may also leave arguments open by ``fill()``, which whoever makes the call has to find.
         """
         ...
 
-    async def type_errors(self, text: str, stubs: str) -> tuple[str, ...]:
+    async def find_type_errors(self, text: str, stubs: str) -> tuple[str, ...]:
         """Return the findings of the type check for a text over these declarations, without running it."""
         ...
 

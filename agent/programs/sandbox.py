@@ -1,17 +1,165 @@
 """Sandbox for programs: pydantic-monty in separate processes, without files, network, clock or randomness."""
 
 import asyncio
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import asynccontextmanager
+from dataclasses import replace
 
+from pydantic.types import JsonValue
 from pydantic_monty import FunctionSnapshot, MontyError, MontySession, MontyTypingError
 
 from agent.programs.limits import SandboxLimits
-from agent.programs.protocol import Named, Session, Watch
-from agent.programs.session import PATIENCE, ProgramSession
-from agent.programs.workers import WorkerPool
+from agent.programs.prelude import PRELUDE_SOURCE
+from agent.programs.protocol import (
+    CallFailure,
+    CellStop,
+    ItemChooser,
+    LineWatcher,
+    PendingCalls,
+    ProgramError,
+    SandboxSession,
+)
+from agent.programs.sandbox_cell import SandboxCell, to_program_error
+from agent.programs.worker_pool import SandboxWorker, WorkerPool
 
-_NOWHERE = "_not_run_"
+PATIENCE = 1.0
+"""Seconds that a waiting program may keep its worker; then its state is saved, to be restored in another."""
+
+
+_TOOL_ERROR = "ToolError = RuntimeError\n"
+"""Error that a failed call raises; the sandbox has no inheritance, so it is an alias of an error that it has."""
+
+
+class ProgramSession:
+    """Implements ``protocol.Session``. However it ends, it leaves no worker and no thread behind."""
+
+    def __init__(
+        self,
+        pool: WorkerPool,
+        limits: SandboxLimits,
+        patience: float = PATIENCE,
+        watch_line: LineWatcher | None = None,
+        choose_item: ItemChooser | None = None,
+    ) -> None:
+        self._pool, self._limits, self._patience = pool, limits, patience
+        self._watch_line, self._choose_item = watch_line, choose_item
+        self._worker: SandboxWorker | None = None
+        self._cell: SandboxCell | None = None
+        self._feed_count = self._call_count = 0
+        self._suspended_state: bytes | None = None
+        self._timer: asyncio.TimerHandle | None = None
+        self._suspending: asyncio.Task[None] | None = None
+        self._closed = False
+
+    async def start(self, text: str, inputs: Mapping[str, JsonValue]) -> CellStop:
+        """Run a cell to its first stop.
+
+        ``inputs``: names that hold values.
+        """
+        if self._cell is not None:
+            await self._discard()  # a cell that still waits is not gone on with, nor are its names
+        return await self._run_turn(lambda worker: self._start_cell(worker, text, inputs))
+
+    async def resume(self, answers: Mapping[int, JsonValue | CallFailure]) -> CellStop:
+        """Continue with the answers to some of the pending calls."""
+        cell = self._cell
+        if cell is None:
+            raise RuntimeError("no program waits for an answer")
+        return await self._run_turn(lambda _: cell.resume(answers))
+
+    async def close(self) -> None:
+        """End the session, whatever it is doing."""
+        self._closed = True
+        await self._discard()
+
+    def _start_cell(self, worker: SandboxWorker, text: str, inputs: Mapping[str, JsonValue]) -> CellStop:
+        """Start a cell in a worker, after the helpers if it is the first."""
+        if not self._feed_count:
+            worker.session.feed_run(_TOOL_ERROR + PRELUDE_SOURCE)
+            self._feed_count = 1
+        cell = self._cell = SandboxCell(
+            self._limits,
+            self._feed_count,
+            self._call_count,
+            {},
+            watch_line=self._watch_line,
+            choose_item=self._choose_item,
+        )
+        self._feed_count += 1
+        return cell.start(worker.session, text, inputs)
+
+    async def _run_turn(self, work: Callable[[SandboxWorker], CellStop]) -> CellStop:
+        """Work to the next stop; an error of the worker costs the session its names, and nothing else."""
+        try:
+            worker = await self._acquire_worker()
+            stop = await worker.do(lambda: work(worker))
+        except MontyError as error:
+            stop = replace(to_program_error(error, self._limits, ""), lost=True)
+        except BaseException:
+            await self._discard()
+            raise
+        if self._cell:
+            self._call_count = self._cell.call_count
+        if not isinstance(stop, PendingCalls):
+            self._cell = None
+        if isinstance(stop, ProgramError) and stop.lost:
+            await self._discard()
+        else:
+            self._timer = asyncio.get_running_loop().call_later(self._patience, self._start_suspending)
+        return stop
+
+    async def _acquire_worker(self) -> SandboxWorker:
+        """Return the worker with the session's names: the one that it has, or another with its state restored."""
+        if self._closed:
+            raise RuntimeError("this session is closed")
+        if self._timer:
+            self._timer.cancel()
+        if self._suspending:
+            # Cancelling the caller must not stop the saving half-way: the state would be lost.
+            await asyncio.shield(self._suspending)
+        if self._worker is None:
+            worker = self._worker = await self._pool.lend_worker()
+            if self._suspended_state is not None:
+                await self._restore_state(worker, self._suspended_state)
+        return self._worker
+
+    async def _restore_state(self, worker: SandboxWorker, state: bytes) -> None:
+        """Load the saved state into a worker."""
+        cell = self._cell
+        if cell is None:
+            await worker.do(lambda: worker.session.load_session(state))
+        else:
+            await worker.do(lambda: cell.load(worker.session, state))
+        self._suspended_state = None
+
+    def _start_suspending(self) -> None:
+        """Start to save the state and release the worker, when the patience is over."""
+        self._suspending = asyncio.get_running_loop().create_task(self._suspend())
+
+    async def _suspend(self) -> None:
+        """Save the state and give the worker back."""
+        worker, cell = self._worker, self._cell
+        if worker is None:
+            return
+        self._suspended_state = await worker.do(cell.dump if cell else worker.session.dump)
+        self._worker = None
+        await worker.give_back()
+
+    async def _discard(self) -> None:
+        """Give the worker back, and drop all names."""
+        if self._timer:
+            self._timer.cancel()
+        if self._suspending and not self._suspending.done():
+            self._suspending.cancel()
+            await asyncio.wait([self._suspending])
+        self._suspending = self._suspended_state = self._cell = None
+        self._feed_count = self._call_count = 0
+        worker, self._worker = self._worker, None
+        if worker:
+            await worker.give_back()
+
+
+_UNDEFINED_NAME = "_not_run_"
 """Undefined name put before a text, so that it never passes the type check and is never run."""
 _MOST_STUB_REQUESTS = 50
 
@@ -24,19 +172,21 @@ class MontySandbox:
         self._pool = WorkerPool(self._limits)
 
     @asynccontextmanager
-    async def session(self, watch: Watch | None = None, named: Named | None = None) -> AsyncGenerator[Session]:
+    async def open_session(
+        self, watch_line: LineWatcher | None = None, choose_item: ItemChooser | None = None
+    ) -> AsyncGenerator[SandboxSession]:
         """Open a fresh session, which ends with the block."""
-        session = ProgramSession(self._pool, self._limits, self._patience, watch, named)
+        session = ProgramSession(self._pool, self._limits, self._patience, watch_line, choose_item)
         try:
             yield session
         finally:
             await session.close()
 
-    async def type_errors(self, text: str, stubs: str) -> tuple[str, ...]:
+    async def find_type_errors(self, text: str, stubs: str) -> tuple[str, ...]:
         """Return the findings of the type check as ``LINE:COLUMN: SEVERITY[RULE] message``, without running the text."""
-        worker = await self._pool.worker(stubs)
+        worker = await self._pool.lend_worker(stubs)
         try:
-            return _in_text(await worker.do(lambda: _diagnostics(worker.session, text)))
+            return _select_in_text(await worker.do(lambda: _collect_diagnostics(worker.session, text)))
         finally:
             await worker.give_back()
 
@@ -45,10 +195,10 @@ class MontySandbox:
         await asyncio.to_thread(self._pool.close)
 
 
-def _diagnostics(session: MontySession, text: str) -> str:
+def _collect_diagnostics(session: MontySession, text: str) -> str:
     """Type-check a text in a worker, and return the diagnostics."""
     try:
-        snapshot = session.feed_start(f"{_NOWHERE}\n{text}", inputs={})
+        snapshot = session.feed_start(f"{_UNDEFINED_NAME}\n{text}", inputs={})
         # Before the check, the sandbox asks for the declarations of modules that it does not have.
         for _ in range(_MOST_STUB_REQUESTS):
             if not (isinstance(snapshot, FunctionSnapshot) and snapshot.is_os_function):
@@ -61,13 +211,13 @@ def _diagnostics(session: MontySession, text: str) -> str:
     return ""
 
 
-def _in_text(diagnostics: str) -> tuple[str, ...]:
+def _select_in_text(diagnostics: str) -> tuple[str, ...]:
     """Return the diagnostics of the text itself, with its own line numbers."""
-    found: list[str] = []
+    complaints: list[str] = []
     for line in diagnostics.splitlines():
         file, _, rest = line.partition(":")
-        row, _, told = rest.partition(":")
+        row, _, message = rest.partition(":")
         # Line 1 is the undefined name before the text.
         if file.endswith(".py") and row.isdigit() and int(row) > 1:
-            found.append(f"{int(row) - 1}:{told}")
-    return tuple(found)
+            complaints.append(f"{int(row) - 1}:{message}")
+    return tuple(complaints)

@@ -5,21 +5,26 @@ one cleaned comment line.
 """
 
 import json
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import accumulate, takewhile
 
 from pydantic.types import JsonValue
 
-from agent.execution.validation import value_schema
-from agent.programs.annotations import Definitions, annotation, in_line, literal, own_names
-from agent.programs.names import tool_names
-from agent.programs.notes import notes
-from agent.programs.units import units
-from agent.text import clean, estimated_tokens
+from agent.execution.validation import build_value_schema
+from agent.programs.annotations import (
+    TypedDictDefinitions,
+    assign_parameter_names,
+    fits_literal,
+    render_annotation,
+    render_inline,
+)
+from agent.programs.names import assign_tool_names
+from agent.programs.signature_notes import describe_parameter, find_units
+from agent.text import clean, estimate_tokens
 from domain.tool import Parameter, ToolDoc, ToolId
-from graph.response_shape import response_shape
-from graph.shapes import UNKNOWN, Shape, shape_of_schema
+from graph.shapes import UNKNOWN, JsonShape, infer_response_shape, read_schema_shape
 
 PREAMBLE = "from typing import Any, Literal, NotRequired, TypedDict"
 """Imports at the top of stubs."""
@@ -36,7 +41,7 @@ _EFFECTS = {"reads": "", "changes": "CHANGES: ", "unknown": "MAY CHANGE: "}
 
 
 @dataclass(frozen=True, slots=True)
-class Signature:
+class ToolSignature:
     """A tool as a function."""
 
     tool: ToolId
@@ -49,150 +54,161 @@ class Signature:
     """Name and parameters only."""
     stub: str
     """Complete declaration for a type checker, to be placed after ``PREAMBLE``."""
-    takes: Shape = UNKNOWN
+    takes: JsonShape = UNKNOWN
     """Parameters as the fields of an object, by the function's names."""
-    returns: Shape = UNKNOWN
+    returns: JsonShape = UNKNOWN
     """Shape of the response."""
 
     @property
     def tokens(self) -> int:
         """Tokens of the text that is shown, estimated as four characters each."""
-        return estimated_tokens(self.text)
+        return estimate_tokens(self.text)
 
 
-def signature(doc: ToolDoc, shape: Shape | None = None) -> Signature:
+def build_signature(doc: ToolDoc, shape: JsonShape | None = None) -> ToolSignature:
     """Build a tool's signature.
 
     ``shape``: the shape of its response, if more is known of it than the document says.
     """
-    return signatures([doc], {} if shape is None else {doc.id: shape})[0]
+    return build_signatures([doc], {} if shape is None else {doc.id: shape})[0]
 
 
-def signatures(
-    docs: Sequence[ToolDoc], shapes: Mapping[ToolId, Shape] | None = None, taken: Collection[str] = ()
-) -> list[Signature]:
-    """Build the signatures of tools that are offered together, with unique names and none that is in ``taken``."""
-    known = shapes or {}
-    return [_signature(doc, name, known.get(doc.id) or response_shape(doc)) for name, doc in tool_names(docs, taken)]
+def build_signatures(
+    docs: Sequence[ToolDoc], shapes: Mapping[ToolId, JsonShape] | None = None, reserved: Collection[str] = ()
+) -> list[ToolSignature]:
+    """Build the signatures of tools that are offered together, with unique names and none that is in ``reserved``."""
+    known_shapes = shapes or {}
+    return [
+        _build_signature(doc, name, known_shapes.get(doc.id) or infer_response_shape(doc))
+        for name, doc in assign_tool_names(docs, reserved)
+    ]
 
 
-def signatures_of(functions: Mapping[str, ToolDoc]) -> dict[str, Signature]:
+def build_named_signatures(functions: Mapping[str, ToolDoc]) -> dict[str, ToolSignature]:
     """Build the signatures of tools that already have function names."""
-    return {name: _signature(doc, name, response_shape(doc)) for name, doc in functions.items()}
+    return {name: _build_signature(doc, name, infer_response_shape(doc)) for name, doc in functions.items()}
 
 
 @dataclass(frozen=True, slots=True)
-class _Argument:
+class _SignatureArgument:
     """Parameter of a signature."""
 
     name: str
     """Name in the function."""
     parameter: Parameter
-    shape: Shape
+    shape: JsonShape
 
-    def shown(self, characters: int) -> str:
+    def render_shown(self, characters: int) -> str:
         """Return it as written in the text that is shown."""
-        return self._written(in_line(self.shape, characters, optional=True))
+        return self._render(render_inline(self.shape, characters, optional=True))
 
-    def checked(self, writer: Definitions) -> str:
+    def render_stub(self, writer: TypedDictDefinitions) -> str:
         """Return it as written in a stub."""
-        return self._written(annotation(self.shape, writer))
+        return self._render(render_annotation(self.shape, writer))
 
     @property
-    def closed(self) -> bool:
+    def is_closed(self) -> bool:
         """True if the text that is shown lists all allowed values."""
-        return literal(self.shape.enum)
+        return fits_literal(self.shape.enum)
 
-    def _written(self, kind: str) -> str:
+    def _render(self, kind: str) -> str:
         """Return it with a type, and with a default if it is optional."""
-        return f"{self.name}: {kind}" if self.parameter.required else f"{self.name}: {kind} = {_default(self)}"
+        return f"{self.name}: {kind}" if self.parameter.required else f"{self.name}: {kind} = {_render_default(self)}"
 
 
-def _signature(doc: ToolDoc, name: str, returned: Shape) -> Signature:
+def _build_signature(doc: ToolDoc, name: str, returned: JsonShape) -> ToolSignature:
     """Build the signature of a tool under a given name."""
     ordered = sorted(doc.parameters, key=lambda parameter: not parameter.required)
     by_name = {parameter.name: parameter for parameter in ordered}
-    arguments = [_Argument(own, by_name[given], _shape(by_name[given])) for own, given in own_names(by_name, "p")]
-    shown = list(_fitting(arguments))
-    head = f"async def {name}({', '.join(one.shown(_BODY) for one in shown)})"
-    returns = in_line(returned, _RESPONSE)
-    comment = _comment(doc, shown, len(arguments) - len(shown))
-    inputs, outputs = Definitions(f"{name}_in", optional=True), Definitions(f"{name}_out")
-    checked = ", ".join(one.checked(inputs) for one in arguments)
-    result = annotation(returned, outputs)
-    return Signature(
+    arguments = [
+        _SignatureArgument(own, by_name[given], _build_shape(by_name[given]))
+        for own, given in assign_parameter_names(by_name, "p")
+    ]
+    shown_arguments = list(_select_shown(arguments))
+    head = f"async def {name}({', '.join(one.render_shown(_BODY) for one in shown_arguments)})"
+    returns = render_inline(returned, _RESPONSE)
+    comment = _render_comment(doc, shown_arguments, len(arguments) - len(shown_arguments))
+    inputs, outputs = TypedDictDefinitions(f"{name}_in", optional=True), TypedDictDefinitions(f"{name}_out")
+    checked = ", ".join(one.render_stub(inputs) for one in arguments)
+    result = render_annotation(returned, outputs)
+    return ToolSignature(
         doc.id,
         name,
         {one.name: one.parameter.name for one in arguments},
         f"{comment}{head}{'' if returns == 'Any' else f' -> {returns}'}: ...",
-        f"async def {name}({', '.join(one.shown(0) for one in shown)}): ...{_short_note(doc)}",
+        f"async def {name}({', '.join(one.render_shown(0) for one in shown_arguments)}): ...{_render_effect(doc)}",
         "\n".join((*inputs.lines, *outputs.lines, f"async def {name}({checked}) -> {result}: ...")),
-        _together(arguments),
+        _build_object_shape(arguments),
         returned,
     )
 
 
-def _together(arguments: Sequence[_Argument]) -> Shape:
+def _build_object_shape(arguments: Sequence[_SignatureArgument]) -> JsonShape:
     """Return the parameters as the fields of one object."""
     required = frozenset(one.name for one in arguments if one.parameter.required)
-    return Shape(frozenset({"object"}), {one.name: one.shape for one in arguments}, required=required)
+    return JsonShape(frozenset({"object"}), {one.name: one.shape for one in arguments}, required=required)
 
 
-def _short_note(doc: ToolDoc) -> str:
+def _render_effect(doc: ToolDoc) -> str:
     """Return a comment for the short form if the tool changes something, or may."""
     effect = _EFFECTS[doc.effect.kind].strip(" :")
     return f"  # {effect}" if effect else ""
 
 
-def _fitting(arguments: Sequence[_Argument]) -> Iterator[_Argument]:
+def _select_shown(arguments: Sequence[_SignatureArgument]) -> Iterator[_SignatureArgument]:
     """Yield the parameters that are shown: all required ones, and optional ones as far as there is room."""
-    left = _OPTIONAL
-    for one in arguments:
-        if not one.parameter.required:
-            left -= len(one.shown(_BODY)) + 2
-        if left >= 0 or one.parameter.required:
-            yield one
+    remaining = _OPTIONAL
+    for argument in arguments:
+        if not argument.parameter.required:
+            remaining -= len(argument.render_shown(_BODY)) + 2
+        if remaining >= 0 or argument.parameter.required:
+            yield argument
 
 
-def _comment(doc: ToolDoc, shown: Sequence[_Argument], hidden: int) -> str:
+def _render_comment(doc: ToolDoc, arguments: Sequence[_SignatureArgument], hidden: int) -> str:
     """Return one line: effect, description, notes on parameters, and units of numbers in the response."""
-    described = _at_word(doc.description or doc.toolset_description or doc.toolset, _DESCRIPTION)
-    told = ((one.name, notes(one.parameter, closed=one.closed)) for one in shown)
-    said = "; ".join(f"{name} {note}" for name, note in told if note)
-    measured = units("" if doc.learnt_response else doc.response_schema or "")
-    parts = (described, _at_word(said, _NOTES), measured, f"{hidden} more optional parameters" if hidden else "")
+    described = _cut_at_word(doc.description or doc.toolset_description or doc.toolset, _DESCRIPTION)
+    named_notes = ((one.name, describe_parameter(one.parameter, closed=one.is_closed)) for one in arguments)
+    parameter_notes = "; ".join(f"{name} {note}" for name, note in named_notes if note)
+    measured = find_units("" if doc.learnt_response else doc.response_schema or "")
+    parts = (
+        described,
+        _cut_at_word(parameter_notes, _NOTES),
+        measured,
+        f"{hidden} more optional parameters" if hidden else "",
+    )
     return f"# {_EFFECTS[doc.effect.kind]}{' | '.join(part for part in parts if part)}\n"
 
 
-def _at_word(text: str, limit: int) -> str:
+def _cut_at_word(text: str, limit: int) -> str:
     """Return a text as one cleaned line, cut between words."""
     line = clean(text, 4 * limit).replace("`", "'")
     if len(line) <= limit:
         return line
     cut = line[: limit - 1]
-    whole = cut.rpartition(" ")[0] or cut
-    return whole.rstrip(" ,;:.…") + "…"
+    whole_words = cut.rpartition(" ")[0] or cut
+    return whole_words.rstrip(" ,;:.…") + "…"
 
 
-def _shape(parameter: Parameter) -> Shape:
+def _build_shape(parameter: Parameter) -> JsonShape:
     """Return the shape of a parameter's values."""
-    return _of_schema(json.dumps(value_schema(parameter)))
+    return _parse_schema(json.dumps(build_value_schema(parameter)))
 
 
 @lru_cache(maxsize=4096)
-def _of_schema(schema: str) -> Shape:
+def _parse_schema(schema: str) -> JsonShape:
     """Return the shape of a JSON schema; cached, since parameters of many tools are alike."""
-    return shape_of_schema(json.loads(schema))
+    return read_schema_shape(json.loads(schema))
 
 
-def _default(argument: _Argument) -> str:
+def _render_default(argument: _SignatureArgument) -> str:
     """Return the default if it is short and of the right type, else ``...``: what is left out is not sent."""
-    value = _fitted(argument.parameter.default, argument.shape)
+    value = _convert_scalar(argument.parameter.default, argument.shape)
     written = "..." if value is None else repr(value)
     return written if len(written) <= _LONGEST_DEFAULT else "..."
 
 
-def _fitted(value: JsonValue, shape: Shape) -> JsonValue:
+def _convert_scalar(value: JsonValue, shape: JsonShape) -> JsonValue:
     """Convert a scalar to the type (catalogues write all as text); None if that is impossible."""
     if shape.enum and value not in shape.enum:
         return None
@@ -208,15 +224,74 @@ def _fitted(value: JsonValue, shape: Shape) -> JsonValue:
         case str() if "string" in shape.kinds:
             return value
         case str() if shape.kinds & {"integer", "number", "boolean"}:
-            return _fitted(_read(value), shape)
+            return _convert_scalar(_parse_scalar(value), shape)
         case _:
             return None
 
 
-def _read(text: str) -> JsonValue:
+def _parse_scalar(text: str) -> JsonValue:
     """Parse a scalar that is written as text; None if it is none."""
     try:
         value: JsonValue = json.loads(text.strip().lower())
     except (ValueError, RecursionError):
         return None
     return value if isinstance(value, (bool, int, float)) else None
+
+
+@dataclass(frozen=True, slots=True)
+class OfferText:
+    """Tools of an offer as text, in order of rank."""
+
+    text: str
+    signatures: tuple[ToolSignature, ...]
+    complete_count: int
+    """Number of signatures, from the first, that are shown whole; the others show only name and parameters."""
+    left_out: tuple[ToolId, ...] = ()
+    """Tools at the end of the offer that did not fit at all."""
+
+    @property
+    def tokens(self) -> int:
+        """Estimated number of tokens of the text, counted as for :attr:`Signature.tokens`."""
+        return estimate_tokens(self.text) if self.text else 0
+
+
+def render_offer(
+    docs: Sequence[ToolDoc],
+    budget: int | None = None,
+    shapes: Mapping[ToolId, JsonShape] | None = None,
+    reserved: Collection[str] = (),
+) -> OfferText:
+    """Render the signatures of tools, best first, within ``budget`` tokens (None: no limit).
+
+    As many as fit are shown whole, from the first, and the rest by name and parameters. If even that is too much, the last ones are left out
+    rather than showing the best ones without their structure: half of the budget is reserved for those.
+    ``shapes``: response shapes that are known better than from the documents. ``reserved``: names that are in use for something else.
+    """
+    all_signatures = build_signatures(docs, shapes, reserved)
+    characters = None if budget is None else max(4 * budget - 1, 0)
+    shown_signatures, complete_count = _fit_budget(all_signatures, characters)
+    text = "\n".join(one.text if number < complete_count else one.short for number, one in enumerate(shown_signatures))
+    return OfferText(
+        text,
+        tuple(shown_signatures),
+        complete_count,
+        tuple(one.tool for one in all_signatures[len(shown_signatures) :]),
+    )
+
+
+def _fit_budget(offered: Sequence[ToolSignature], characters: int | None) -> tuple[Sequence[ToolSignature], int]:
+    """Return the signatures that fit, and how many of them are shown whole."""
+    if characters is None:
+        return offered, len(offered)
+    remaining = characters + 1  # the last line has no end
+    best = _count_fitting((len(one.text) + 1 for one in offered), remaining // 2)
+    remaining -= sum(len(one.text) + 1 for one in offered[:best])
+    more = _count_fitting((len(one.short) + 1 for one in offered[best:]), remaining)
+    remaining -= sum(len(one.short) + 1 for one in offered[best : best + more])
+    fitting = offered[: best + more]
+    return fitting, best + _count_fitting((len(one.text) - len(one.short) for one in fitting[best:]), remaining)
+
+
+def _count_fitting(sizes: Iterable[int], available: int) -> int:
+    """Return how many items fit, from the first."""
+    return sum(1 for _ in takewhile(lambda total: total <= available, accumulate(sizes)))

@@ -1,27 +1,74 @@
 """Depth-first search of the tool graph over an immutable state (thesis 4.3.2.1)."""
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from agent.budget import Meter
+from agent.budget import BudgetMeter
 from agent.memory.short_term import told
-from agent.offer.candidates import Candidate, Follower, Kin
-from agent.policy.protocol import Choice, PathQuestion, Results, Situation, WholePath
-from agent.search.lookahead import Foresight
-from agent.search.state import Frontier
+from agent.offer.candidates import Candidate, FollowingCandidate, ToolsetPrior
+from agent.policy.protocol import MoveQuestion, NextMove, PathQuestion, Results, WholePath
+from agent.search.state import SearchState
 from domain.event import CandidatesConsidered, ConsideredTool, PathEnded, StepBacktracked, StepChosen
-from domain.memory import Recalled
+from domain.memory import RecalledMemory
 from domain.tool import ToolDoc, ToolId
 
+_WELL_TRODDEN = 0.5
+"""Weight from which past paths agree on another tool so strongly that the policy is asked again."""
+
+
+@dataclass(slots=True)
+class Lookahead:
+    """Steps of the last decision that are still to be taken."""
+
+    tools: tuple[ToolId, ...] = ()
+    last: bool = False
+    """The decision finishes the path after these tools."""
+    reason: str = ""
+    unserved: str = ""
+
+    def note(self, choice: NextMove) -> None:
+        """Replace the planned steps by those of a new decision; a decision other than to advance clears them."""
+        advance = choice.action == "advance"
+        self.tools = choice.then if advance else ()
+        self.last = advance and choice.last
+        self.reason = choice.reason
+        self.unserved = choice.unserved
+
+    def take_move(self, candidates: Sequence[Candidate]) -> NextMove | None:
+        """Return the planned move if it is still good at this node.
+
+        Otherwise forget the plan and return None: the policy must be asked.
+        """
+        if not self.tools:
+            finished = NextMove("finish", self.reason, unserved=self.unserved) if self.last else None
+            self.last = False
+            return finished
+        next_tool, self.tools = self.tools[0], self.tools[1:]
+        index = next((at for at, candidate in enumerate(candidates) if candidate.tool.id == next_tool), None)
+        if index is None or not _is_safe(candidates[index], candidates):
+            self.tools, self.last = (), False
+            return None
+        return NextMove("advance", self.reason, index)
+
+
+def _is_safe(candidate: Candidate, candidates: Sequence[Candidate]) -> bool:
+    """Return whether a candidate may be taken without asking.
+
+    It must have all its inputs, and be fed by a field of the path unless past paths do not favour another tool.
+    """
+    most = max((c.weight for c in candidates if c.origin == "graph"), default=0.0)
+    return not candidate.missing and bool(candidate.feeds or most < _WELL_TRODDEN or candidate.weight >= most)
+
+
 WalkEvent = CandidatesConsidered | StepChosen | StepBacktracked
-TellStep = Callable[[WalkEvent, Frontier], Awaitable[None]]
+EmitStep = Callable[[WalkEvent, SearchState], Awaitable[None]]
 """Emits an event of a search, and keeps the state after it."""
-Walked = tuple[PathEnded, Frontier]
+WalkResult = tuple[PathEnded, SearchState]
 """How a search ended, and the state in which it did."""
 
 
 @dataclass(frozen=True, slots=True)
-class Node:
+class SearchNode:
     """A node of the search: what is known at the end of a path."""
 
     path: tuple[ToolDoc, ...]
@@ -37,21 +84,21 @@ class Node:
     """How much of the request the path serves, from 0 up."""
     again: tuple[ToolId, ...] = ()
     """Candidates that the path has already, offered again for another value."""
-    recalled: tuple[Recalled, ...] = ()
-    kin: Mapping[ToolId, Kin] = field(default_factory=dict[ToolId, Kin])
+    recalled: tuple[RecalledMemory, ...] = ()
+    kin: Mapping[ToolId, ToolsetPrior] = field(default_factory=dict[ToolId, ToolsetPrior])
 
 
 @dataclass(frozen=True, slots=True)
 class SearchDeps:
     """Functions and options that a search works with."""
 
-    expand: Callable[[Frontier], Awaitable[Node]]
+    expand: Callable[[SearchState], Awaitable[SearchNode]]
     """Returns the node of a state, with its candidates."""
-    choose: Callable[[Situation], Awaitable[Choice]]
+    choose: Callable[[MoveQuestion], Awaitable[NextMove]]
     """Decides on the next move at a node."""
     whole_path: Callable[[PathQuestion], Awaitable[WholePath]]
     """Decides on all steps of a path at once."""
-    followers: Callable[[Frontier, Node], Awaitable[tuple[Follower, ...]]]
+    followers: Callable[[SearchState, SearchNode], Awaitable[tuple[FollowingCandidate, ...]]]
     """Returns tools that may follow the candidates, for decisions that name several steps."""
     several: bool = False
     """The function ``choose`` may name several steps; otherwise only the first one counts."""
@@ -62,24 +109,26 @@ class SearchDeps:
 
 
 async def search(
-    request: str, clauses: tuple[str, ...], state: Frontier, deps: SearchDeps, meter: Meter, tell: TellStep
-) -> Walked:
+    request: str, clauses: tuple[str, ...], state: SearchState, deps: SearchDeps, meter: BudgetMeter, emit: EmitStep
+) -> WalkResult:
     """Search on from ``state`` until the path is finished, given up, or a limit of the budget is reached.
 
     A state can be kept to search on from it later. A choice that is not among the candidates counts as a dead end.
     """
-    foresight = Foresight()
+    foresight = Lookahead()
     while not meter.exhausted:
         node = await deps.expand(state)
         state = state.offer([c.tool.id for c in node.candidates], node.value, node.again)
-        candidates = _open(node, state, meter)
-        await tell(considered(state, candidates, node), state)
+        candidates = _select_open(node, state, meter)
+        await emit(build_considered_event(state, candidates, node), state)
         if not candidates and not state.path:
             return PathEnded(path=(), how="gave_up", reason="no tool is left to start with"), state.backtrack("")
-        choice = foresight.move(candidates)
+        choice = foresight.take_move(candidates)
         if choice is None:
-            followers = await deps.followers(state, _only(node, candidates)) if deps.several and candidates else ()
-            situation = _situation(request, clauses, state, node, candidates, followers, several=deps.several)
+            followers = (
+                await deps.followers(state, _with_candidates(node, candidates)) if deps.several and candidates else ()
+            )
+            situation = _build_situation(request, clauses, state, node, candidates, followers, several=deps.several)
             choice = await deps.choose(situation)
             meter.decisions += 1
             if deps.several:
@@ -90,7 +139,7 @@ async def search(
         if choice.action == "advance" and choice.index is not None and 0 <= choice.index < len(candidates):
             state = state.push(candidates[choice.index].tool.id, choice.reason)
             chosen = StepChosen(tool=state.path[-1], path=state.path, reason=choice.reason, memory=choice.memory)
-            await tell(chosen, state)
+            await emit(chosen, state)
             if deps.step_by_step:
                 return PathEnded(path=state.path, how="open", reason=choice.reason), state
             continue
@@ -98,11 +147,11 @@ async def search(
         if state.given_up or choice.action == "give_up":
             given_up = state.model_copy(update={"given_up": True})
             return PathEnded(path=(), how="gave_up", reason=choice.reason), given_up
-        await tell(StepBacktracked(dropped=dropped[0], path=state.path, reason=choice.reason), state)
+        await emit(StepBacktracked(dropped=dropped[0], path=state.path, reason=choice.reason), state)
     return PathEnded(path=state.best, how="budget", reason=meter.exhausted), state
 
 
-def _open(node: Node, state: Frontier, meter: Meter) -> tuple[Candidate, ...]:
+def _select_open(node: SearchNode, state: SearchState, meter: BudgetMeter) -> tuple[Candidate, ...]:
     """Return the candidates still to be tried.
 
     At the depth limit there are none: only finishing and backtracking are left.
@@ -112,9 +161,11 @@ def _open(node: Node, state: Frontier, meter: Meter) -> tuple[Candidate, ...]:
     return tuple(c for c in node.candidates if state.is_open(c.tool.id))
 
 
-def considered(state: Frontier, candidates: tuple[Candidate, ...], node: Node) -> CandidatesConsidered:
+def build_considered_event(
+    state: SearchState, candidates: tuple[Candidate, ...], node: SearchNode
+) -> CandidatesConsidered:
     """Build the event that lists a node's candidates."""
-    shown = tuple(
+    considered_tools = tuple(
         ConsideredTool(
             tool=c.tool.id,
             weight=c.weight,
@@ -126,20 +177,20 @@ def considered(state: Frontier, candidates: tuple[Candidate, ...], node: Node) -
         )
         for c in candidates
     )
-    return CandidatesConsidered(path=state.path, candidates=shown, finish_weight=node.finish_weight)
+    return CandidatesConsidered(path=state.path, candidates=considered_tools, finish_weight=node.finish_weight)
 
 
-def _situation(
+def _build_situation(
     request: str,
     clauses: tuple[str, ...],
-    state: Frontier,
-    node: Node,
+    state: SearchState,
+    node: SearchNode,
     candidates: tuple[Candidate, ...],
-    followers: tuple[Follower, ...],
+    followers: tuple[FollowingCandidate, ...],
     *,
     several: bool,
-) -> Situation:
-    return Situation(
+) -> MoveQuestion:
+    return MoveQuestion(
         request=request,
         clauses=clauses,
         path=node.path,
@@ -155,6 +206,6 @@ def _situation(
     )
 
 
-def _only(node: Node, candidates: tuple[Candidate, ...]) -> Node:
+def _with_candidates(node: SearchNode, candidates: tuple[Candidate, ...]) -> SearchNode:
     """Return the node with only the given candidates."""
     return replace(node, candidates=candidates)

@@ -17,7 +17,7 @@ class DeadPrefix(Model):
     reason: str
 
 
-class Frontier(Model):
+class SearchState(Model):
     """State of a search: the current path and what was tried before."""
 
     path: Path = ()
@@ -123,14 +123,20 @@ class Frontier(Model):
         Used for a path that is not good enough, whether the search ended with it or had abandoned it. Dead prefixes on the way to
         ``wrong`` are revived, since the search could not go on from there otherwise.
         """
-        kept = path[:wrong]
-        alive = tuple(dead for dead in self.dead if kept[: len(dead.path)] != dead.path)
+        prefix = path[:wrong]
+        alive = tuple(dead for dead in self.dead if prefix[: len(dead.path)] != dead.path)
         state = self.model_copy(update={"dead": alive})
         tool = path[wrong] if wrong < len(path) else None
         if tool is not None:
             state = state.mark_dead(path[: wrong + 1], reason)
-        trail = moved(self.trail, "reflect", tool, len(kept), reason)
-        here = {"path": kept, "offered": ((),) * (len(kept) + 1), "again": (), "given_up": False, "instead_of": None}
+        trail = moved(self.trail, "reflect", tool, len(prefix), reason)
+        here = {
+            "path": prefix,
+            "offered": ((),) * (len(prefix) + 1),
+            "again": (),
+            "given_up": False,
+            "instead_of": None,
+        }
         return state.model_copy(update={**here, "trail": trail})
 
     def restart(self, noisy: Sequence[ToolId], reason: str) -> Self:

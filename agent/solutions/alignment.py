@@ -16,75 +16,77 @@ MARKS = r".,;:!?¡¿。，、；：！？…\"“”„«»‘’'「」『』�
 _HOLE = re.compile(r"\{([^{}]*)\}")
 _PART = re.compile(rf"[{MARKS}]+|\w+|[^\w{MARKS}]+")
 QUOTED = re.compile(r"\"([^\"]+)\"|“([^”]+)”|«([^»]+)»|„([^“”]+)[“”]|「([^」]+)」|『([^』]+)』|《([^》]+)》")
-_LONGEST = 600
+_MAX_LENGTH = 600
 """Maximum characters of a request or pattern that are compared."""
 _MOST_INPUTS = 6
 _VALUE_LENGTH = 80
 
 
 @dataclass(frozen=True, slots=True)
-class SaidValue:
+class RequestValue:
     """Words of a request in the place of an input."""
 
     text: str
     quoted: bool = False
     """They are in quotation marks."""
-    opens: bool = False
+    opens_sentence: bool = False
     """They begin a sentence."""
 
 
-def aligned(request: str, pattern: str) -> dict[str, SaidValue] | None:
+def align_request(request: str, pattern: str) -> dict[str, RequestValue] | None:
     """Return the values of the inputs by name.
 
     None if request and pattern differ in anything else, or if the alignment is ambiguous.
     """
-    parts = _parts(pattern)
-    if len(request) > _LONGEST or parts is None:
+    parts = _parse_pattern(pattern)
+    if len(request) > _MAX_LENGTH or parts is None:
         return None
-    spans = _laid_over(request, parts) or _laid_over(_begun_otherwise(request), parts)
+    spans = _match_parts(request, parts) or _match_parts(_swap_initial_case(request), parts)
     if spans is None:
         return None
     quotes = [(hit.span(), hit.span(hit.lastindex or 0)) for hit in QUOTED.finditer(request)]
-    found = {name: _said(request, span, quotes) for name, span in spans.items() if name}
-    known = {name: value for name, value in found.items() if value is not None}
-    return known if len(known) == len(found) else None
+    values_found = {name: _read_value(request, span, quotes) for name, span in spans.items() if name}
+    values = {name: value for name, value in values_found.items() if value is not None}
+    return values if len(values) == len(values_found) else None
 
 
-def inputs_of(pattern: str) -> list[str]:
+def list_inputs(pattern: str) -> list[str]:
     """Return the inputs that a pattern names, in order, repetitions included."""
     return [one for one in _HOLE.findall(pattern) if one.isidentifier()]
 
 
-def fixed_words(pattern: str) -> int:
+def count_fixed_words(pattern: str) -> int:
     """Return the number of words that a request must have besides its values to match a pattern."""
-    held = sum(min(_words(option) for option in one.split("|")) for one in _HOLE.findall(pattern) if "|" in one)
-    return held + _words(_HOLE.sub(" ", pattern))
+    alternative_words = sum(
+        min(_count_words(option) for option in one.split("|")) for one in _HOLE.findall(pattern) if "|" in one
+    )
+    return alternative_words + _count_words(_HOLE.sub(" ", pattern))
 
 
-def literals(pattern: str) -> str:
+def get_literal_text(pattern: str) -> str:
     """Return the text of a pattern without its inputs, all alternatives included."""
     return " ".join(
         _HOLE.sub(lambda hit: " " if hit[1].isidentifier() else f" {hit[1].replace('|', ' ')} ", pattern).split()
     )
 
 
-def as_read(pattern: str) -> str:
+def resolve_alternatives(pattern: str) -> str:
     """Return a pattern with the first of its alternatives, so that braces hold inputs only."""
     return _HOLE.sub(lambda hit: hit[0] if hit[1].isidentifier() else hit[1].partition("|")[0], pattern)
 
 
-def _begun_otherwise(request: str) -> str:
+def _swap_initial_case(request: str) -> str:
     """Return a request with the case of its first letter swapped."""
     return request[:1].swapcase() + request[1:]
 
 
-def _words(text: str) -> int:
+def _count_words(text: str) -> int:
     return len(re.findall(r"\w+", text))
 
 
-def _said(
+def _read_value(
     request: str, span: tuple[int, int], quotes: Sequence[tuple[tuple[int, int], tuple[int, int]]]
-) -> SaidValue | None:
+) -> RequestValue | None:
     """Return the value at a place; all of it if it is in quotation marks.
 
     None if the place is only part of a quotation, or reaches beyond one.
@@ -93,17 +95,19 @@ def _said(
     around = [one for one in quotes if one[0][0] < end and start < one[0][1]]
     if not around:
         before = request[:start].rstrip()
-        return SaidValue(request[start:end], opens=not re.search(r"\w", before) or before[-1:] in ".!?。！？")
-    whole, inner = around[0]
+        return RequestValue(
+            request[start:end], opens_sentence=not re.search(r"\w", before) or before[-1:] in ".!?。！？"
+        )
+    outer, inner = around[0]
     rest = request[inner[0] : start] + request[end : inner[1]]
-    inside = whole[0] <= start and end <= whole[1]
+    inside = outer[0] <= start and end <= outer[1]
     if len(around) > 1 or not inside or re.search(rf"[^{MARKS}]", rest):
         return None
-    return SaidValue(request[inner[0] : inner[1]], quoted=True)
+    return RequestValue(request[inner[0] : inner[1]], quoted=True)
 
 
 @dataclass(frozen=True, slots=True)
-class _Part:
+class _PatternPart:
     """Part of a pattern: an input, or alternative texts."""
 
     name: str = ""
@@ -117,28 +121,28 @@ _NO_MARK = re.compile(f"[^{MARKS}]")
 
 
 @lru_cache(maxsize=4096)
-def _parts(pattern: str) -> tuple[_Part, ...] | None:
+def _parse_pattern(pattern: str) -> tuple[_PatternPart, ...] | None:
     """Return the parts of a pattern; None if it is too long or names an input twice."""
-    names = inputs_of(pattern)
-    if len(pattern) > _LONGEST or len(names) > _MOST_INPUTS or len(set(names)) < len(names):
+    names = list_inputs(pattern)
+    if len(pattern) > _MAX_LENGTH or len(names) > _MOST_INPUTS or len(set(names)) < len(names):
         return None
     text = pattern.strip(_STRIPPED)
-    found: list[_Part] = []
+    parts: list[_PatternPart] = []
     at, loose, before = 0, False, f"[{MARKS}]*"
     for hit in _HOLE.finditer(text):
-        own = "".join(_literal(text[at : hit.start()], loose=loose or _may_be_empty(hit[1])))
-        found.append(_Part(options=(re.compile(before + own),)))
+        own = "".join(_build_regex(text[at : hit.start()], loose=loose or _may_be_empty(hit[1])))
+        parts.append(_PatternPart(options=(re.compile(before + own),)))
         if hit[1].isidentifier():
-            found.append(_Part(hit[1]))
+            parts.append(_PatternPart(hit[1]))
         else:
-            options = ("".join(_literal(option.strip(), loose=False)) for option in hit[1].split("|"))
-            found.append(_Part(options=tuple(map(re.compile, dict.fromkeys(options)))))
+            options = ("".join(_build_regex(option.strip(), loose=False)) for option in hit[1].split("|"))
+            parts.append(_PatternPart(options=tuple(map(re.compile, dict.fromkeys(options)))))
         at, loose, before = hit.end(), _may_be_empty(hit[1]), ""
-    rest = "".join(_literal(text[at:], loose=loose))
-    return (*found, _Part(options=(re.compile(f"{before}{rest}[{MARKS}]*"),)))
+    rest = "".join(_build_regex(text[at:], loose=loose))
+    return (*parts, _PatternPart(options=(re.compile(f"{before}{rest}[{MARKS}]*"),)))
 
 
-def _laid_over(request: str, parts: Sequence[_Part]) -> dict[str, tuple[int, int]] | None:
+def _match_parts(request: str, parts: Sequence[_PatternPart]) -> dict[str, tuple[int, int]] | None:
     """Return the place of each input.
 
     None if the parts do not cover the whole request, or if an input could be in two places. The set of places where
@@ -149,34 +153,37 @@ def _laid_over(request: str, parts: Sequence[_Part]) -> dict[str, tuple[int, int
     # Forward: all places that the parts so far may end at.
     reached, steps = [1], list[dict[int, int]]()
     for part in parts:
-        steps.append({} if part.name else {place: _ends(request, part, place) for place in _bits(reached[-1])})
+        steps.append(
+            {} if part.name else {place: _match_ends(request, part, place) for place in _iterate_bits(reached[-1])}
+        )
         after = 0
         for ends in steps[-1].values():
             after |= ends
-        reached.append(_spread((reached[-1] & begins) << 1) & (begins << 1) if part.name else after)
+        reached.append(_extend_places((reached[-1] & begins) << 1) & (begins << 1) if part.name else after)
     # Backward: only places from which the rest of the parts reaches the end of the request.
-    left = [reached[-1] & (1 << len(request))]
+    ending_places = [reached[-1] & (1 << len(request))]
     for part, step, before in zip(reversed(parts), reversed(steps), reversed(reached[:-1]), strict=True):
         if part.name:
-            left.append(_spread(left[-1] >> 1, back=True) & before & begins)
+            ending_places.append(_extend_places(ending_places[-1] >> 1, back=True) & before & begins)
         else:
-            left.append(sum(1 << place for place, ends in step.items() if ends & left[-1]))
-    left.reverse()
-    if not left[0] or any(
-        part.name and (_several(left[at]) or _several(left[at + 1])) for at, part in enumerate(parts)
+            ending_places.append(sum(1 << place for place, ends in step.items() if ends & ending_places[-1]))
+    ending_places.reverse()
+    if not ending_places[0] or any(
+        part.name and (_has_several(ending_places[at]) or _has_several(ending_places[at + 1]))
+        for at, part in enumerate(parts)
     ):
         return None
-    places = [one.bit_length() - 1 for one in left]
+    places = [one.bit_length() - 1 for one in ending_places]
     return {part.name: (places[at], places[at + 1]) for at, part in enumerate(parts)}
 
 
-def _ends(request: str, part: _Part, place: int) -> int:
+def _match_ends(request: str, part: _PatternPart, place: int) -> int:
     """Return the places where a part that begins here may end, as bits."""
     hits = (option.match(request, place) for option in part.options)
     return sum({1 << hit.end() for hit in hits if hit is not None})
 
 
-def _spread(places: int, *, back: bool = False) -> int:
+def _extend_places(places: int, *, back: bool = False) -> int:
     """Return these places and those after them (before, if ``back``) within the length of a value, as bits."""
     width = 1
     while width < _VALUE_LENGTH + 2:
@@ -186,7 +193,7 @@ def _spread(places: int, *, back: bool = False) -> int:
     return places
 
 
-def _bits(places: int) -> Iterator[int]:
+def _iterate_bits(places: int) -> Iterator[int]:
     """Yield the indices of the bits that are set."""
     while places:
         lowest = places & -places
@@ -194,7 +201,7 @@ def _bits(places: int) -> Iterator[int]:
         places ^= lowest
 
 
-def _several(places: int) -> bool:
+def _has_several(places: int) -> bool:
     """Return True if more than one bit is set."""
     return bool(places & (places - 1))
 
@@ -203,7 +210,7 @@ def _may_be_empty(hole: str) -> bool:
     return "|" in hole and any(not option.strip() for option in hole.split("|"))
 
 
-def _literal(text: str, *, loose: bool) -> Iterator[str]:
+def _build_regex(text: str, *, loose: bool) -> Iterator[str]:
     """Yield regular expressions for words and signs.
 
     With ``loose``, punctuation may be missing, because what it separates may be.

@@ -7,7 +7,7 @@ from typing import cast
 
 from pydantic.types import JsonValue
 
-from agent.execution.validation import value_schema
+from agent.execution.validation import build_value_schema
 from domain.model import JsonObject
 from domain.program import Program
 from domain.solution import Solution
@@ -17,10 +17,10 @@ from graph.lenient_json import read_value
 
 _PROSE = frozenset({"description", "title", "example", "examples", "default", "$comment", "deprecated"})
 _UNORDERED = frozenset({"required", "enum", "type"})
-_NAMED = frozenset({"properties", "patternProperties", "$defs", "definitions"})
+_NAMED_SCHEMAS = frozenset({"properties", "patternProperties", "$defs", "definitions"})
 
 
-def fingerprints(program: Program, docs: Mapping[ToolId, ToolDoc]) -> dict[ToolId, str]:
+def compute_fingerprints(program: Program, docs: Mapping[ToolId, ToolDoc]) -> dict[ToolId, str]:
     """Return a fingerprint of each tool's signature as a program uses it; tools without a document are left out.
 
     It covers the method, the host, the schemas of parameters that are required or given by the program, and the
@@ -28,75 +28,83 @@ def fingerprints(program: Program, docs: Mapping[ToolId, ToolDoc]) -> dict[ToolI
     the program does not use do not count.
     """
     source = try_parse_source(program.text) or parse_source("")
-    words, named = frozenset(source.texts), set(source.names)
-    given = {tool: set[str]() for name, tool in program.tools.items() if name in named}
+    words, called_names = frozenset(source.texts), set(source.names)
+    given_parameters = {tool: set[str]() for name, tool in program.tools.items() if name in called_names}
     for call in source.calls:
         if call.name in program.tools:
             names = program.arguments.get(call.name, {})
-            given[program.tools[call.name]] |= {names.get(one.name, one.name) for one in call.arguments if one.name}
-    return {tool: _fingerprint(docs[tool], names, words) for tool, names in given.items() if tool in docs}
+            given_parameters[program.tools[call.name]] |= {
+                names.get(one.name, one.name) for one in call.arguments if one.name
+            }
+    return {
+        tool: _compute_fingerprint(docs[tool], names, words) for tool, names in given_parameters.items() if tool in docs
+    }
 
 
-def drifted(solution: Solution, docs: Mapping[ToolId, ToolDoc]) -> list[ToolId]:
+def find_drifted_tools(solution: Solution, docs: Mapping[ToolId, ToolDoc]) -> list[ToolId]:
     """Return the tools of a solution whose signatures have changed since it was checked."""
-    now = fingerprints(solution.plan.program, docs)
-    return [tool for tool, known in solution.fingerprints.items() if now.get(tool, known) != known]
+    now = compute_fingerprints(solution.plan.program, docs)
+    return [tool for tool, fingerprint in solution.fingerprints.items() if now.get(tool, fingerprint) != fingerprint]
 
 
-def _fingerprint(doc: ToolDoc, given: set[str], words: frozenset[str]) -> str:
-    used = [one for one in doc.parameters if one.required or one.name in given]
-    told: JsonObject = {
+def _compute_fingerprint(doc: ToolDoc, given_parameters: set[str], words: frozenset[str]) -> str:
+    used = [one for one in doc.parameters if one.required or one.name in given_parameters]
+    signature: JsonObject = {
         "method": doc.method.upper(),
         "host": doc.host,
-        "parameters": {one.name: _of_parameter(one) for one in used},
-        "answer": "\n".join(sorted(_named_types(read_value(doc.response_schema or ""), words))),
+        "parameters": {one.name: _describe_parameter(one) for one in used},
+        "answer": "\n".join(sorted(_find_named_types(read_value(doc.response_schema or ""), words))),
     }
-    text = json.dumps(told, sort_keys=True, ensure_ascii=False)
+    text = json.dumps(signature, sort_keys=True, ensure_ascii=False)
     return blake2b(text.encode(), digest_size=12).hexdigest()
 
 
-def _of_parameter(parameter: Parameter) -> JsonValue:
-    whole = parameter.location == "body" and parameter.whole_body
+def _describe_parameter(parameter: Parameter) -> JsonValue:
+    is_whole_body = parameter.location == "body" and parameter.whole_body
     # Added only if true: stored fingerprints are older than this property and must stay valid.
     spread: list[JsonValue] = ["spread"] if parameter.spread else []
-    return [parameter.required, whole, _bare(value_schema(parameter)), *spread]
+    return [parameter.required, is_whole_body, _strip_prose(build_value_schema(parameter)), *spread]
 
 
-def _bare(schema: JsonValue) -> JsonValue:
+def _strip_prose(schema: JsonValue) -> JsonValue:
     """Return a schema without prose, with unordered lists sorted."""
     match schema:
         case dict():
             return {
-                name: _properties(part) if name in _NAMED else _sorted(part) if name in _UNORDERED else _bare(part)
+                name: _strip_properties(part)
+                if name in _NAMED_SCHEMAS
+                else _sort_list(part)
+                if name in _UNORDERED
+                else _strip_prose(part)
                 for name, part in schema.items()
                 if name not in _PROSE
             }
         case list():
-            return [_bare(part) for part in schema]
+            return [_strip_prose(part) for part in schema]
         case _:
             return schema
 
 
-def _properties(part: JsonValue) -> JsonValue:
-    return {name: _bare(one) for name, one in part.items()} if isinstance(part, dict) else _bare(part)
+def _strip_properties(part: JsonValue) -> JsonValue:
+    return {name: _strip_prose(one) for name, one in part.items()} if isinstance(part, dict) else _strip_prose(part)
 
 
-def _sorted(part: JsonValue) -> JsonValue:
+def _sort_list(part: JsonValue) -> JsonValue:
     return cast("JsonValue", sorted(part, key=repr)) if isinstance(part, list) else part
 
 
-def _named_types(schema: JsonValue, words: frozenset[str], place: str = "", depth: int = 12) -> Iterator[str]:
+def _find_named_types(schema: JsonValue, words: frozenset[str], place: str = "", depth: int = 12) -> Iterator[str]:
     """Yield path and type of each field in an answer's schema that a text names."""
     if not isinstance(schema, dict) or not depth:
         return
     for name, part in schema.items():
-        if name in _NAMED and isinstance(part, dict):
+        if name in _NAMED_SCHEMAS and isinstance(part, dict):
             for field, own in part.items():
                 here = f"{place}.{field}"
                 if field in words and isinstance(own, dict):
-                    yield f"{here}: {json.dumps(_sorted(own.get('type')))}"
-                yield from _named_types(own, words, here, depth - 1)
+                    yield f"{here}: {json.dumps(_sort_list(own.get('type')))}"
+                yield from _find_named_types(own, words, here, depth - 1)
         elif name not in _PROSE:
             inner = part if isinstance(part, list) else [part]
             for one in inner:
-                yield from _named_types(one, words, f"{place}[]" if name == "items" else place, depth - 1)
+                yield from _find_named_types(one, words, f"{place}[]" if name == "items" else place, depth - 1)

@@ -6,15 +6,15 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
 from agent.execution.error_bodies import is_empty
-from agent.plans.lifting import Liftable, liftable, lifted
-from agent.plans.request_template import Words, spoken
-from agent.plans.said_words import within_word, words_of
-from agent.plans.standing import standing
-from agent.solutions.alignment import QUOTED, fixed_words, inputs_of, literals
-from agent.solutions.drift import fingerprints
-from agent.solutions.own_values import own_values, words_of_answers
-from agent.solutions.plain_values import LOOKS, looks
-from agent.transcript import SubtaskTranscript, Transcript
+from agent.plans.effective_program import build_effective_program
+from agent.plans.parameterize import InputCandidate, find_input_candidates, parameterize_plan
+from agent.plans.request_spans import find_request_words, is_within_word
+from agent.plans.request_template import RequestWords, insert_names
+from agent.solutions.alignment import QUOTED, count_fixed_words, get_literal_text, list_inputs
+from agent.solutions.derived_values import find_answer_words, find_derived_values
+from agent.solutions.drift import compute_fingerprints
+from agent.solutions.plain_values import SHAPE_KEYWORD, describe_shape
+from agent.transcript import RunTranscript, SubtaskTranscript
 from domain.event import (
     CallFinished,
     CandidatesConsidered,
@@ -25,20 +25,20 @@ from domain.event import (
     ProgramRefused,
     ProgramStarted,
 )
+from domain.learning_events import SolutionTaken
 from domain.model import JsonObject
 from domain.program import Program, ProgramPlan
 from domain.solution import Solution
 from domain.source_text import parse_source
-from domain.taken import SolutionTaken
 from domain.tool import ToolDoc, ToolId
 
-LONGEST = 4_000
+MAX_PROGRAM_LENGTH = 4_000
 """Maximum characters of a program that is kept."""
 _CIRCUMSTANCE = frozenset({"absent", "undecided", "refused", "unreached", "transient"})
 """Outcomes of calls that say nothing about the program that made them."""
-_LEAST_WORDS = 2
-_LEAST_LETTERS = 4
-_LONGEST_WORDING = 300
+_MIN_WORDS = 2
+_MIN_LETTERS = 4
+_MAX_WORDING = 300
 
 
 @dataclass(slots=True)
@@ -46,7 +46,7 @@ class TakenSolution:
     """A solution that a subtask took, and what became of its program."""
 
     subtask: int
-    told: SolutionTaken
+    event: SolutionTaken
     """The event that recorded it."""
     number: int = 0
     """Number of its program; 0 before it started."""
@@ -57,73 +57,79 @@ class TakenSolution:
     """A call failed for reasons outside of the program."""
     found_nothing: bool = False
     """A call found nothing, as when there is no such thing."""
-    over: bool = field(default=False, repr=False)
+    is_superseded: bool = field(default=False, repr=False)
     """The subtask went on with another plan; later events do not concern the solution."""
 
 
-def taken(records: Sequence[EventRecord]) -> list[TakenSolution]:
+def collect_taken_solutions(records: Sequence[EventRecord]) -> list[TakenSolution]:
     """Return the solutions that a run took, in order."""
-    found: dict[int, TakenSolution] = {}
+    taken_by_subtask: dict[int, TakenSolution] = {}
     for record in records:
         if isinstance(record.event, SolutionTaken):
-            found[record.subtask] = TakenSolution(record.subtask, record.event)
-        elif (one := found.get(record.subtask)) is not None and not one.over:
-            _follow(one, record)
-    return list(found.values())
+            taken_by_subtask[record.subtask] = TakenSolution(record.subtask, record.event)
+        elif (one := taken_by_subtask.get(record.subtask)) is not None and not one.is_superseded:
+            _update_taken(one, record)
+    return list(taken_by_subtask.values())
 
 
-def _follow(one: TakenSolution, record: EventRecord) -> None:
+def _update_taken(taken_solution: TakenSolution, record: EventRecord) -> None:
     """Update a taken solution by a later event of its subtask."""
     match record.event:
         case CandidatesConsidered():
-            one.over = True
+            taken_solution.is_superseded = True
         case ProgramStarted(number=number):
-            one.number = one.number or number
+            taken_solution.number = taken_solution.number or number
         case ProgramRefused():
-            one.refused = True
-        case ProgramFailed(number=number) if number == one.number:
-            one.failed = True
-        case ProgramEnded(number=number) as end if number == one.number:
-            one.ended = end
+            taken_solution.refused = True
+        case ProgramFailed(number=number) if number == taken_solution.number:
+            taken_solution.failed = True
+        case ProgramEnded(number=number) as end if number == taken_solution.number:
+            taken_solution.ended = end
         case CallFinished(result=result):
-            one.cut_short |= result.outcome in _CIRCUMSTANCE or result.status in ("skipped", "unknown")
-            one.found_nothing |= result.status == "ok" and is_empty(result.response)
+            taken_solution.cut_short |= result.outcome in _CIRCUMSTANCE or result.status in ("skipped", "unknown")
+            taken_solution.found_nothing |= result.status == "ok" and is_empty(result.response)
         case _:
             return
 
 
-def judged(records: Sequence[EventRecord], transcript: Transcript) -> Iterator[tuple[str, bool]]:
+def judge_taken_solutions(records: Sequence[EventRecord], transcript: RunTranscript) -> Iterator[tuple[str, bool]]:
     """Yield each taken solution with True if it served.
 
     Solutions are left out if no program of theirs ran, or if they failed for other reasons.
     """
-    for one in taken(records):
+    for one in collect_taken_solutions(records):
         subtask = transcript.subtasks[one.subtask]
-        served = transcript.served(subtask) and subtask.answered
-        if one.told.how == "chosen" or (one.ended is not None and one.ended.verdict == "yes"):
+        served = transcript.is_served(subtask) and subtask.answered
+        if one.event.how == "chosen" or (one.ended is not None and one.ended.verdict == "yes"):
             if served:
-                yield one.told.solution, True
+                yield one.event.solution, True
         elif one.refused:
-            yield one.told.solution, False
+            yield one.event.solution, False
         elif (one.failed or one.ended is not None) and not one.cut_short:
-            weak = one.failed or bool(one.ended and one.ended.veto)
-            if served or (weak and not one.found_nothing):
-                yield one.told.solution, False
+            has_failed = one.failed or bool(one.ended and one.ended.veto)
+            if served or (has_failed and not one.found_nothing):
+                yield one.event.solution, False
 
 
-def worded_anew(one: TakenSolution, kept: Solution, request: str, owner: str, *, changes: bool) -> Solution | None:
+def build_reworded_solution(
+    taken_solution: TakenSolution, existing: Solution, request: str, owner: str, *, changes: bool
+) -> Solution | None:
     """Return an owner's solution with the new patterns that a run of it has shown; None if there are none.
 
     New patterns are the run's own request and the wordings that the model has suggested. If the solution may have
     side effects (``changes``) and is someone else's, its text counts as foreign in the copy, too.
     """
-    inputs = one.told.values
-    said = {name: words_of(value, request) for name, value in inputs.items()}
-    own = spoken(request, [Words(words, name) for name, words in said.items()]) if all(said.values()) else ""
-    needed = [name for name, schema in kept.plan.inputs.items() if "default" not in schema]
-    patterns = [text for text in (own, *one.told.wordings) if is_pattern(text, needed)]
-    new = tuple(text for text in dict.fromkeys(patterns) if text not in kept.patterns)
-    blank: dict[str, object] = {
+    inputs = taken_solution.event.values
+    words_by_name = {name: find_request_words(value, request) for name, value in inputs.items()}
+    own_wording = (
+        insert_names(request, [RequestWords(words, name) for name, words in words_by_name.items()])
+        if all(words_by_name.values())
+        else ""
+    )
+    needed = [name for name, schema in existing.plan.inputs.items() if "default" not in schema]
+    patterns = [text for text in (own_wording, *taken_solution.event.wordings) if is_pattern(text, needed)]
+    new_patterns = tuple(text for text in dict.fromkeys(patterns) if text not in existing.patterns)
+    reset_fields: dict[str, object] = {
         "good": 0,
         "bad": 0,
         "wrong": (),
@@ -132,28 +138,32 @@ def worded_anew(one: TakenSolution, kept: Solution, request: str, owner: str, *,
         "planned": (),
         "promoted": False,
     }
-    if kept.promoted:
-        blank["sharers"] = ()
-    program = kept.plan.program
-    if changes and kept.owner != owner:
+    if existing.promoted:
+        reset_fields["sharers"] = ()
+    program = existing.plan.program
+    if changes and existing.owner != owner:
         program = program.model_copy(update={"tainted": True})
-    plan = kept.plan.model_copy(update={"program": program})
-    return kept.model_copy(update={**blank, "owner": owner, "patterns": new, "plan": plan}) if new else None
+    plan = existing.plan.model_copy(update={"program": program})
+    return (
+        existing.model_copy(update={**reset_fields, "owner": owner, "patterns": new_patterns, "plan": plan})
+        if new_patterns
+        else None
+    )
 
 
 def is_pattern(text: str, needed: Sequence[str]) -> bool:
     """Return True if a text can be a pattern: it names each needed input once, and has enough words besides."""
-    said = literals(text).replace("{", "").replace("}", "")
+    literal_text = get_literal_text(text).replace("{", "").replace("}", "")
     # In scripts without spaces between words, letters are counted instead.
-    enough = fixed_words(text) >= _LEAST_WORDS or (
-        len(re.sub(r"[\W\d_a-zA-Z]", "", said)) >= _LEAST_LETTERS and "|" not in text
+    has_enough_words = count_fixed_words(text) >= _MIN_WORDS or (
+        len(re.sub(r"[\W\d_a-zA-Z]", "", literal_text)) >= _MIN_LETTERS and "|" not in text
     )
-    return enough and len(text) <= _LONGEST_WORDING and sorted(inputs_of(text)) == sorted(needed)
+    return has_enough_words and len(text) <= _MAX_WORDING and sorted(list_inputs(text)) == sorted(needed)
 
 
-def learnt(
+def learn_solutions(
     records: Sequence[EventRecord],
-    transcript: Transcript,
+    transcript: RunTranscript,
     docs: Mapping[ToolId, ToolDoc],
     owner: str,
     *,
@@ -163,31 +173,39 @@ def learnt(
 
     Subtasks that a solution in the library has served are left out. A program is kept only if it answered all of
     its request, needs no earlier results, asks its user itself whatever has to be asked, and holds no value of this
-    one run (:mod:`agent.solutions.own_values`).
+    one run (:mod:`agent.solutions.derived_values`).
 
     ``planned`` is False if the user may have changed the programs before they ran.
     """
-    there = {one.subtask for one in taken(records) if one.ended is not None and one.ended.verdict == "yes"}
-    seen = list(_seen(records))
-    for one in transcript.walked:
+    served_subtasks = {
+        one.subtask for one in collect_taken_solutions(records) if one.ended is not None and one.ended.verdict == "yes"
+    }
+    shown_texts = list(_collect_shown_texts(records))
+    for one in transcript.ordered_subtasks:
         request = one.description or transcript.request
-        program = _program(one) if one.number not in there and transcript.served(one) and one.answered else None
-        if program is None or one.given or _after_an_answer(one):
+        program = (
+            _find_program(one)
+            if one.number not in served_subtasks and transcript.is_served(one) and one.answered
+            else None
+        )
+        if program is None or one.prior_count or _follows_an_answer(one):
             continue
         answers = [result.response for result in one.steps.values()]
-        plan, pattern = _with_inputs(program, request, docs)
+        plan, pattern = _parameterize_program(program, request, docs)
         if plan is None:
             continue
-        path = path_of(plan.program)
-        of_one_run = own_values(plan.program, request, docs, seen, answers if program.tainted else ())
-        if not of_one_run and not words_of_answers(plan.program, request, answers):
+        path = collect_path(plan.program)
+        derived_values = find_derived_values(
+            plan.program, request, docs, shown_texts, answers if program.tainted else ()
+        )
+        if not derived_values and not find_answer_words(plan.program, request, answers):
             yield Solution(
                 id="",
                 owner=owner,
                 plan=ProgramPlan(program=plan.program.model_copy(update={"stubs": ""}), inputs=plan.inputs),
                 patterns=(pattern,),
                 path=path,
-                fingerprints=fingerprints(plan.program, docs) if docs.keys() >= set(path) else {},
+                fingerprints=compute_fingerprints(plan.program, docs) if docs.keys() >= set(path) else {},
                 origin="run",
                 runs=(records[0].run,),
                 at=datetime.now(UTC),
@@ -195,7 +213,7 @@ def learnt(
             )
 
 
-def _seen(records: Sequence[EventRecord]) -> Iterator[str]:
+def _collect_shown_texts(records: Sequence[EventRecord]) -> Iterator[str]:
     """Yield the texts that authors of programs were shown of the run."""
     for record in records:
         match record.event:
@@ -205,7 +223,7 @@ def _seen(records: Sequence[EventRecord]) -> Iterator[str]:
                 continue
 
 
-def _after_an_answer(subtask: SubtaskTranscript) -> bool:
+def _follows_an_answer(subtask: SubtaskTranscript) -> bool:
     """Return True if a program was written after its user had answered a question in their own words.
 
     Such a program no longer asks, and holds what only this user has said.
@@ -215,73 +233,94 @@ def _after_an_answer(subtask: SubtaskTranscript) -> bool:
     return any(one.answer and one.site.partition(":")[0] not in cells for one in subtask.questions)
 
 
-def path_of(program: Program) -> tuple[ToolId, ...]:
+def collect_path(program: Program) -> tuple[ToolId, ...]:
     """Return the tools of a text in the order of their first calls."""
     names = [call.name for call in parse_source(program.text).calls]
     return tuple(dict.fromkeys(program.tools[name] for name in names if name in program.tools))
 
 
-def _program(subtask: SubtaskTranscript) -> Program | None:
+def _find_program(subtask: SubtaskTranscript) -> Program | None:
     """Return the program that served a subtask.
 
     None if steps served it, if it is too long, or if it reads earlier results of its conversation.
     """
     last = subtask.programs.last
-    stands = standing(last) if last is not None and subtask.sites else None
-    if stands is None or len(stands.text) > LONGEST or not path_of(stands):
+    effective = build_effective_program(last) if last is not None and subtask.sites else None
+    if effective is None or len(effective.text) > MAX_PROGRAM_LENGTH or not collect_path(effective):
         return None
-    of_its_run = any(name == "earlier" or name.startswith("earlier_") for name in parse_source(stands.text).uses)
-    return None if of_its_run else stands
+    uses_earlier_results = any(
+        name == "earlier" or name.startswith("earlier_") for name in parse_source(effective.text).uses
+    )
+    return None if uses_earlier_results else effective
 
 
-def _with_inputs(program: Program, request: str, docs: Mapping[ToolId, ToolDoc]) -> tuple[ProgramPlan | None, str]:
+def _parameterize_program(
+    program: Program, request: str, docs: Mapping[ToolId, ToolDoc]
+) -> tuple[ProgramPlan | None, str]:
     """Return a program with inputs for values that its request has once, and the request as their pattern.
 
     There is no plan if the pattern does not name each input exactly once, as when two constants come from the same
     words: one of them would stay as it is, whatever the next request says.
     """
-    whole = ProgramPlan(program=program)
-    chosen = _lowered([one for one in liftable(whole, request, docs) if _times(one.said, request) == 1])
-    pattern = _pattern(chosen, request)
-    told = inputs_of(pattern)
-    if any(told.count(one.name) != 1 for one in chosen):
+    whole_plan = ProgramPlan(program=program)
+    chosen = _merge_lowered(
+        [
+            one
+            for one in find_input_candidates(whole_plan, request, docs)
+            if _count_occurrences(one.request_words, request) == 1
+        ]
+    )
+    pattern = _build_pattern(chosen, request)
+    named_inputs = list_inputs(pattern)
+    if any(named_inputs.count(one.name) != 1 for one in chosen):
         return None, pattern
-    plan = lifted(whole, chosen)
-    schemas = {one.name: _schema(one, request) for one in chosen}
+    plan = parameterize_plan(whole_plan, chosen)
+    schemas = {one.name: _add_shape(one, request) for one in chosen}
     return plan.model_copy(update={"inputs": schemas}), pattern
 
 
-def _lowered(found: Sequence[Liftable]) -> list[Liftable]:
+def _merge_lowered(candidates: Sequence[InputCandidate]) -> list[InputCandidate]:
     """Merge candidates that are the same words in lower case.
 
     A text that is compared in lower case becomes the input's value in lower case.
     """
-    mains = {one.said: one for one in found if one.value == one.said}
-    small = [one for one in found if one.said in mains and one is not mains[one.said] and _is_lowered(one)]
-    spans = {said: tuple(span for one in small if one.said == said for span in one.spans) for said in mains}
+    by_request_words = {one.request_words: one for one in candidates if one.value == one.request_words}
+    lowered_candidates = [
+        one
+        for one in candidates
+        if one.request_words in by_request_words and one is not by_request_words[one.request_words] and _is_lowered(one)
+    ]
+    spans = {
+        said: tuple(span for one in lowered_candidates if one.request_words == said for span in one.spans)
+        for said in by_request_words
+    }
     return [
-        replace(one, lowered=spans[one.said]) if mains.get(one.said) is one else one
-        for one in found
-        if one not in small
+        replace(one, lowered=spans[one.request_words]) if by_request_words.get(one.request_words) is one else one
+        for one in candidates
+        if one not in lowered_candidates
     ]
 
 
-def _is_lowered(one: Liftable) -> bool:
-    return one.value == one.said.lower() and bool(one.spans) and not (one.left_out or one.told)
+def _is_lowered(candidate: InputCandidate) -> bool:
+    return (
+        candidate.value == candidate.request_words.lower()
+        and bool(candidate.spans)
+        and not (candidate.left_out or candidate.told)
+    )
 
 
-def _pattern(chosen: Sequence[Liftable], request: str) -> str:
-    return spoken(request, [Words(one.said, one.name) for one in chosen])
+def _build_pattern(chosen: Sequence[InputCandidate], request: str) -> str:
+    return insert_names(request, [RequestWords(one.request_words, one.name) for one in chosen])
 
 
-def _schema(one: Liftable, request: str) -> JsonObject:
+def _add_shape(candidate: InputCandidate, request: str) -> JsonObject:
     """Return the schema of an input with the shape of its value in the request."""
-    quoted = any(hit[hit.lastindex or 0] == one.said for hit in QUOTED.finditer(request))
-    seen = looks(one.value, quoted=quoted)
-    return {**one.schema, LOOKS: seen} if seen else one.schema
+    quoted = any(hit[hit.lastindex or 0] == candidate.request_words for hit in QUOTED.finditer(request))
+    shape = describe_shape(candidate.value, quoted=quoted)
+    return {**candidate.schema, SHAPE_KEYWORD: shape} if shape else candidate.schema
 
 
-def _times(words: str, request: str) -> int:
+def _count_occurrences(words: str, request: str) -> int:
     """Return how often words occur in a request as whole words."""
-    found = re.finditer(re.escape(words), request, re.IGNORECASE)
-    return sum(not within_word(request, hit.start()) and not within_word(request, hit.end()) for hit in found)
+    hits = re.finditer(re.escape(words), request, re.IGNORECASE)
+    return sum(not is_within_word(request, hit.start()) and not is_within_word(request, hit.end()) for hit in hits)

@@ -7,28 +7,37 @@ from collections.abc import AsyncIterator, Callable, Collection, Iterable, Mappi
 from typing import Protocol
 
 from agent.memory.similarity import LEAST, likeness, pattern, telling
-from agent.programs.analysis.slices import answer_rests_on_calls
-from agent.solutions.drift import drifted, fingerprints
-from agent.solutions.evidence import PATTERNS, counted, marked, merged, own_copy, run_key, standing, without
-from agent.solutions.identity import owned_by, owner_key, solution_id
-from agent.solutions.patterns import as_asked, worded
-from agent.solutions.protocol import NEAR, NearSolution
-from agent.solutions.sharing import common_to, refuse_unfit, shareable, tools_of
-from domain.solution import NearPattern, PatternIndex, Solution, SolutionStore, program_of
+from agent.programs.analysis.slices import is_answer_from_calls
+from agent.solutions.drift import compute_fingerprints, find_drifted_tools
+from agent.solutions.evidence import (
+    MAX_PATTERNS,
+    copy_for_owner,
+    count_outcome,
+    estimate_trust,
+    hash_run,
+    mark_request,
+    merge_solutions,
+    remove_outcome,
+)
+from agent.solutions.identity import build_owned_id, compute_solution_id, hash_owner
+from agent.solutions.patterns import mask_inputs, mask_request
+from agent.solutions.protocol import MIN_LIKENESS, NearSolution
+from agent.solutions.sharing import build_common_solution, build_shareable, collect_tools, refuse_unfit
+from domain.solution import NearPattern, PatternIndex, Solution, SolutionStore, get_program_id
 from domain.tool import ToolDoc, ToolId
 from retriever.calibration import LinearMap
 from retriever.index import Embedder
 
-_APART = 0.02
+_WRONG_MARGIN = 0.02
 """Margin by which a request must be nearer to a pattern than to any request that was answered wrongly."""
-DOUBTED = 3
+MIN_DOUBTING_OWNERS = 3
 """Owners who must have marked an answer as wrong before a shared solution is suspended for all."""
-_LOOKED_AT = 12
+_CANDIDATE_FACTOR = 12
 """Factor of the number of patterns that the encoder returns; words decide among them."""
-_EMBEDDED = 256
+_PAGE_SIZE = 256
 
 
-class Documents(Protocol):
+class ToolDocSource(Protocol):
     """Source of tool documents, as far as the library needs it."""
 
     async def get_tools(self, ids: Iterable[ToolId]) -> Mapping[ToolId, ToolDoc]:
@@ -48,14 +57,14 @@ class SolutionLibrary:
         index: PatternIndex,
         embedder: Embedder,
         owner: str,
-        documents: Documents,
+        documents: ToolDocSource,
         hidden: Collection[ToolId] = (),
         *,
-        shares_alone: bool = False,
+        shares_by_agreement: bool = False,
     ) -> None:
         """Create the library of an owner.
 
-        ``shares_alone`` lets solutions be shared automatically once several owners came to them; it must be off
+        ``shares_by_agreement`` lets solutions be shared automatically once several owners came to them; it must be off
         where one person may be several owners.
         """
         self._store = store
@@ -64,35 +73,40 @@ class SolutionLibrary:
         self._owner = owner
         self._documents = documents
         self._hidden = frozenset(hidden)
-        self._shares_alone = shares_alone
+        self._shares_by_agreement = shares_by_agreement
 
     @property
     def owner(self) -> str:
         """Owner of the library; empty for that of the shared solutions."""
         return self._owner
 
-    async def near(self, request: str, k: int, least: float = NEAR) -> list[NearSolution]:
-        """Return the best solutions for a request, as :meth:`agent.solutions.protocol.Solutions.near` says.
+    async def find_near(self, request: str, k: int, least: float = MIN_LIKENESS) -> list[NearSolution]:
+        """Return the best solutions for a request, as :meth:`agent.solutions.protocol.SolutionAccess.find_near` says.
 
         Of the same program, the owner's solution comes before the shared one.
         """
-        asked = pattern(request)
-        if len(telling(asked)) < LEAST or k < 1:
+        request_pattern = pattern(request)
+        if len(telling(request_pattern)) < LEAST or k < 1:
             return []
-        vector = (await self._embedder.embed([asked], "query"))[0].tolist()
-        found = await self._index.near(vector, self._embedder.identity, self._owner, _LOOKED_AT * k)
-        known = await self._known({one.solution for one in found})
-        mine = {one: known.get(owned_by(program_of(one), self._owner)) for one in known}
+        vector = (await self._embedder.embed([request_pattern], "query"))[0].tolist()
+        near_patterns = await self._index.find_similar(
+            vector, self._embedder.identity, self._owner, _CANDIDATE_FACTOR * k
+        )
+        solutions = await self._load_with_own_copies({one.solution for one in near_patterns})
+        own_copies = {one: solutions.get(build_owned_id(get_program_id(one), self._owner)) for one in solutions}
         scale = (await self._embedder.scale()).requests
-        allowed = [one for one in found if not _refused(mine.get(one.solution))]
-        best = _best_of_each(allowed, known, request, scale)
-        wrong = await self._wrong(asked, vector, [known[one.solution.id] for one in best], known)
-        told = [
+        allowed = [one for one in near_patterns if not _is_refused(own_copies.get(one.solution))]
+        best = _select_best_per_program(allowed, solutions, request, scale)
+        wrong_likeness = await self._measure_wrong_likeness(
+            request_pattern, vector, [solutions[one.solution.id] for one in best], solutions
+        )
+        candidates = [
             one
             for one in best
-            if one.likeness >= least and one.likeness > wrong.get(program_of(one.solution.id), -1.0) + _APART
+            if one.likeness >= least
+            and one.likeness > wrong_likeness.get(get_program_id(one.solution.id), -1.0) + _WRONG_MARGIN
         ]
-        return await self._with_their_tools(told, k)
+        return await self._select_undrifted(candidates, k)
 
     async def add(self, solutions: Sequence[Solution]) -> list[str]:
         """Store solutions so that they can be found, and return their ids.
@@ -100,38 +114,38 @@ class SolutionLibrary:
         Ids, values and stubs that they come with are ignored. What an owner adds to a shared solution becomes that
         owner's own.
         """
-        ids, written = await self._keep(solutions)
+        ids, written = await self._store_solutions(solutions)
         await self._embed(written)
         return ids
 
     async def keep(self, solutions: Sequence[Solution]) -> list[str]:
         """Store solutions as :meth:`add` does, but without embedding them: they are found after :meth:`embed`."""
-        ids, _ = await self._keep(solutions)
+        ids, _ = await self._store_solutions(solutions)
         return ids
 
-    async def _keep(self, solutions: Sequence[Solution]) -> tuple[list[str], list[Solution]]:
+    async def _store_solutions(self, solutions: Sequence[Solution]) -> tuple[list[str], list[Solution]]:
         """Store solutions, merged with existing ones; return their ids and what was written."""
-        made = [await self._made(one, one.owner or self._owner) for one in solutions]
-        new: dict[str, list[Solution]] = {}
-        for one in made:
-            new.setdefault(one.id, []).append(one)
+        prepared = [await self._prepare_solution(one, one.owner or self._owner) for one in solutions]
+        by_id: dict[str, list[Solution]] = {}
+        for one in prepared:
+            by_id.setdefault(one.id, []).append(one)
 
         def change(solution: str, kept: Solution | None) -> Solution | None:
-            for one in new[solution]:
-                kept = merged(kept, one) if kept else one
+            for one in by_id[solution]:
+                kept = merge_solutions(kept, one) if kept else one
             return kept
 
-        written = await self._store.change(list(new), change)
-        return [one.id for one in made], list(written.values())
+        written = await self._store.change(list(by_id), change)
+        return [one.id for one in prepared], list(written.values())
 
     async def get(self, ids: Iterable[str]) -> dict[str, Solution]:
         """Return solutions by id, those of this owner and shared ones."""
-        return {one: kept for one, kept in (await self._store.get(ids)).items() if self._sees(kept)}
+        return {one: kept for one, kept in (await self._store.get(ids)).items() if self._can_see(kept)}
 
-    async def all(self) -> AsyncIterator[Solution]:
+    async def iterate_all(self) -> AsyncIterator[Solution]:
         """Yield the solutions of this owner and the shared ones, ordered by id."""
         async for one in self._store.all():
-            if self._sees(one):
+            if self._can_see(one):
                 yield one
 
     async def judge(self, solution: str, *, good: bool, run: str = "", wrong: str = "", right: str = "") -> None:
@@ -142,26 +156,30 @@ class SolutionLibrary:
         the shared one merely loses the count of that run. A shared solution is suspended once several owners have
         marked answers of it. A success of an owner's copy counts for the shared one, too.
         """
-        kept = (await self.get([solution])).get(solution)
-        if kept is None:
+        existing = (await self.get([solution])).get(solution)
+        if existing is None:
             return
-        mine = owned_by(program_of(solution), self._owner)
+        own_id = build_owned_id(get_program_id(solution), self._owner)
 
         def change(one: str, there: Solution | None) -> Solution | None:
-            if one == mine and (wrong or right or one == solution):
-                there = there or (own_copy(kept, mine, self._owner) if wrong else None)
-                return marked(counted(there, run_key(run), good=good), wrong, right) if there is not None else None
-            if one == mine or there is None:
+            if one == own_id and (wrong or right or one == solution):
+                there = there or (copy_for_owner(existing, own_id, self._owner) if wrong else None)
+                return (
+                    mark_request(count_outcome(there, hash_run(run), good=good), wrong, right)
+                    if there is not None
+                    else None
+                )
+            if one == own_id or there is None:
                 return None
-            return without(there, run_key(run)) if wrong else counted(there, run_key(run), good=good)
+            return remove_outcome(there, hash_run(run)) if wrong else count_outcome(there, hash_run(run), good=good)
 
-        touched = list(dict.fromkeys((solution, program_of(solution), mine)))
+        touched = list(dict.fromkeys((solution, get_program_id(solution), own_id)))
         written = await self._store.change(touched, change)
-        if mine in written and mine != solution:
-            await self._embed([written[mine]])
+        if own_id in written and own_id != solution:
+            await self._embed([written[own_id]])
             if wrong:
-                await self._doubt(solution)
-        if good and mine == solution and self._shares_alone:
+                await self._suspend_if_doubted(solution)
+        if good and own_id == solution and self._shares_by_agreement:
             await self._share_if_due(solution)
 
     async def share(self, solution: str) -> str:
@@ -174,59 +192,61 @@ class SolutionLibrary:
         Raises:
             ConflictError: it cannot be shared; the message says why.
         """
-        kept = (await self.get([solution])).get(solution)
-        if kept is None:
+        existing = (await self.get([solution])).get(solution)
+        if existing is None:
             return solution
-        docs = await self._documents.get_tools(tools_of(kept))
-        if not kept.owner:
-            refuse_unfit(kept, docs)
+        docs = await self._documents.get_tools(collect_tools(existing))
+        if not existing.owner:
+            refuse_unfit(existing, docs)
             await self._store.change([solution], lambda _, there: there and there.model_copy(update={"promoted": True}))
             return solution
-        shared = await self._put_shared(shareable(kept, docs))
-        if not kept.wrong:
+        shared = await self._put_shared(build_shareable(existing, docs))
+        if not existing.wrong:
             await self.forget([solution])
         return shared
 
     async def _share_if_due(self, solution: str) -> None:
         """Share a program that enough owners have come to independently."""
-        fellows = await self._store.of_program(program_of(solution))
+        fellows = await self._store.list_by_program(get_program_id(solution))
         if not self._owner or any(not one.owner for one in fellows):
             return
-        docs = await self._documents.get_tools({tool for one in fellows for tool in tools_of(one)})
-        if (common := common_to(fellows, docs)) is not None:
+        docs = await self._documents.get_tools({tool for one in fellows for tool in collect_tools(one)})
+        if (common := build_common_solution(fellows, docs)) is not None:
             await self._put_shared(common)
 
     async def _put_shared(self, shared: Solution) -> str:
         """Store a shared solution, merged with an existing one, and return its id."""
-        whole = await self._made(shared, "")
+        prepared = await self._prepare_solution(shared, "")
 
         def change(_: str, there: Solution | None) -> Solution | None:
-            return merged(there, whole) if there is not None else whole
+            return merge_solutions(there, prepared) if there is not None else prepared
 
-        await self._embed(list((await self._store.change([whole.id], change)).values()))
-        return whole.id
+        await self._embed(list((await self._store.change([prepared.id], change)).values()))
+        return prepared.id
 
-    async def take_up(self, solution: str) -> None:
+    async def reinstate(self, solution: str) -> None:
         """Reinstate a solution that was checked again: its tools' current signatures apply, and its record starts anew."""
-        kept = (await self.get([solution])).get(solution)
-        if kept is None:
+        existing = (await self.get([solution])).get(solution)
+        if existing is None:
             return
-        prints = fingerprints(kept.plan.program, await self._documents.get_tools(kept.path))
-        anew = {"suspended": "", "fingerprints": prints, "good": 0, "bad": 0, "verdicts": {}}
-        await self._store.change([solution], lambda _, there: there and there.model_copy(update=anew))
+        current_fingerprints = compute_fingerprints(
+            existing.plan.program, await self._documents.get_tools(existing.path)
+        )
+        reset_fields = {"suspended": "", "fingerprints": current_fingerprints, "good": 0, "bad": 0, "verdicts": {}}
+        await self._store.change([solution], lambda _, there: there and there.model_copy(update=reset_fields))
 
     async def withdraw(self, owner: str) -> None:
         """Remove what was shared automatically from this owner's solutions, with the copies that others have of it."""
-        key = owner_key(owner)
+        key = hash_owner(owner)
         gone = [one.id async for one in self._store.all() if key in one.sharers and not (one.promoted or one.planned)]
         await self._store.remove(gone)
         await self._index.remove(gone)
 
-    async def _doubt(self, shared: str) -> None:
+    async def _suspend_if_doubted(self, shared: str) -> None:
         """Suspend a shared solution if enough owners have marked answers of it as wrong."""
-        copies = await self._store.of_program(program_of(shared))
+        copies = await self._store.list_by_program(get_program_id(shared))
         doubting = sum(bool(one.owner and one.wrong) for one in copies)
-        if doubting >= DOUBTED:
+        if doubting >= MIN_DOUBTING_OWNERS:
             await self.suspend(shared, f"{doubting} users have said that an answer of it was wrong")
 
     async def suspend(self, solution: str, why: str) -> None:
@@ -237,14 +257,14 @@ class SolutionLibrary:
 
         await self._store.change([solution], change)
 
-    async def on_path(self, tools: Iterable[ToolId]) -> list[Solution]:
+    async def find_by_tools(self, tools: Iterable[ToolId]) -> list[Solution]:
         """Return the solutions of this owner and the shared ones that call one of these tools."""
-        return [one for one in await self._store.on_path(tools) if self._sees(one)]
+        return [one for one in await self._store.list_by_tools(tools) if self._can_see(one)]
 
     async def forget(self, ids: Iterable[str]) -> None:
         """Remove solutions permanently: an owner's own, or any for whoever maintains the shared ones."""
-        there = await self._store.get(ids)
-        gone = [one for one, kept in there.items() if kept.owner == self._owner or not self._owner]
+        stored = await self._store.get(ids)
+        gone = [one for one, kept in stored.items() if kept.owner == self._owner or not self._owner]
         if gone:
             await self._store.remove(gone)
             await self._index.remove(gone)
@@ -255,132 +275,137 @@ class SolutionLibrary:
         An interrupted call can be repeated; it continues where it stopped.
         """
         done = 0
-        async for page in self._pages():
+        async for page in self._iterate_pages():
             done += await self._embed(page)
             if progress:
                 progress(done)
         return done
 
-    async def unseen(self) -> tuple[int, list[str]]:
+    async def find_unembedded(self) -> tuple[int, list[str]]:
         """Return the number of solutions of all owners, and the ids of those with patterns new to this encoder."""
-        count, found = 0, list[str]()
-        async for page in self._pages():
+        count, unembedded = 0, list[str]()
+        async for page in self._iterate_pages():
             count += len(page)
-            found += [one.id for one in await self._new(page)]
-        return count, found
+            unembedded += [one.id for one in await self._select_unembedded(page)]
+        return count, unembedded
 
-    async def _pages(self) -> AsyncIterator[list[Solution]]:
+    async def _iterate_pages(self) -> AsyncIterator[list[Solution]]:
         page: list[Solution] = []
         async for one in self._store.all():
             page.append(one)
-            if len(page) == _EMBEDDED:
+            if len(page) == _PAGE_SIZE:
                 yield page
                 page = []
         if page:
             yield page
 
-    def _sees(self, solution: Solution) -> bool:
+    def _can_see(self, solution: Solution) -> bool:
         return solution.owner in ("", self._owner) and self._hidden.isdisjoint(solution.path)
 
-    async def _known(self, ids: Iterable[str]) -> dict[str, Solution]:
+    async def _load_with_own_copies(self, ids: Iterable[str]) -> dict[str, Solution]:
         """Return these solutions and the owner's copies of the shared ones."""
-        wanted = set(ids)
-        own = {owned_by(program_of(one), self._owner) for one in wanted}
-        return await self._store.get(sorted(wanted | own))
+        shared_ids = set(ids)
+        own_ids = {build_owned_id(get_program_id(one), self._owner) for one in shared_ids}
+        return await self._store.get(sorted(shared_ids | own_ids))
 
-    async def _wrong(
-        self, asked: str, vector: Sequence[float], near: Sequence[Solution], known: Mapping[str, Solution]
+    async def _measure_wrong_likeness(
+        self, request_pattern: str, vector: Sequence[float], near: Sequence[Solution], solutions: Mapping[str, Solution]
     ) -> dict[str, float]:
         """Return the likeness of a request to the wrongly answered requests of each program, by program."""
-        marked: dict[str, list[str]] = {}
+        texts_by_program: dict[str, list[str]] = {}
         for one in near:
-            own = known.get(owned_by(program_of(one.id), self._owner))
+            own = solutions.get(build_owned_id(get_program_id(one.id), self._owner))
             said = (*one.wrong, *(own.wrong if own else ()))
             if said:
-                marked[program_of(one.id)] = [pattern(text) for text in said]
-        texts = list(dict.fromkeys(text for said in marked.values() for text in said))
+                texts_by_program[get_program_id(one.id)] = [pattern(text) for text in said]
+        texts = list(dict.fromkeys(text for said in texts_by_program.values() for text in said))
         if not texts:
             return {}
         scale = (await self._embedder.scale()).requests
-        found = (await self._embedder.embed(texts, "query") @ vector).tolist()
-        cosines = {text: scale.map(cosine) for text, cosine in zip(texts, found, strict=True)}
-        return {program: max(likeness(cosines[text], asked, text) for text in said) for program, said in marked.items()}
+        similarities = (await self._embedder.embed(texts, "query") @ vector).tolist()
+        cosines = {text: scale.map(cosine) for text, cosine in zip(texts, similarities, strict=True)}
+        return {
+            program: max(likeness(cosines[text], request_pattern, text) for text in said)
+            for program, said in texts_by_program.items()
+        }
 
-    async def _with_their_tools(self, near: Sequence[NearSolution], k: int) -> list[NearSolution]:
+    async def _select_undrifted(self, near: Sequence[NearSolution], k: int) -> list[NearSolution]:
         """Return the first ``k`` solutions whose tools are unchanged; those whose tools have drifted are suspended."""
-        ranked = sorted(near, key=_rank)
+        ranked = sorted(near, key=_sort_key)
         docs = await self._documents.get_tools({tool for one in ranked for tool in one.solution.path})
-        kept: list[NearSolution] = []
+        usable: list[NearSolution] = []
         for one in ranked:
-            if len(kept) == k:
+            if len(usable) == k:
                 break
             if not all(tool in docs for tool in one.solution.path):
                 continue
-            if self._owner and not one.solution.owner and not answer_rests_on_calls(one.solution.plan.program):
+            if self._owner and not one.solution.owner and not is_answer_from_calls(one.solution.plan.program):
                 continue  # earlier versions shared programs whose answer does not depend on their calls
-            changed = drifted(one.solution, docs)
-            if changed:
-                await self.suspend(one.solution.id, f"changed since it was checked: {', '.join(changed)}")
+            drifted_tools = find_drifted_tools(one.solution, docs)
+            if drifted_tools:
+                await self.suspend(one.solution.id, f"changed since it was checked: {', '.join(drifted_tools)}")
             else:
-                kept.append(one)
-        return kept
+                usable.append(one)
+        return usable
 
-    async def _made(self, given: Solution, owner: str) -> Solution:
+    async def _prepare_solution(self, solution: Solution, owner: str) -> Solution:
         """Return a solution in the form in which it is stored for an owner."""
-        program = given.plan.program.model_copy(update={"stubs": ""})
-        plan = given.plan.model_copy(update={"program": program, "values": {}})
-        prints = given.fingerprints or fingerprints(program, await self._documents.get_tools(given.path))
-        patterns = tuple(dict.fromkeys(given.patterns))[:PATTERNS]
-        own: dict[str, object] = {"plan": plan, "fingerprints": prints, "patterns": patterns}
-        if not owner and not given.sharers:  # added by whoever maintains the shared ones, so it is approved
-            own["promoted"] = True
-        return given.model_copy(update={**own, "id": solution_id(owner, plan), "owner": owner})
+        program = solution.plan.program.model_copy(update={"stubs": ""})
+        plan = solution.plan.model_copy(update={"program": program, "values": {}})
+        prints = solution.fingerprints or compute_fingerprints(program, await self._documents.get_tools(solution.path))
+        patterns = tuple(dict.fromkeys(solution.patterns))[:MAX_PATTERNS]
+        own_fields: dict[str, object] = {"plan": plan, "fingerprints": prints, "patterns": patterns}
+        if not owner and not solution.sharers:  # added by whoever maintains the shared ones, so it is approved
+            own_fields["promoted"] = True
+        return solution.model_copy(update={**own_fields, "id": compute_solution_id(owner, plan), "owner": owner})
 
     async def _embed(self, solutions: Sequence[Solution]) -> int:
         """Embed the solutions with patterns that this encoder has not seen, and return their number."""
-        identity, new = self._embedder.identity, await self._new(solutions)
+        identity, new = self._embedder.identity, await self._select_unembedded(solutions)
         if not new:
             return 0
-        texts = [as_asked(text, one.plan.inputs) for one in new for text in one.patterns]
+        texts = [mask_inputs(text, one.plan.inputs) for one in new for text in one.patterns]
         vectors = iter((await self._embedder.embed(texts, "query")).tolist() if texts else [])
         for one in new:
             await self._index.put(identity, one.owner, one.id, [next(vectors) for _ in one.patterns])
-        there = await self._store.get([one.id for one in new])
+        stored = await self._store.get([one.id for one in new])
         if gone := [
-            one.id for one in new if one.id not in there
+            one.id for one in new if one.id not in stored
         ]:  # removed meanwhile: its vectors must not stay in the index
             await self._index.remove(gone)
         return len(new)
 
-    async def _new(self, solutions: Sequence[Solution]) -> list[Solution]:
+    async def _select_unembedded(self, solutions: Sequence[Solution]) -> list[Solution]:
         """Return the solutions with patterns that this encoder has not seen."""
-        seen = await self._index.known([one.id for one in solutions], self._embedder.identity)
+        seen = await self._index.count_patterns([one.id for one in solutions], self._embedder.identity)
         return [one for one in solutions if seen.get(one.id, 0) != len(one.patterns)]
 
 
-def _best_of_each(
-    found: Iterable[NearPattern], known: Mapping[str, Solution], request: str, scale: LinearMap
+def _select_best_per_program(
+    near_patterns: Iterable[NearPattern], solutions: Mapping[str, Solution], request: str, scale: LinearMap
 ) -> list[NearSolution]:
     """Return each program that may be taken, with its nearest pattern; an owner's copy comes before the shared one."""
     best: dict[str, NearSolution] = {}
-    for one in found:
-        kept = known.get(one.solution)
-        if kept is None or one.number >= len(kept.patterns) or kept.suspended:
+    for one in near_patterns:
+        solution = solutions.get(one.solution)
+        if solution is None or one.number >= len(solution.patterns) or solution.suspended:
             continue
-        text = kept.patterns[one.number]
-        asked = worded(text, request, kept.plan.inputs)
-        near = NearSolution(kept, text, likeness(scale.map(one.similarity), asked, as_asked(text, kept.plan.inputs)))
-        other = best.get(program_of(one.solution))
-        if other is None or (near.likeness, kept.owner) > (other.likeness, other.solution.owner):
-            best[program_of(one.solution)] = near
+        text = solution.patterns[one.number]
+        masked_request = mask_request(text, request, solution.plan.inputs)
+        near = NearSolution(
+            solution, text, likeness(scale.map(one.similarity), masked_request, mask_inputs(text, solution.plan.inputs))
+        )
+        other = best.get(get_program_id(one.solution))
+        if other is None or (near.likeness, solution.owner) > (other.likeness, other.solution.owner):
+            best[get_program_id(one.solution)] = near
     return list(best.values())
 
 
-def _refused(own: Solution | None) -> bool:
+def _is_refused(own: Solution | None) -> bool:
     """Return True if the owner's copy of a program is suspended: then the shared one is not taken, either."""
     return own is not None and bool(own.suspended)
 
 
-def _rank(near: NearSolution) -> tuple[float, int, str]:
+def _sort_key(near: NearSolution) -> tuple[float, int, str]:
     """Return the sort key of a solution: likeness weighted by its record."""
-    return (-near.likeness * standing(near.solution), -near.solution.good, near.solution.id)
+    return (-near.likeness * estimate_trust(near.solution), -near.solution.good, near.solution.id)

@@ -11,46 +11,48 @@ _END = ".?!。？！ "
 _FORMATS = {"email": "<email>", "uri": "<url>", "date": "<number>", "date-time": "<number>", "uuid": "<code>"}
 
 
-def as_asked(text: str, inputs: Mapping[str, JsonObject]) -> str:
+def mask_inputs(text: str, inputs: Mapping[str, JsonObject]) -> str:
     """Return a pattern with each input replaced by the kind of its values, as ``<number>``."""
     parts = _NAMED.split(text)
-    return " ".join("".join(_kind(inputs.get(part, {})) if at % 2 else part for at, part in enumerate(parts)).split())
+    return " ".join(
+        "".join(_choose_mask(inputs.get(part, {})) if at % 2 else part for at, part in enumerate(parts)).split()
+    )
 
 
-def _kind(schema: JsonObject) -> str:
-    given = schema.get("format")
-    if isinstance(given, str) and given in _FORMATS:
-        return _FORMATS[given]
+def _choose_mask(schema: JsonObject) -> str:
+    format_name = schema.get("format")
+    if isinstance(format_name, str) and format_name in _FORMATS:
+        return _FORMATS[format_name]
     return "<number>" if schema.get("type") in ("integer", "number") else "<name>"
 
 
-def says(text: str, request: str) -> bool:
+def is_worded_like(text: str, request: str) -> bool:
     """Return True if a request has all words of a pattern, and something in the place of each input.
 
     Case, spacing and final punctuation do not count.
     """
-    first, *others = _NAMED.split(_plain(text))[::2]
-    asked = _plain(request)
+    first, *others = _NAMED.split(_normalize(text))[::2]
+    plain_request = _normalize(request)
     if not others:
-        return asked == first
+        return plain_request == first
     at = len(first)
-    if not asked.startswith(first):
+    if not plain_request.startswith(first):
         return False
     for part in others[:-1]:
-        found = asked.find(part, at + 1)
-        if found < 0:
+        place = plain_request.find(part, at + 1)
+        if place < 0:
             return False
-        at = found + len(part)
-    return asked.endswith(others[-1]) and at < len(asked) - len(others[-1])
+        at = place + len(part)
+    return plain_request.endswith(others[-1]) and at < len(plain_request) - len(others[-1])
 
 
-def _plain(text: str) -> str:
+def _normalize(text: str) -> str:
     return " ".join(text.split()).rstrip(_END).casefold()
 
 
-def worded(text: str, request: str, inputs: Mapping[str, JsonObject]) -> str:
+def mask_request(text: str, request: str, inputs: Mapping[str, JsonObject]) -> str:
     """Return a request with masked values for comparison with a pattern.
 
     The pattern itself is used if the request has its words; else values are recognized by their form.
     """
-    return as_asked(text, inputs) if says(text, request) else pattern(request)
+    return mask_inputs(text, inputs) if is_worded_like(text, request) else pattern(request)

@@ -5,12 +5,12 @@ from datetime import date
 
 from pydantic.types import JsonValue
 
-from agent.plans.request_template import allowed_values
-from agent.solutions.alignment import SaidValue
+from agent.plans.request_template import collect_allowed_values
+from agent.solutions.alignment import RequestValue
 from domain.model import JsonObject
 
-LOOKS = "x-looks"
-"""Keyword of an input's schema: shape of its value in the request that the solution is from (:func:`looks`).
+SHAPE_KEYWORD = "x-looks"
+"""Keyword of an input's schema: shape of its value in the request that the solution is from (:func:`describe_shape`).
 
 A value of another shape may have another meaning.
 """
@@ -27,23 +27,23 @@ _SHAPES = (
 )
 _MOST_WORDS = 6
 _PARTS = ("anyOf", "oneOf", "allOf")
-_OF_ANOTHER = ("'s", "’s")
+_POSSESSIVE = ("'s", "’s")
 
 
-def plain(said: SaidValue, schema: JsonObject) -> JsonValue:
+def read_plain_value(request_value: RequestValue, schema: JsonObject) -> JsonValue:
     """Return the value of an input that these words are; None if that takes more to decide."""
-    allowed = allowed_values(schema)
+    allowed = collect_allowed_values(schema)
     if allowed:
-        return _member(said.text, allowed)
-    kinds = _kinds(schema)
+        return _match_allowed_value(request_value.text, allowed)
+    kinds = _collect_types(schema)
     if not kinds <= {"string", "integer", "number"}:
         return None
     if "string" not in kinds:
-        return _number(said, whole="number" not in kinds)
-    return said.text if _is_plain_text(said, schema) else None
+        return _parse_number(request_value, is_integer="number" not in kinds)
+    return request_value.text if _is_plain_text(request_value, schema) else None
 
 
-def looks(value: JsonValue, *, quoted: bool = False) -> str:
+def describe_shape(value: JsonValue, *, quoted: bool = False) -> str:
     """Return the shape of a value; empty if it has none.
 
     Shapes are ``digits 0000-00-00``, ``capitals 3``, ``name``, ``code``, ``quoted``, ``email`` and ``url``.
@@ -60,30 +60,36 @@ def looks(value: JsonValue, *, quoted: bool = False) -> str:
     return "quoted" if quoted else "name" if _is_name(value) else ""
 
 
-def _is_plain_text(said: SaidValue, schema: JsonObject) -> bool:
+def _is_plain_text(request_value: RequestValue, schema: JsonObject) -> bool:
     """Return True if a text is quoted or of a recognizable shape, and of the expected shape if one is known."""
-    text, told = said.text, schema.get(LOOKS)
-    form = _format(schema)
-    if form == "date":
+    text, expected_shape = request_value.text, schema.get(SHAPE_KEYWORD)
+    schema_format = _find_format(schema)
+    if schema_format == "date":
         return _is_day(text)
-    if form == "email":
-        return looks(text) == "email"
-    if form in ("date-time", "time"):
+    if schema_format == "email":
+        return describe_shape(text) == "email"
+    if schema_format in ("date-time", "time"):
         return False
-    seen = looks(text, quoted=said.quoted)
-    if told in (None, ""):
-        return seen in ("quoted", "name", "email", "url", "code") and not (said.opens and seen == "name")
-    if seen == "name" and said.opens and not said.quoted:
+    shape = describe_shape(text, quoted=request_value.quoted)
+    if expected_shape in (None, ""):
+        return shape in ("quoted", "name", "email", "url", "code") and not (
+            request_value.opens_sentence and shape == "name"
+        )
+    if shape == "name" and request_value.opens_sentence and not request_value.quoted:
         return False  # any word at the beginning of a sentence has a capital
-    named = ("name", "quoted")
-    return seen == told or (seen in named and told in named) or (told in named and seen.startswith("capitals"))
+    name_shapes = ("name", "quoted")
+    return (
+        shape == expected_shape
+        or (shape in name_shapes and expected_shape in name_shapes)
+        or (expected_shape in name_shapes and shape.startswith("capitals"))
+    )
 
 
 def _is_name(text: str) -> bool:
     """Return True if each word has a capital; with other words beside it, a name could not be told from them."""
     words = text.split(" ")
     return len(words) <= _MOST_WORDS and all(
-        re.fullmatch(r"[^\W\d_](?:[^\W\d_]|[-.'’&])*", word) and word[0].isupper() and not word.endswith(_OF_ANOTHER)
+        re.fullmatch(r"[^\W\d_](?:[^\W\d_]|[-.'’&])*", word) and word[0].isupper() and not word.endswith(_POSSESSIVE)
         for word in words
     )
 
@@ -95,40 +101,40 @@ def _is_day(text: str) -> bool:
         return False
 
 
-def _member(text: str, allowed: list[JsonValue]) -> JsonValue:
+def _match_allowed_value(text: str, allowed: list[JsonValue]) -> JsonValue:
     """Return the allowed value that a text names; None if there is none, or more than one."""
-    same = [
+    matches = [
         one
         for one in allowed
         if isinstance(one, str | int | float) and str(one).replace("_", " ").casefold() == text.casefold()
     ]
-    return same[0] if len(same) == 1 else None
+    return matches[0] if len(matches) == 1 else None
 
 
-def _number(said: SaidValue, *, whole: bool) -> JsonValue:
-    if whole:
-        return int(said.text) if _INTEGER.fullmatch(said.text) else None
-    if not _NUMBER.fullmatch(said.text) or _THOUSANDS.fullmatch(said.text):
+def _parse_number(request_value: RequestValue, *, is_integer: bool) -> JsonValue:
+    if is_integer:
+        return int(request_value.text) if _INTEGER.fullmatch(request_value.text) else None
+    if not _NUMBER.fullmatch(request_value.text) or _THOUSANDS.fullmatch(request_value.text):
         return None
-    return float(said.text) if "." in said.text else int(said.text)
+    return float(request_value.text) if "." in request_value.text else int(request_value.text)
 
 
-def _format(schema: JsonObject) -> str:
+def _find_format(schema: JsonObject) -> str:
     """Return the format that a schema names, itself or in one of its parts."""
     own = schema.get("format")
-    parts = [part for key in _PARTS for part in _listed(schema.get(key)) if isinstance(part, dict)]
-    return own if isinstance(own, str) else next((form for part in parts if (form := _format(part))), "")
+    parts = [part for key in _PARTS for part in _get_list(schema.get(key)) if isinstance(part, dict)]
+    return own if isinstance(own, str) else next((form for part in parts if (form := _find_format(part))), "")
 
 
-def _listed(value: JsonValue) -> list[JsonValue]:
+def _get_list(value: JsonValue) -> list[JsonValue]:
     return value if isinstance(value, list) else []
 
 
-def _kinds(schema: JsonObject) -> set[str]:
+def _collect_types(schema: JsonObject) -> set[str]:
     """Return the types that a schema allows except null; ``any`` if it names none."""
     own = schema.get("type")
     kinds = {one for one in (own if isinstance(own, list) else [own]) if isinstance(one, str)}
     for key in _PARTS:
-        for part in _listed(schema.get(key)):
-            kinds |= _kinds(part) if isinstance(part, dict) else set()
+        for part in _get_list(schema.get(key)):
+            kinds |= _collect_types(part) if isinstance(part, dict) else set()
     return (kinds - {"null"}) or {"any"}

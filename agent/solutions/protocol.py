@@ -4,14 +4,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from agent.policy.question import Decider, Question
+from agent.policy.question import Decider, PolicyQuestion
 from domain.model import JsonObject
 from domain.solution import Solution
 from domain.tool import ToolId
 
-NEAR = 0.35
+MIN_LIKENESS = 0.35
 """Minimum likeness of a solution that is worth showing."""
-ANY = -2.0
+ANY_LIKENESS = -2.0
 """Minimum likeness that admits every solution: the nearest ones, however unlike."""
 
 
@@ -26,7 +26,7 @@ class NearSolution:
     """Likeness of the request to the pattern, in [-1, 1], as for memories."""
 
 
-class Solutions(Protocol):
+class SolutionAccess(Protocol):
     """The library as runs and user interfaces see it: the solutions of one owner and the shared ones."""
 
     @property
@@ -34,7 +34,7 @@ class Solutions(Protocol):
         """Owner of the library; empty for that of the shared solutions."""
         ...
 
-    async def near(self, request: str, k: int, least: float = NEAR) -> list[NearSolution]:
+    async def find_near(self, request: str, k: int, least: float = MIN_LIKENESS) -> list[NearSolution]:
         """Return the best solutions for a request, ordered by likeness weighted by their record.
 
         ``least`` is the minimum likeness. Left out are solutions that are suspended, whose tools are gone or have
@@ -65,7 +65,7 @@ class Solutions(Protocol):
         """Exclude a solution until it is checked again."""
         ...
 
-    async def on_path(self, tools: Iterable[ToolId]) -> list[Solution]:
+    async def find_by_tools(self, tools: Iterable[ToolId]) -> list[Solution]:
         """Return the solutions that call one of these tools."""
         ...
 
@@ -75,7 +75,7 @@ class Solutions(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Filled:
+class FilledSolution:
     """Answer to a :class:`FillQuestion`."""
 
     fits: bool
@@ -89,7 +89,7 @@ class Filled:
 
 
 @dataclass(frozen=True, slots=True)
-class FillQuestion(Question[Filled]):
+class FillQuestion(PolicyQuestion[FilledSolution]):
     """Question whether a solution serves a request, and with which values."""
 
     request: str
@@ -101,7 +101,7 @@ class FillQuestion(Question[Filled]):
     known: JsonObject
     """Values that could be read without a model."""
 
-    async def put_to(self, decider: Decider) -> Filled:
+    async def put_to(self, decider: Decider) -> FilledSolution:
         return await decider.fill(self)
 
 
@@ -117,7 +117,7 @@ class ChosenSolution:
 
 
 @dataclass(frozen=True, slots=True)
-class SolutionQuestion(Question[ChosenSolution]):
+class SolutionQuestion(PolicyQuestion[ChosenSolution]):
     """SoAy's first question: which of the near solutions serves the request?"""
 
     request: str

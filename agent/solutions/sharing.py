@@ -15,24 +15,24 @@ from functools import partial
 
 from agent.memory.similarity import pattern, telling
 from agent.parameters.needs import need_of
-from agent.plans.compiling import PARAMETER
-from agent.programs.analysis.forms import form_of, written_for_all
-from agent.programs.analysis.slices import answer_rests_on_calls, taking_answers
-from agent.programs.names import FOUND
+from agent.plans.compilation import PARAMETER
+from agent.programs.analysis.canonical_form import build_canonical_form, rewrite_for_sharing
+from agent.programs.analysis.slices import find_user_answered_parameters, is_answer_from_calls
+from agent.programs.names import PROGRAM_NAMES
 from agent.programs.protocol import ASK
-from agent.solutions.identity import as_in, owner_key, solution_id
+from agent.solutions.identity import compute_solution_id, hash_owner, rename_patterns
 from agent.text import clean
 from domain.errors import ConflictError
 from domain.model import JsonObject
 from domain.program import Program, ProgramPlan
-from domain.solution import Solution, program_of
+from domain.solution import Solution, get_program_id
 from domain.source_text import normalize, parse_source
 from domain.tool import Parameter, ToolDoc, ToolId
-from graph.identifiers import words
+from graph.identifiers import split_words
 
-OWNERS = 3
+MIN_OWNERS = 3
 """Owners who must have come to a program independently before it is shared automatically."""
-USES = 3
+MIN_USES = 3
 """Times that it must have served them since."""
 _PART = 80
 """Characters of a question that are examined at a time; parts overlap by this much."""
@@ -44,7 +44,7 @@ _PRIVATE = frozenset({"cvc", "cvv", "otp", "passcode", "passphrase", "pin", "tan
 """Words of a question that asks for what stays with its owner, beside those of keys and passwords."""
 
 
-def shareable(solution: Solution, docs: Mapping[ToolId, ToolDoc]) -> Solution:
+def build_shareable(solution: Solution, docs: Mapping[ToolId, ToolDoc]) -> Solution:
     """Return an owner's solution in a form that an administrator may share with all users.
 
     Runs, verdicts, comments and patterns that contain a value are removed.
@@ -58,13 +58,13 @@ def shareable(solution: Solution, docs: Mapping[ToolId, ToolDoc]) -> Solution:
         raise ConflictError(
             "its program was written after what tools had answered was shown to its author: write it anew, and share that"
         )
-    patterns = tuple(text for text in solution.patterns if not _holds_a_value(text))
+    patterns = tuple(text for text in solution.patterns if not _has_value(text))
     if not patterns:
         raise ConflictError(
             "each request that it serves holds a value of its owner's: name an input in its place, and share it then"
         )
     text = normalize(solution.plan.program.text)
-    return _bare(solution, _with_text(solution.plan, text), patterns).model_copy(update={"promoted": True})
+    return _strip_history(solution, _replace_text(solution.plan, text), patterns).model_copy(update={"promoted": True})
 
 
 def refuse_unfit(solution: Solution, docs: Mapping[ToolId, ToolDoc]) -> None:
@@ -73,29 +73,29 @@ def refuse_unfit(solution: Solution, docs: Mapping[ToolId, ToolDoc]) -> None:
     Its answer depends on no call, or it asks users for what must stay private.
     """
     program = solution.plan.program
-    if not answer_rests_on_calls(program):
+    if not is_answer_from_calls(program):
         raise ConflictError(
             "its answer does not depend on what its calls answer, so that it would tell everybody its author's words: "
             "have the program answer with what a call gave, and share that"
         )
-    if why := next(_wrongly_asked(solution, docs), ""):
+    if why := next(_find_improper_questions(solution, docs), ""):
         raise ConflictError(f"{why}; have it ask nothing of the kind, and share that")
 
 
-def _wrongly_asked(solution: Solution, docs: Mapping[ToolId, ToolDoc]) -> Iterator[str]:
+def _find_improper_questions(solution: Solution, docs: Mapping[ToolId, ToolDoc]) -> Iterator[str]:
     """Yield the reasons why a program's questions must not be put to all users."""
     program = solution.plan.program
-    for text in _asked_texts(program):
+    for text in _collect_question_texts(program):
         parts = (
             text[at : at + 2 * _PART] for at in range(0, len(text), _PART)
         )  # only the beginning of a long name is examined
         if any(
-            _PRIVATE & set(words(part)) or need_of(Parameter(name="_".join(words(part)))).kind == "secret"
+            _PRIVATE & set(split_words(part)) or need_of(Parameter(name="_".join(split_words(part)))).kind == "secret"
             for part in parts
         ):
             yield f"it asks users for a secret: “{clean(text, 120)}”"
     first = next((docs[tool].host for tool in solution.path if tool in docs), "")
-    for function, name in sorted(taking_answers(program)):
+    for function, name in sorted(find_user_answered_parameters(program)):
         doc = docs.get(program.tools[function])
         parameters = [one for one in doc.parameters if one.name == name] if doc is not None else []
         if any(need_of(one).kind == "secret" for one in parameters):
@@ -105,7 +105,7 @@ def _wrongly_asked(solution: Solution, docs: Mapping[ToolId, ToolDoc]) -> Iterat
             yield f"what users answer goes to {clean(place, 80)}, which is not where the program makes its first call"
 
 
-def common_to(fellows: Sequence[Solution], docs: Mapping[ToolId, ToolDoc]) -> Solution | None:
+def build_common_solution(same_program: Sequence[Solution], docs: Mapping[ToolId, ToolDoc]) -> Solution | None:
     """Return what owners who came to the same program independently may share with all users.
 
     None if there are too few of them, or too little is common. Programs with side effects and those that ask their
@@ -113,89 +113,91 @@ def common_to(fellows: Sequence[Solution], docs: Mapping[ToolId, ToolDoc]) -> So
     taken only from runs that planned the program themselves, because a user who sends a program may put any request
     above it.
     """
-    trusted = [one for one in fellows if _trusted(one)]
+    trusted = [one for one in same_program if _is_trusted(one)]
     owners = {one.owner for one in trusted}
-    if len(owners) < OWNERS or sum(one.good for one in trusted) < USES:
+    if len(owners) < MIN_OWNERS or sum(one.good for one in trusted) < MIN_USES:
         return None
-    if not all(tool in docs and docs[tool].safe for one in trusted for tool in tools_of(one)):
+    if not all(tool in docs and docs[tool].safe for one in trusted for tool in collect_tools(one)):
         return None
-    if not all(answer_rests_on_calls(one.plan.program) and not _asks(one.plan.program) for one in trusted):
+    if not all(is_answer_from_calls(one.plan.program) and not _has_questions(one.plan.program) for one in trusted):
         return None
-    public = _said_by_several(_told(trusted)) | _documented(docs.values())
-    asked = _said_by_several((one.owner, text) for one in trusted for text in one.planned)
-    schemas = _agreed_on([one.plan for one in trusted])
-    bare = {one.id: _without_own_words(one.plan, public) for one in trusted}
+    public_words = _find_common_words(_collect_texts(trusted)) | _collect_documented_words(docs.values())
+    common_words = _find_common_words((one.owner, text) for one in trusted for text in one.planned)
+    schemas = _intersect_schemas([one.plan for one in trusted])
+    anonymized = {one.id: _anonymize_plan(one.plan, public_words) for one in trusted}
 
     def own_words(one: Solution) -> tuple[int, int]:
-        names = bare[one.id][1]
+        names = anonymized[one.id][1]
         return len(names.keys() & one.plan.inputs.keys()), len(names)
 
     first = min(trusted, key=lambda one: (own_words(one), -one.good, one.id))
-    texts = [text for one in trusted for text in as_in(first, one, one.planned)]
-    patterns = tuple(text for text in dict.fromkeys(texts) if telling(_NAMED.sub(" ", text)) <= asked)
-    plan, names = bare[first.id]
-    agreed = {names.get(name, name): one for name, one in zip(form_of(first.plan).inputs, schemas, strict=True)}
+    texts = [text for one in trusted for text in rename_patterns(first, one, one.planned)]
+    patterns = tuple(text for text in dict.fromkeys(texts) if telling(_NAMED.sub(" ", text)) <= common_words)
+    plan, names = anonymized[first.id]
+    agreed = {
+        names.get(name, name): one for name, one in zip(build_canonical_form(first.plan).inputs, schemas, strict=True)
+    }
     plan = plan.model_copy(update={"inputs": {name: agreed[name] for name in plan.inputs}})
     # Renaming must not have changed the program.
-    if not patterns or solution_id("", plan) != program_of(first.id):
+    if not patterns or compute_solution_id("", plan) != get_program_id(first.id):
         return None
     renamed = tuple(_NAMED.sub(lambda hit: "{" + names.get(hit[1], hit[1]) + "}", text) for text in patterns)
-    return _bare(first, plan, renamed).model_copy(
+    return _strip_history(first, plan, renamed).model_copy(
         update={
             "good": sum(one.good for one in trusted),
             "bad": sum(one.bad for one in trusted),
-            "sharers": tuple(sorted(map(owner_key, owners))),
+            "sharers": tuple(sorted(map(hash_owner, owners))),
         }
     )
 
 
-def tools_of(solution: Solution) -> set[ToolId]:
+def collect_tools(solution: Solution) -> set[ToolId]:
     """Return all tools that a solution may call; its text may call some under other names."""
     return {*solution.path, *solution.plan.program.tools.values()}
 
 
-def _asked_texts(program: Program) -> list[str]:
+def _collect_question_texts(program: Program) -> list[str]:
     """Return the texts that a program's questions may be made of: all its constants, where it asks anything."""
-    return list(parse_source(program.text).texts) if _asks(program) else []
+    return list(parse_source(program.text).texts) if _has_questions(program) else []
 
 
-def _asks(program: Program) -> bool:
+def _has_questions(program: Program) -> bool:
     """Return True if a program asks its user anything."""
     return ASK in parse_source(program.text).uses
 
 
-def _agreed_on(plans: Sequence[ProgramPlan]) -> list[JsonObject]:
+def _intersect_schemas(plans: Sequence[ProgramPlan]) -> list[JsonObject]:
     """Return the part of each input's schema that all owners have, in the order of the programs' normal forms.
 
     The name that an owner has for an input is left out.
     """
-    each = [[plan.inputs[name] for name in form_of(plan).inputs] for plan in plans]
+    schemas_by_plan = [[plan.inputs[name] for name in build_canonical_form(plan).inputs] for plan in plans]
     return [
         {
             key: value
             for key, value in first.items()
             if key != PARAMETER and all(one.get(key) == value for one in others)
         }
-        for first, *others in zip(*each, strict=True)
+        for first, *others in zip(*schemas_by_plan, strict=True)
     ]
 
 
-def _trusted(solution: Solution) -> bool:
+def _is_trusted(solution: Solution) -> bool:
     """Return True if a solution counts as independent evidence for its program.
 
     Runs of its owner planned it, no user sent it, and it has not failed more often than it served.
     """
     made_by_runs = solution.origin == "run" and bool(solution.planned)
-    own = bool(solution.owner) and made_by_runs and not solution.plan.program.tainted
-    return own and not solution.suspended and not solution.wrong and solution.good >= solution.bad
+    is_owned_plan = bool(solution.owner) and made_by_runs and not solution.plan.program.tainted
+    return is_owned_plan and not solution.suspended and not solution.wrong and solution.good >= solution.bad
 
 
-def _holds_a_value(text: str) -> bool:
+def _has_value(text: str) -> bool:
     """Return True if a pattern contains something that looks like a value."""
     return "<" in pattern(_NAMED.sub("it", text))
 
 
-def _bare(solution: Solution, plan: ProgramPlan, patterns: tuple[str, ...]) -> Solution:
+def _strip_history(solution: Solution, plan: ProgramPlan, patterns: tuple[str, ...]) -> Solution:
     """Return a solution without anything of its runs."""
     return Solution(
         id="",
@@ -210,55 +212,57 @@ def _bare(solution: Solution, plan: ProgramPlan, patterns: tuple[str, ...]) -> S
     )
 
 
-def _with_text(plan: ProgramPlan, text: str) -> ProgramPlan:
+def _replace_text(plan: ProgramPlan, text: str) -> ProgramPlan:
     return ProgramPlan(program=plan.program.model_copy(update={"text": text, "stubs": ""}), inputs=plan.inputs)
 
 
-def _told(solutions: Sequence[Solution]) -> Iterator[tuple[str, str]]:
+def _collect_texts(solutions: Sequence[Solution]) -> Iterator[tuple[str, str]]:
     """Yield all texts of these solutions that may hold their owners' words, each with its owner."""
     for one in solutions:
-        told = (*one.patterns, normalize(one.plan.program.text), *one.plan.inputs)
-        yield from ((one.owner, text) for text in told)
+        texts = (*one.patterns, normalize(one.plan.program.text), *one.plan.inputs)
+        yield from ((one.owner, text) for text in texts)
 
 
-def _said_by_several(told: Iterable[tuple[str, str]]) -> AbstractSet[str]:
+def _find_common_words(texts_by_owner: Iterable[tuple[str, str]]) -> AbstractSet[str]:
     """Return the words that enough owners use."""
     by_owner: dict[str, set[str]] = {}
-    for owner, text in told:
-        by_owner.setdefault(owner, set()).update(_words(text))
-    counted = Counter(word for words in by_owner.values() for word in words)
-    return {word for word, owners in counted.items() if owners >= OWNERS}
+    for owner, text in texts_by_owner:
+        by_owner.setdefault(owner, set()).update(_split_words(text))
+    owner_counts = Counter(word for words in by_owner.values() for word in words)
+    return {word for word, owners in owner_counts.items() if owners >= MIN_OWNERS}
 
 
-def _documented(docs: Iterable[ToolDoc]) -> AbstractSet[str]:
-    return {word for doc in docs for word in _words(doc.model_dump_json(exclude={"learnt_response"}))}
+def _collect_documented_words(docs: Iterable[ToolDoc]) -> AbstractSet[str]:
+    return {word for doc in docs for word in _split_words(doc.model_dump_json(exclude={"learnt_response"}))}
 
 
-def _words(text: str) -> Iterator[str]:
+def _split_words(text: str) -> Iterator[str]:
     for part in (text, _CAMEL.sub(" ", text)):
         yield from (word.casefold() for word in _WORDS.findall(part))
         yield from telling(part)
 
 
-def _without_own_words(plan: ProgramPlan, public: AbstractSet[str]) -> tuple[ProgramPlan, dict[str, str]]:
+def _anonymize_plan(plan: ProgramPlan, public: AbstractSet[str]) -> tuple[ProgramPlan, dict[str, str]]:
     """Return a plan without words that only its author uses, and the new names.
 
     Names of inputs and variables are replaced, and such words are removed from its answer.
     """
     bound = parse_source(plan.program.text).names_bound
-    kept = {*plan.program.tools, *FOUND}
+    fixed_names = {*plan.program.tools, *PROGRAM_NAMES}
     names: dict[str, str] = {}
-    for name in [*plan.inputs, *sorted(bound - plan.inputs.keys() - kept)]:
-        if not set(_words(name)) <= public:
-            taken = {*names.values(), *bound, *plan.inputs, *kept}
-            names[name] = next(new for number in range(1, len(taken) + 2) if (new := f"value_{number}") not in taken)
-    told = partial(_public_words, public=public)
-    text = written_for_all(plan.program.text, names, told, plan.program.tools)
+    for name in [*plan.inputs, *sorted(bound - plan.inputs.keys() - fixed_names)]:
+        if not set(_split_words(name)) <= public:
+            used_names = {*names.values(), *bound, *plan.inputs, *fixed_names}
+            names[name] = next(
+                new for number in range(1, len(used_names) + 2) if (new := f"value_{number}") not in used_names
+            )
+    keep_public = partial(_keep_public_words, public=public)
+    text = rewrite_for_sharing(plan.program.text, names, keep_public, plan.program.tools)
     inputs = {names.get(name, name): schema for name, schema in plan.inputs.items()}
-    return _with_text(plan.model_copy(update={"inputs": inputs}), text), names
+    return _replace_text(plan.model_copy(update={"inputs": inputs}), text), names
 
 
-def _public_words(text: str, public: AbstractSet[str]) -> str:
+def _keep_public_words(text: str, public: AbstractSet[str]) -> str:
     """Return a text without words that only one owner uses; the punctuation between them stays."""
     parts = _PARTS.findall(text)
     return "".join(part for part in parts if not _WORDS.fullmatch(part) or part.casefold() in public)

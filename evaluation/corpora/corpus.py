@@ -11,10 +11,10 @@ from pydantic.types import JsonValue
 
 from domain.errors import BrokenInputError, UsageError
 from domain.model import JsonObject
-from domain.tool import ToolId, tool_id_parts
-from graph.function_names import function_name
+from domain.tool import ToolId, split_tool_id
+from graph.function_names import build_function_name
 from graph.importers.lines import read_lines
-from graph.importers.records import Record, RecordError, Skipped, load
+from graph.importers.records import Record, RecordError, SkippedInput, load
 
 T = TypeVar("T")
 HELD_OUT = 5
@@ -22,7 +22,7 @@ HELD_OUT = 5
 
 
 @dataclass(frozen=True, slots=True)
-class Case:
+class ChainCase:
     """A request and the tools that serve it, in order."""
 
     id: str
@@ -31,69 +31,69 @@ class Case:
 
 
 @dataclass(frozen=True, slots=True)
-class Corpus:
+class BenchmarkCorpus:
     """A benchmark's tools and requests."""
 
     name: str
     tools: tuple[JsonObject, ...]
     """Documents in the form of lines of ``tools.jsonl``."""
-    cases: tuple[Case, ...]
+    cases: tuple[ChainCase, ...]
     """Without repeated ids or requests."""
 
 
 @dataclass(frozen=True, slots=True)
-class Split:
+class CorpusSplit:
     """The parts of a corpus."""
 
-    learnt: tuple[Case, ...]
+    learnt: tuple[ChainCase, ...]
     """Requests that the graph is made from."""
-    seen: tuple[Case, ...]
+    seen: tuple[ChainCase, ...]
     """Other requests, whose chains occur in the learnt part."""
-    unseen: tuple[Case, ...]
+    unseen: tuple[ChainCase, ...]
     """Other requests, whose chains do not."""
 
 
-def split(cases: Sequence[Case], seed: str = "7") -> Split:
+def split_cases(cases: Sequence[ChainCase], seed: str = "7") -> CorpusSplit:
     """Split the requests by a hash of chain and id, so that neither order nor additions move a case."""
-    learnt = [case for case in cases if not _drawn(seed, "|".join(case.chain)) and not _drawn(seed, case.id)]
-    known = {case.chain for case in learnt}
+    learnt = [case for case in cases if not _is_drawn(seed, "|".join(case.chain)) and not _is_drawn(seed, case.id)]
+    learnt_chains = {case.chain for case in learnt}
     rest = [case for case in cases if case not in set(learnt)]
-    return Split(
+    return CorpusSplit(
         tuple(learnt),
-        tuple(case for case in rest if case.chain in known),
-        tuple(case for case in rest if case.chain not in known),
+        tuple(case for case in rest if case.chain in learnt_chains),
+        tuple(case for case in rest if case.chain not in learnt_chains),
     )
 
 
-def _drawn(seed: str, text: str) -> bool:
+def _is_drawn(seed: str, text: str) -> bool:
     digest = hashlib.blake2b(f"{seed}\0{text}".encode(), digest_size=8).digest()
     return int.from_bytes(digest) % HELD_OUT == 0
 
 
-def write_sources(corpus: Corpus, learnt: Sequence[Case], folder: Path) -> tuple[Path, Path]:
+def write_sources(corpus: BenchmarkCorpus, learnt: Sequence[ChainCase], folder: Path) -> tuple[Path, Path]:
     """Write catalogue and trajectories in the form that ``build_graph`` reads, and return the two paths."""
     tools, trajectories = folder / "tools.jsonl", folder / "trajectories.jsonl"
     tools.write_bytes(b"\n".join(map(orjson.dumps, corpus.tools)))
-    trajectories.write_bytes(b"\n".join(orjson.dumps(_trajectory(corpus, case)) for case in learnt))
+    trajectories.write_bytes(b"\n".join(orjson.dumps(_build_trajectory(corpus, case)) for case in learnt))
     return tools, trajectories
 
 
-def _trajectory(corpus: Corpus, case: Case) -> JsonObject:
+def _build_trajectory(corpus: BenchmarkCorpus, case: ChainCase) -> JsonObject:
     return {
         "id": case.id,
         "source": corpus.name,
         "query": case.request,
-        "calls": [_call(tool) for tool in case.chain],
+        "calls": [_build_call(tool) for tool in case.chain],
         "finish": "give_answer",
     }
 
 
-def _call(tool: ToolId) -> JsonObject:
-    category, toolset, api = tool_id_parts(tool)
-    return {"function": function_name(api, toolset), "category": category, "tool_name": toolset}
+def _build_call(tool: ToolId) -> JsonObject:
+    category, toolset, api = split_tool_id(tool)
+    return {"function": build_function_name(api, toolset), "category": category, "tool_name": toolset}
 
 
-def document(
+def build_tool_record(
     category: str, toolset: str, api: str, description: str, required: JsonValue = None, optional: JsonValue = None
 ) -> JsonObject:
     """Return a line of ``tools.jsonl``, with parameters in RapidAPI's form, as in ToolBench and related benchmarks."""
@@ -101,7 +101,7 @@ def document(
         "category": category,
         "tool_name": toolset,
         "api_name": api,
-        "function": function_name(api, toolset),
+        "function": build_function_name(api, toolset),
         "description": description,
         "required_parameters": required or [],
         "optional_parameters": optional or [],
@@ -109,23 +109,23 @@ def document(
 
 
 def load_lines(path: Path) -> Iterator[Record]:
-    """Yield the JSON objects of a file, one a line, plain or gzip. Raises as :func:`read_as`."""
-    return read_as(path, lambda record: record)
+    """Yield the JSON objects of a file, one a line, plain or gzip. Raises as :func:`read_parsed_lines`."""
+    return read_parsed_lines(path, lambda record: record)
 
 
-def read_as(path: Path, form: Callable[[Record], T]) -> Iterator[T]:
-    """Yield the result of ``form`` for each line of a file.
+def read_parsed_lines(path: Path, parse: Callable[[Record], T]) -> Iterator[T]:
+    """Yield the result of ``parse`` for each line of a file.
 
     Raises:
         UsageError: there is no such file.
-        BrokenInputError: a line cannot be read, or ``form`` raises ``RecordError`` for it.
+        BrokenInputError: a line cannot be read, or ``parse`` raises ``RecordError`` for it.
     """
     if not path.is_file():
         raise UsageError(f"{path} is no file; name one of JSON lines")
     for line in read_lines(path):
-        if isinstance(line, Skipped):
+        if isinstance(line, SkippedInput):
             raise BrokenInputError(line.reason, file=str(path), line=line.line)
         try:
-            yield form(load(line.body))
+            yield parse(load(line.body))
         except RecordError as error:
             raise BrokenInputError(str(error), file=str(path), line=line.number) from error

@@ -10,9 +10,9 @@ from typing import Any
 from domain.errors import UsageError
 from domain.model import JsonObject
 from domain.tool import Parameter, ToolDoc, tool_id
-from evaluation.code_calls import CodeCall, Function, code_calls
-from graph.importers.lines import Line, read_lines
-from graph.importers.records import RecordError, Skipped, load, text
+from evaluation.code_calls import CodeCall, FunctionSignature, extract_calls
+from graph.importers.lines import JsonlLine, read_lines
+from graph.importers.records import RecordError, SkippedInput, load, require_text
 
 FILES = ("train.jsonl", "valid.jsonl")
 _TYPE = re.compile(r"type\s+(\w+)\s*\{(.*?)\n\}", re.DOTALL)
@@ -21,11 +21,11 @@ _DIRECTIVE = re.compile(r"@\w+\s*\((?:[^()\"]|\"[^\"]*\")*\)")
 _SCALARS = {"Int": "integer", "Float": "number", "Boolean": "boolean"}
 _CALLED = re.compile(r"\b((?:GET|POST|PUT|DELETE|PATCH)_\w+)\s*\(")
 _TYPES = {"dict": "object", "float": "number", "int": "integer", "bool": "boolean", "list": "array"}
-_DEEPEST = 6
+_MAX_DEPTH = 6
 
 
 @dataclass(frozen=True, slots=True)
-class Sample:
+class ProgramSample:
     """A request of the benchmark."""
 
     id: str
@@ -38,26 +38,26 @@ class Sample:
     """Calls of the gold program."""
 
 
-def read_samples(folder: Path) -> tuple[list[Sample], list[Skipped]]:
+def read_samples(folder: Path) -> tuple[list[ProgramSample], list[SkippedInput]]:
     """Return the rows of both files, and those that cannot be used.
 
     Raises:
         UsageError: one of the files does not exist.
     """
-    samples: list[Sample] = []
-    skipped: list[Skipped] = []
-    for path, line in rows(folder):
-        if isinstance(line, Skipped):
+    samples: list[ProgramSample] = []
+    skipped: list[SkippedInput] = []
+    for path, line in read_rows(folder):
+        if isinstance(line, SkippedInput):
             skipped.append(line)
             continue
         try:
-            samples.append(_sample(load(line.body), f"{path.stem}-{line.number}"))
+            samples.append(_parse_sample(load(line.body), f"{path.stem}-{line.number}"))
         except (RecordError, SyntaxError, ValueError) as error:
-            skipped.append(Skipped(str(path), line.number, str(error)))
+            skipped.append(SkippedInput(str(path), line.number, str(error)))
     return samples, skipped
 
 
-def rows(folder: Path) -> Iterator[tuple[Path, Line | Skipped]]:
+def read_rows(folder: Path) -> Iterator[tuple[Path, JsonlLine | SkippedInput]]:
     """Yield the lines of both files in order, each with its file.
 
     Raises:
@@ -70,21 +70,29 @@ def rows(folder: Path) -> Iterator[tuple[Path, Line | Skipped]]:
             yield path, line
 
 
-def _sample(record: dict[str, Any], name: str) -> Sample:
-    specs: list[dict[str, Any]] = json.loads(text(record, "function_specs"))
-    schemas = dict(response_schemas(str(record.get("GraphQL_schema") or "")))
-    tools = tuple(_tool(spec, schemas.get(str(spec["name"]))) for spec in specs)
-    program = text(record, "output")
-    listed = {tool.api: {one.name: one.name for one in tool.parameters} for tool in tools}
+def _parse_sample(record: dict[str, Any], name: str) -> ProgramSample:
+    specs: list[dict[str, Any]] = json.loads(require_text(record, "function_specs"))
+    schemas = dict(parse_response_schemas(str(record.get("GraphQL_schema") or "")))
+    tools = tuple(_build_tool(spec, schemas.get(str(spec["name"]))) for spec in specs)
+    program = require_text(record, "output")
+    parameters_by_function = {tool.api: {one.name: one.name for one in tool.parameters} for tool in tools}
     # Some programs call functions that are not listed: they count, but can only be missed.
     called = set(_CALLED.findall(program))
-    gold = code_calls(program, {each: Function(each, listed.get(each, {})) for each in (called | listed.keys())})
+    gold = extract_calls(
+        program,
+        {
+            each: FunctionSignature(each, parameters_by_function.get(each, {}))
+            for each in (called | parameters_by_function.keys())
+        },
+    )
     if not gold:
         raise RecordError("its gold program calls no function")
-    return Sample(name, text(record, "domain"), text(record, "utterance"), tools, program, tuple(gold))
+    return ProgramSample(
+        name, require_text(record, "domain"), require_text(record, "utterance"), tools, program, tuple(gold)
+    )
 
 
-def _tool(spec: dict[str, Any], response: JsonObject | None) -> ToolDoc:
+def _build_tool(spec: dict[str, Any], response: JsonObject | None) -> ToolDoc:
     name, declared = str(spec["name"]), spec["parameters"]
     method = name.partition("_")[0]
     return ToolDoc(
@@ -104,21 +112,21 @@ def _tool(spec: dict[str, Any], response: JsonObject | None) -> ToolDoc:
     )  # fmt: skip
 
 
-def response_schemas(graphql: str) -> Iterator[tuple[str, JsonObject]]:
+def parse_response_schemas(graphql: str) -> Iterator[tuple[str, JsonObject]]:
     """Yield the response of each query of a GraphQL schema as JSON Schema."""
     types: dict[str, list[tuple[str, str, str]]] = {}
     for name, body in _TYPE.findall(graphql):
         types.setdefault(name, []).extend(_FIELD.findall(_DIRECTIVE.sub("", body)))
     for name, lists, kind in types.pop("Query", []):
-        yield name, _schema(kind, len(lists), types, 0)
+        yield name, _build_schema(kind, len(lists), types, 0)
 
 
-def _schema(kind: str, lists: int, types: dict[str, list[tuple[str, str, str]]], depth: int) -> JsonObject:
+def _build_schema(kind: str, lists: int, types: dict[str, list[tuple[str, str, str]]], depth: int) -> JsonObject:
     if lists:
-        return {"type": "array", "items": _schema(kind, lists - 1, types, depth)}
+        return {"type": "array", "items": _build_schema(kind, lists - 1, types, depth)}
     if kind not in types:
         return {"type": _SCALARS.get(kind, "string")}
-    if depth == _DEEPEST:
+    if depth == _MAX_DEPTH:
         return {"type": "object"}
-    fields = {name: _schema(inner, len(more), types, depth + 1) for name, more, inner in types[kind]}
+    fields = {name: _build_schema(inner, len(more), types, depth + 1) for name, more, inner in types[kind]}
     return {"type": "object", "properties": {**fields}}

@@ -4,18 +4,18 @@ import ast
 from collections.abc import Mapping, Sequence
 
 from evaluation.meaning import terms
-from evaluation.meaning.conditions import conditions, exists, negated
-from evaluation.meaning.expressions import Called, Expressions, Function
-from evaluation.meaning.terms import EMPTY, NOTHING, Term, constant, group, listed, opened, term
+from evaluation.meaning.conditions import build_any, negate, split_conditions
+from evaluation.meaning.expressions import ExpressionReader, Function, ToolCallTerm
+from evaluation.meaning.terms import EMPTY, NOTHING, Term, build_list, constant, group, open_list, term
 
-_SAME = frozenset({"str", "int", "float", "bool", "list", "tuple", "iter", "round"})
+_CONVERSIONS = frozenset({"str", "int", "float", "bool", "list", "tuple", "iter", "round"})
 """Conversions, which do not change a term."""
 _TRIMMED = frozenset({"casefold", "lower", "upper", "title", "strip", "lstrip", "rstrip", "copy"})
-_DEEPEST = 8
+_MAX_DEPTH = 8
 """Maximum depth of nested calls of the program's functions."""
 
 
-class Calls(Expressions):
+class CallExpressionReader(ExpressionReader):
     """Reads expressions with calls."""
 
     def run(self, function: ast.FunctionDef | ast.AsyncFunctionDef) -> Term:
@@ -25,103 +25,103 @@ class Calls(Expressions):
     def call(self, node: ast.Call) -> Term:
         match node.func:
             case ast.Name(id=name) if name in self.tools and name not in self.held:
-                return self._tool(name, node)
+                return self._read_tool_call(name, node)
             case ast.Name(id=name) if name in self.functions:
                 return self.apply(
                     self.functions[name],
-                    [*map(self.of, node.args)],
-                    {one.arg: self.of(one.value) for one in node.keywords if one.arg},
+                    [*map(self.to_term, node.args)],
+                    {one.arg: self.to_term(one.value) for one in node.keywords if one.arg},
                 )
             case ast.Name(id=name):
-                return self._builtin(name, node)
+                return self._read_builtin(name, node)
             case ast.Attribute(value=ast.Name(id="asyncio"), attr="gather"):
-                return self.several(node.args)
+                return self.read_elements(node.args)
             case ast.Attribute(value=value, attr=name):
-                return self._method(self.of(value), name, node)
+                return self._read_method(self.to_term(value), name, node)
             case _:
-                return Term("called", (self.of(node.func), *map(self.of, node.args)))
+                return Term("called", (self.to_term(node.func), *map(self.to_term, node.args)))
 
-    def _tool(self, name: str, node: ast.Call) -> Term:
+    def _read_tool_call(self, name: str, node: ast.Call) -> Term:
         names = self.arguments.get(name, {})
-        given = [(names.get(one.arg or "**", one.arg or "**"), self.of(one.value)) for one in node.keywords]
-        given += [(str(place), self.of(one)) for place, one in enumerate(node.args)]
-        told = [
+        named_values = [(names.get(one.arg or "**", one.arg or "**"), self.to_term(one.value)) for one in node.keywords]
+        named_values += [(str(place), self.to_term(one)) for place, one in enumerate(node.args)]
+        arguments = [
             term("argument", own, value)
-            for own, value in sorted(given, key=lambda one: one[0])
+            for own, value in sorted(named_values, key=lambda one: one[0])
             if value not in (NOTHING, constant(""))
         ]
-        made = term("call", self.tools[name], *told)
-        self.calls[Called(made, tuple(group("where", self.scope.where).inner()))] = None
-        return made
+        call = term("call", self.tools[name], *arguments)
+        self.calls[ToolCallTerm(call, tuple(group("where", self.scope.where).subterms()))] = None
+        return call
 
-    def apply(self, function: Function, given: Sequence[Term], named: Mapping[str, Term] | None = None) -> Term:
+    def apply(self, function: Function, values: Sequence[Term], keywords: Mapping[str, Term] | None = None) -> Term:
         """Return the result of a function of the program."""
-        if self.depth >= _DEEPEST:
-            return Term("again", tuple(given))
+        if self.depth >= _MAX_DEPTH:
+            return Term("again", tuple(values))
         before, self.depth = dict(self.held), self.depth + 1
         names = [one.arg for one in (*function.args.posonlyargs, *function.args.args, *function.args.kwonlyargs)]
-        defaults = dict(zip(reversed(names), map(self.of, reversed(function.args.defaults)), strict=False))
-        self.held |= defaults | dict(zip(names, given, strict=False)) | dict(named or {})
+        defaults = dict(zip(reversed(names), map(self.to_term, reversed(function.args.defaults)), strict=False))
+        self.held |= defaults | dict(zip(names, values, strict=False)) | dict(keywords or {})
         try:
-            return self.of(function.body) if isinstance(function, ast.Lambda) else self.run(function)
+            return self.to_term(function.body) if isinstance(function, ast.Lambda) else self.run(function)
         finally:
             self.held, self.depth = before, self.depth - 1
 
-    def _builtin(self, name: str, node: ast.Call) -> Term:
-        found = [self.of(one) for one in node.args]
-        first = found[0] if found else NOTHING
+    def _read_builtin(self, name: str, node: ast.Call) -> Term:
+        arguments = [self.to_term(one) for one in node.args]
+        first = arguments[0] if arguments else NOTHING
         match name:
             case "len":
-                return terms.count(first)
+                return terms.count_items(first)
             case "sum":
-                return terms.total(first)
+                return terms.sum_items(first)
             case "first" | "next":
-                return terms.picked("first", first)
+                return terms.pick_item("first", first)
             case "max" | "min":
-                values = first if len(found) == 1 else Term("items", tuple(found))
-                return self._extreme("most" if name == "max" else "least", values, self._key(node))
+                values = first if len(arguments) == 1 else Term("items", tuple(arguments))
+                return self._pick_extreme("most" if name == "max" else "least", values, self._find_key(node))
             case "sorted":
-                return self.ordered(first, node)
+                return self.order_list(first, node)
             case "pick":
-                return self._pick(first, found, node)
+                return self._pick(first, arguments, node)
             case "ask":
-                return Term("asked", tuple(found))
-            case _ if name in _SAME:
-                return first if found else EMPTY
+                return Term("asked", tuple(arguments))
+            case _ if name in _CONVERSIONS:
+                return first if arguments else EMPTY
             case _:
-                return self._collected(name, found, node)
+                return self._read_collection(name, arguments, node)
 
-    def _collected(self, name: str, found: Sequence[Term], node: ast.Call) -> Term:
+    def _read_collection(self, name: str, arguments: Sequence[Term], node: ast.Call) -> Term:
         """Read a built-in function that makes a collection or tests one."""
-        first = found[0] if found else EMPTY
+        first = arguments[0] if arguments else EMPTY
         match name:
             case "set" | "frozenset":
                 return term("unique", first)
             case "dict":
-                return term("map", first) if first.kind == "list" else first if found else term("dict")
+                return term("map", first) if first.kind == "list" else first if arguments else term("dict")
             case "any":
-                return exists(first)
+                return build_any(first)
             case "all":
-                made, through, where = opened(first)
-                return negated(exists(listed(negated(made), through, where)))
-            case "zip" | "enumerate" if found:
-                return listed(*self.each(node))
+                test, through, where = open_list(first)
+                return negate(build_any(build_list(negate(test), through, where)))
+            case "zip" | "enumerate" if arguments:
+                return build_list(*self.open_iterable(node))
             case "map" if len(node.args) == 2:
-                item, through, where = opened(found[1])
-                return listed(self._applied(node.args[0], item), through, where)
+                item, through, where = open_list(arguments[1])
+                return build_list(self._apply_function(node.args[0], item), through, where)
             case "filter" if len(node.args) == 2:
-                item, through, where = opened(found[1])
-                return listed(item, through, (*where, *conditions(self._applied(node.args[0], item))))
+                item, through, where = open_list(arguments[1])
+                return build_list(item, through, (*where, *split_conditions(self._apply_function(node.args[0], item))))
             case "isinstance":
                 return term("instance", first)
             case _:
-                told = (term("argument", one.arg or "**", self.of(one.value)) for one in node.keywords)
-                return Term("called", (name, *found, *told))
+                keywords = (term("argument", one.arg or "**", self.to_term(one.value)) for one in node.keywords)
+                return Term("called", (name, *arguments, *keywords))
 
-    def _key(self, node: ast.Call) -> ast.expr | None:
+    def _find_key(self, node: ast.Call) -> ast.expr | None:
         return next((one.value for one in node.keywords if one.arg == "key"), None)
 
-    def _applied(self, function: ast.expr, item: Term) -> Term:
+    def _apply_function(self, function: ast.expr, item: Term) -> Term:
         match function:
             case ast.Lambda():
                 return self.apply(function, [item])
@@ -131,32 +131,37 @@ class Calls(Expressions):
                 func=ast.Attribute(attr="itemgetter") | ast.Name(id="itemgetter"), args=[ast.Constant(value=str(name))]
             ):
                 return terms.field(item, name)
-            case ast.Name(id=name) if name in _SAME:
+            case ast.Name(id=name) if name in _CONVERSIONS:
                 return item
             case _:
-                return Term("called", (self.of(function), item))
+                return Term("called", (self.to_term(function), item))
 
-    def _extreme(self, how: str, values: Term, key: ast.expr | None) -> Term:
+    def _pick_extreme(self, how: str, values: Term, key: ast.expr | None) -> Term:
         if key is None:
-            return terms.picked(how, values)
+            return terms.pick_item(how, values)
         if values.kind == "items":
             return Term(
                 "extreme",
-                (how, *sorted((term("ranked", self._applied(key, one), one) for one in values.inner()), key=repr)),
+                (
+                    how,
+                    *sorted(
+                        (term("ranked", self._apply_function(key, one), one) for one in values.subterms()), key=repr
+                    ),
+                ),
             )
-        item, _, _ = opened(values)
-        by = self._applied(key, item)
+        item, _, _ = open_list(values)
+        by = self._apply_function(key, item)
         if by.kind == "items" and by.parts and isinstance(by.parts[0], Term):
             by = by.parts[0]
         if by.kind == "USub":
-            how, by = ("least" if how == "most" else "most"), next(by.inner())
-        return terms.picked(how, values, by)
+            how, by = ("least" if how == "most" else "most"), next(by.subterms())
+        return terms.pick_item(how, values, by)
 
-    def ordered(self, values: Term, node: ast.Call) -> Term:
+    def order_list(self, values: Term, node: ast.Call) -> Term:
         """Return a list in the order that the call gives it."""
-        key = self._key(node)
-        item, _, _ = opened(values)
-        by = self._applied(key, item) if key is not None else item
+        key = self._find_key(node)
+        item, _, _ = open_list(values)
+        by = self._apply_function(key, item) if key is not None else item
         if by.kind == "items" and by.parts and isinstance(by.parts[0], Term):
             by = by.parts[0]
         down = any(
@@ -164,51 +169,53 @@ class Calls(Expressions):
             for one in node.keywords
         )
         if by.kind == "USub":
-            down, by = not down, next(by.inner())
+            down, by = not down, next(by.subterms())
         return term("order", values, by, "down" if down else "up")
 
-    def _pick(self, values: Term, found: Sequence[Term], node: ast.Call) -> Term:
+    def _pick(self, values: Term, arguments: Sequence[Term], node: ast.Call) -> Term:
         """Return the first item whose field equals the given name."""
-        item, through, where = opened(values)
-        told = next(
+        item, through, where = open_list(values)
+        field_node = next(
             (one.value for one in node.keywords if one.arg == "field"), node.args[2] if len(node.args) > 2 else None
         )
-        match told:
+        match field_node:
             case None:
-                called = terms.field(item, "name")
+                field_term = terms.field(item, "name")
             case ast.Constant(value=str(name)):
-                called = terms.field(item, name)
+                field_term = terms.field(item, name)
             case _:
-                called = self._applied(told, item)
+                field_term = self._apply_function(field_node, item)
         name = (
-            found[1]
-            if len(found) > 1
-            else next((self.of(one.value) for one in node.keywords if one.arg == "name"), NOTHING)
+            arguments[1]
+            if len(arguments) > 1
+            else next((self.to_term(one.value) for one in node.keywords if one.arg == "name"), NOTHING)
         )
-        return terms.picked("first", listed(item, through, (*where, group("equal", (called, name)))))
+        return terms.pick_item("first", build_list(item, through, (*where, group("equal", (field_term, name)))))
 
-    def _method(self, value: Term, name: str, node: ast.Call) -> Term:
+    def _read_method(self, value: Term, name: str, node: ast.Call) -> Term:
         match name, node.args:
             case "get", [key, *_]:
-                return self.under(value, key)
+                return self.read_subscript(value, key)
             case "join", [parts]:
-                return self.of(parts)
+                return self.to_term(parts)
             case "fromkeys", [values]:
-                return term("unique", self.of(values))
+                return term("unique", self.to_term(values))
             case "values", []:
-                made, through, where = opened(self.entries(value))
+                entry, through, where = open_list(self.get_entries(value))
                 return (
-                    listed(made.parts[1], through, where)
-                    if value.kind == "map" and made.kind == "items" and isinstance(made.parts[1], Term)
+                    build_list(entry.parts[1], through, where)
+                    if value.kind == "map" and entry.kind == "items" and isinstance(entry.parts[1], Term)
                     else term("values", value)
                 )
             case "keys", []:
                 return value
             case "items", []:
-                return self.entries(value)
+                return self.get_entries(value)
             case "format", _:
-                return Term("text", (*map(self.of, node.args), *(self.of(one.value) for one in node.keywords)))
+                return Term(
+                    "text", (*map(self.to_term, node.args), *(self.to_term(one.value) for one in node.keywords))
+                )
             case _ if name in _TRIMMED:
                 return value
             case _:
-                return Term("method", (name, value, *map(self.of, node.args)))
+                return Term("method", (name, value, *map(self.to_term, node.args)))

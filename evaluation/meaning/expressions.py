@@ -6,14 +6,14 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 
 from evaluation.meaning import terms
-from evaluation.meaning.conditions import compared, conditions, joined, negated, presence
-from evaluation.meaning.terms import EMPTY, NOTHING, Term, constant, group, listed, opened, term
+from evaluation.meaning.conditions import combine, compare, is_presence_test, negate, split_conditions
+from evaluation.meaning.terms import EMPTY, NOTHING, Term, build_list, constant, group, open_list, term
 
 Function = ast.Lambda | ast.FunctionDef | ast.AsyncFunctionDef
 
 
 @dataclass(frozen=True, slots=True)
-class Called:
+class ToolCallTerm:
     """A call of a tool, and the conditions that it is made under."""
 
     call: Term
@@ -21,7 +21,7 @@ class Called:
 
 
 @dataclass(slots=True)
-class Scope:
+class LoopScope:
     """The loops and conditions around a statement."""
 
     through: tuple[Term, ...] = ()
@@ -29,7 +29,7 @@ class Scope:
 
 
 @dataclass(slots=True)
-class Expressions:
+class ExpressionReader:
     """Reads expressions as terms."""
 
     tools: Mapping[str, str]
@@ -39,9 +39,9 @@ class Expressions:
     held: dict[str, Term] = field(default_factory=dict[str, Term])
     """The terms that names stand for."""
     functions: dict[str, Function] = field(default_factory=dict[str, Function])
-    calls: dict[Called, None] = field(default_factory=dict[Called, None])
+    calls: dict[ToolCallTerm, None] = field(default_factory=dict[ToolCallTerm, None])
     """Calls of tools so far, in order."""
-    scope: Scope = field(default_factory=Scope)
+    scope: LoopScope = field(default_factory=LoopScope)
     depth: int = 0
     """Functions of the program being read within one another."""
 
@@ -49,7 +49,7 @@ class Expressions:
         """Return the term of a call."""
         raise NotImplementedError
 
-    def of(self, node: ast.expr) -> Term:
+    def to_term(self, node: ast.expr) -> Term:
         """Return the term of an expression, and record its calls of tools."""
         match node:
             case ast.Constant(value=value):
@@ -57,74 +57,74 @@ class Expressions:
             case ast.Name(id=name):
                 return self.held.get(name, term("name", name))
             case ast.Await(value=value) | ast.Starred(value=value):
-                return self.of(value)
+                return self.to_term(value)
             case ast.Attribute(value=value, attr=name):
-                return terms.field(self.of(value), name)
+                return terms.field(self.to_term(value), name)
             case ast.Subscript(value=value, slice=key):
-                return self.under(self.of(value), key)
+                return self.read_subscript(self.to_term(value), key)
             case ast.Call():
                 return self.call(node)
             case ast.IfExp(test=test, body=body, orelse=rest):
-                return self.chosen(self.of(test), self.of(body), self.of(rest))
+                return self.choose(self.to_term(test), self.to_term(body), self.to_term(rest))
             case ast.BoolOp() | ast.Compare() | ast.UnaryOp():
-                return self._tested(node)
+                return self._read_test(node)
             case _:
-                return self._made(node)
+                return self._read_composite(node)
 
-    def _tested(self, node: ast.BoolOp | ast.Compare | ast.UnaryOp) -> Term:
+    def _read_test(self, node: ast.BoolOp | ast.Compare | ast.UnaryOp) -> Term:
         """Read conditions and signs of numbers."""
         match node:
-            case ast.BoolOp(op=ast.Or(), values=[value, *rest]) if all(_empty(one) for one in rest):
-                return self.of(value)
+            case ast.BoolOp(op=ast.Or(), values=[value, *rest]) if all(_is_empty(one) for one in rest):
+                return self.to_term(value)
             case ast.BoolOp(op=operator, values=values):
-                return joined("both" if isinstance(operator, ast.And) else "either", map(self.of, values))
+                return combine("both" if isinstance(operator, ast.And) else "either", map(self.to_term, values))
             case ast.UnaryOp(op=ast.Not(), operand=value):
-                return negated(self.of(value))
+                return negate(self.to_term(value))
             case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int(number) | float(number))):
                 return constant(-number)
             case ast.UnaryOp(op=operator, operand=value):
-                return term(type(operator).__name__, self.of(value))
+                return term(type(operator).__name__, self.to_term(value))
             case _:
                 return self._compare(node)
 
-    def _made(self, node: ast.expr) -> Term:
+    def _read_composite(self, node: ast.expr) -> Term:
         """Read expressions that combine values."""
         match node:
             case ast.List(elts=values) | ast.Tuple(elts=values):
-                return self.several(values)
+                return self.read_elements(values)
             case ast.Set(elts=values):
-                return term("unique", self.several(values))
+                return term("unique", self.read_elements(values))
             case ast.Dict(keys=keys, values=values):
-                return self._dict(keys, values)
+                return self._read_dict(keys, values)
             case ast.ListComp(elt=item, generators=loops) | ast.GeneratorExp(elt=item, generators=loops):
-                return self._list(item, loops)
+                return self._read_comprehension(item, loops)
             case ast.SetComp(elt=item, generators=loops):
-                return term("unique", self._list(item, loops))
+                return term("unique", self._read_comprehension(item, loops))
             case ast.DictComp(key=key, value=value, generators=loops):
                 pair = ast.copy_location(ast.Tuple([key, value], ast.Load()), node)
-                return term("map", self._list(pair, loops))
+                return term("map", self._read_comprehension(pair, loops))
             case ast.JoinedStr(values=values):
                 parts = [one.value for one in values if isinstance(one, ast.FormattedValue)]
-                return Term("text", tuple(map(self.of, parts)))
+                return Term("text", tuple(map(self.to_term, parts)))
             case ast.BinOp(left=left, op=operator, right=right):
-                return self.worked_out(operator, self.of(left), self.of(right))
+                return self.apply_operator(operator, self.to_term(left), self.to_term(right))
             case ast.NamedExpr(target=target, value=value):
-                found = self.of(value)
-                self.bind(target, found)
-                return found
+                bound = self.to_term(value)
+                self.bind(target, bound)
+                return bound
             case _:
                 inner = (one for one in ast.iter_child_nodes(node) if isinstance(one, ast.expr))
-                return Term(type(node).__name__, tuple(map(self.of, inner)))
+                return Term(type(node).__name__, tuple(map(self.to_term, inner)))
 
-    def several(self, values: Sequence[ast.expr]) -> Term:
+    def read_elements(self, values: Sequence[ast.expr]) -> Term:
         """Return a list as it is written; for a single starred value, that value."""
         if len(values) == 1 and isinstance(values[0], ast.Starred):
-            return self.of(values[0])
+            return self.to_term(values[0])
         if any(isinstance(one, ast.Starred) for one in values):
-            return Term("joined", tuple(self.of(one) for one in values))
-        return Term("items", tuple(map(self.of, values)))
+            return Term("joined", tuple(self.to_term(one) for one in values))
+        return Term("items", tuple(map(self.to_term, values)))
 
-    def worked_out(self, operator: ast.operator, left: Term, right: Term) -> Term:
+    def apply_operator(self, operator: ast.operator, left: Term, right: Term) -> Term:
         """Return the result of an operator; an added empty list is dropped, two factors are unordered."""
         kind = type(operator).__name__
         if isinstance(operator, ast.Add) and EMPTY in (left, right):
@@ -133,13 +133,13 @@ class Expressions:
             group(kind, (left, right)) if isinstance(operator, ast.Mult) and left != right else term(kind, left, right)
         )
 
-    def chosen(self, test: Term, one: Term, other: Term) -> Term:
+    def choose(self, test: Term, if_true: Term, if_false: Term) -> Term:
         """Return one value or the other; a value for the case that nothing was found is dropped."""
-        if one == other or (presence(test) and one.data != other.data):
-            return one if one.data else other
+        if if_true == if_false or (is_presence_test(test) and if_true.data != if_false.data):
+            return if_true if if_true.data else if_false
         if test.kind == "not":
-            test, one, other = negated(test), other, one
-        return term("if", test, one, other)
+            test, if_true, if_false = negate(test), if_false, if_true
+        return term("if", test, if_true, if_false)
 
     def bind(self, target: ast.expr, value: Term) -> None:
         """Bind a name, or several, to a value."""
@@ -149,106 +149,106 @@ class Expressions:
                 self.functions.pop(name, None)
             case ast.Tuple(elts=parts) | ast.List(elts=parts):
                 for place, part in enumerate(parts):
-                    self.bind(part, self._at(value, place))
+                    self.bind(part, self._get_item(value, place))
             case ast.Starred(value=inner):
                 self.bind(inner, value)
             case _:
-                self.of(target)
+                self.to_term(target)
 
-    def each(self, values: ast.expr) -> tuple[Term, tuple[Term, ...], tuple[Term, ...]]:
+    def open_iterable(self, values: ast.expr) -> tuple[Term, tuple[Term, ...], tuple[Term, ...]]:
         """Return what a loop goes through: its item, the loops that produce it, and their conditions."""
         match values:
             case ast.Call(func=ast.Name(id="zip"), args=lists):
-                found = [opened(self.of(one), self.scope.through) for one in lists]
-                if found and all(one[1:] == found[0][1:] for one in found):
-                    return Term("items", tuple(one[0] for one in found)), *found[0][1:]
-                return opened(Term("zip", tuple(map(self.of, lists))), self.scope.through)
+                opened_lists = [open_list(self.to_term(one), self.scope.through) for one in lists]
+                if opened_lists and all(one[1:] == opened_lists[0][1:] for one in opened_lists):
+                    return Term("items", tuple(one[0] for one in opened_lists)), *opened_lists[0][1:]
+                return open_list(Term("zip", tuple(map(self.to_term, lists))), self.scope.through)
             case ast.Call(func=ast.Name(id="enumerate"), args=[inner, *_]):
-                item, through, where = self.each(inner)
+                item, through, where = self.open_iterable(inner)
                 return term("items", term("number", item), item), through, where
             case ast.Call(func=ast.Name(id="range"), args=[ast.Call(func=ast.Name(id="len"), args=[inner])]):
-                item, through, where = opened(self.of(inner), self.scope.through)
+                item, through, where = open_list(self.to_term(inner), self.scope.through)
                 return term("number", item), through, where
             case ast.Call(func=ast.Attribute(value=inner, attr="items"), args=[]):
-                return opened(self.entries(self.of(inner)), self.scope.through)
+                return open_list(self.get_entries(self.to_term(inner)), self.scope.through)
             case _:
-                return opened(self.of(values), self.scope.through)
+                return open_list(self.to_term(values), self.scope.through)
 
-    def _list(self, item: ast.expr, loops: Iterable[ast.comprehension]) -> Term:
+    def _read_comprehension(self, item: ast.expr, loops: Iterable[ast.comprehension]) -> Term:
         before, scope = dict(self.held), self.scope
         for loop in loops:
             self.enter(loop.target, loop.iter)
             for test in loop.ifs:
-                self.scope = Scope(self.scope.through, (*self.scope.where, *conditions(self.of(test))))
-        inner, start, given = self.scope, len(scope.through), len(scope.where)
-        made = listed(self.of(item), inner.through[start:], inner.where[given:])
+                self.scope = LoopScope(self.scope.through, (*self.scope.where, *split_conditions(self.to_term(test))))
+        inner, start, where_start = self.scope, len(scope.through), len(scope.where)
+        result = build_list(self.to_term(item), inner.through[start:], inner.where[where_start:])
         self.held, self.scope = before, scope
-        return made
+        return result
 
     def enter(self, target: ast.expr, values: ast.expr) -> None:
         """Enter a loop over a list."""
-        item, through, where = self.each(values)
-        self.scope = Scope((*self.scope.through, *through), (*self.scope.where, *where))
+        item, through, where = self.open_iterable(values)
+        self.scope = LoopScope((*self.scope.through, *through), (*self.scope.where, *where))
         self.bind(target, item)
 
-    def entries(self, value: Term) -> Term:
-        return next(value.inner()) if value.kind == "map" else term("entries", value)
+    def get_entries(self, value: Term) -> Term:
+        return next(value.subterms()) if value.kind == "map" else term("entries", value)
 
     def _compare(self, node: ast.Compare) -> Term:
-        sides = [self.of(one) for one in (node.left, *node.comparators)]
-        return joined(
+        sides = [self.to_term(one) for one in (node.left, *node.comparators)]
+        return combine(
             "both",
-            (compared(type(op).__name__, *pair) for op, pair in zip(node.ops, pairwise(sides), strict=True)),
+            (compare(type(op).__name__, *pair) for op, pair in zip(node.ops, pairwise(sides), strict=True)),
         )
 
-    def _dict(self, keys: Sequence[ast.expr | None], values: Sequence[ast.expr]) -> Term:
+    def _read_dict(self, keys: Sequence[ast.expr | None], values: Sequence[ast.expr]) -> Term:
         entries = [
-            term("entry", self.of(key) if key else NOTHING, self.of(value))
+            term("entry", self.to_term(key) if key else NOTHING, self.to_term(value))
             for key, value in zip(keys, values, strict=True)
         ]
         return Term("dict", tuple(sorted(entries, key=repr)))
 
-    def under(self, value: Term, key: ast.expr) -> Term:
+    def read_subscript(self, value: Term, key: ast.expr) -> Term:
         match key:
             case ast.Constant(value=str(name)):
                 return terms.field(value, name)
             case ast.Constant(value=int(place)):
-                return self._at(value, place)
+                return self._get_item(value, place)
             case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int(place))):
-                return self._at(value, -place)
+                return self._get_item(value, -place)
             case ast.Slice(lower=None, upper=None):
                 return value
             case ast.Slice(lower=lower, upper=upper, step=step):
-                bounds = (self.of(one) if one else NOTHING for one in (lower, upper, step))
+                bounds = (self.to_term(one) if one else NOTHING for one in (lower, upper, step))
                 return term("slice", value, *bounds)
             case _:
-                return self._looked_up(value, self.of(key))
+                return self._look_up(value, self.to_term(key))
 
-    def _looked_up(self, value: Term, key: Term) -> Term:
+    def _look_up(self, value: Term, key: Term) -> Term:
         """Return the value under a computed key; in a dict made of pairs, the value of the matching pair."""
         if key.kind == "const":
             return terms.field(value, str(key.parts[0]).strip("'"))
         if value.kind == "map":
-            pair, _, _ = opened(next(value.inner()))
+            pair, _, _ = open_list(next(value.subterms()))
             if pair.kind == "items" and pair.parts[0] == key and isinstance(pair.parts[1], Term):
                 return pair.parts[1]
         if key.kind == "number":
-            item, through, where = opened(value)
-            each = next(key.inner())
+            item, through, where = open_list(value)
+            each = next(key.subterms())
             if not where and through == (each,):
                 return item
         return term("under", value, key)
 
-    def _at(self, value: Term, place: int) -> Term:
+    def _get_item(self, value: Term, place: int) -> Term:
         if value.kind == "items" and -len(value.parts) <= place < len(value.parts):
-            found = value.parts[place]
-            return found if isinstance(found, Term) else NOTHING
+            item = value.parts[place]
+            return item if isinstance(item, Term) else NOTHING
         if place in (0, -1):
-            return terms.picked("first" if place == 0 else "last", value)
+            return terms.pick_item("first" if place == 0 else "last", value)
         return term("at", value, str(place))
 
 
-def _empty(node: ast.expr) -> bool:
+def _is_empty(node: ast.expr) -> bool:
     match node:
         case ast.Constant(value=value):
             return not value

@@ -10,7 +10,7 @@ from dataclasses import field as dataclass_field
 
 from domain.errors import UsageError
 
-LARGEST = 50_000
+MAX_SIZE = 50_000
 """Maximum size of a term. A program can double a term with each of its lines."""
 UNORDERED = frozenset({"where", "both", "either", "equal"})
 """Kinds whose parts have no order."""
@@ -28,19 +28,19 @@ class Term:
     """Number of terms in it, itself included."""
 
     def __post_init__(self) -> None:
-        size = 1 + sum(part.size for part in self.inner())
-        if size > LARGEST:
+        size = 1 + sum(part.size for part in self.subterms())
+        if size > MAX_SIZE:
             raise UsageError("this program is too large to be compared with another; write it in fewer steps")
         object.__setattr__(self, "size", size)
 
-    def inner(self) -> "Iterator[Term]":
+    def subterms(self) -> "Iterator[Term]":
         """Return the parts that are terms."""
         return (part for part in self.parts if isinstance(part, Term))
 
     def walk(self) -> "Iterator[Term]":
         """Yield the term and all terms in it."""
         yield self
-        for part in self.inner():
+        for part in self.subterms():
             yield from part.walk()
 
     @property
@@ -84,13 +84,13 @@ def constant(value: object) -> Term:
 def field(value: Term, key: str) -> Term:
     """Return the field of a value; of a dict that the program wrote, the value that it put there."""
     if value.kind == "dict":
-        for entry in value.inner():
+        for entry in value.subterms():
             if entry.parts[0] == constant(key) and isinstance(entry.parts[1], Term):
                 return entry.parts[1]
     return term("field", value, key)
 
 
-def listed(item: Term, through: Iterable[Term], where: Iterable[Term]) -> Term:
+def build_list(item: Term, through: Iterable[Term], where: Iterable[Term]) -> Term:
     """Return a list of ``item`` for all that the loops go ``through``, ``where`` the conditions hold."""
     gone, conditions = tuple(through), group("where", where)
     if not conditions.parts and len(gone) == 1 and item == gone[0] and isinstance(item.parts[0], Term):
@@ -98,25 +98,29 @@ def listed(item: Term, through: Iterable[Term], where: Iterable[Term]) -> Term:
     return term("list", item, Term("through", gone), conditions)
 
 
-def opened(values: Term, active: Iterable[Term] = ()) -> tuple[Term, tuple[Term, ...], tuple[Term, ...]]:
+def open_list(values: Term, active: Iterable[Term] = ()) -> tuple[Term, tuple[Term, ...], tuple[Term, ...]]:
     """Return a list's item, the loops that produce it, and its conditions; ``active`` are the loops entered already."""
-    taken = list(active)
+    active_terms = list(active)
     if values.kind == "items" and len(values.parts) == 1:
-        return next(values.inner()), (), ()
+        return next(values.subterms()), (), ()
     if values.kind != "list":
-        each = _each(values, taken)
+        each = _make_each(values, active_terms)
         return each, (each,), ()
-    item, through, where = values.inner()
+    item, through, where = values.subterms()
     gone: list[Term] = []
-    for one in through.inner():
-        new = _each(_source(one), [*taken, *gone]) if one in taken else one
-        if new != one:
-            item, where = replaced(item, one, new), replaced(where, one, new)
-        gone.append(new)
-    return item, tuple(gone), tuple(where.inner())
+    for through_term in through.subterms():
+        renamed = (
+            _make_each(_get_source(through_term), [*active_terms, *gone])
+            if through_term in active_terms
+            else through_term
+        )
+        if renamed != through_term:
+            item, where = substitute(item, through_term, renamed), substitute(where, through_term, renamed)
+        gone.append(renamed)
+    return item, tuple(gone), tuple(where.subterms())
 
 
-def picked(how: str, values: Term, by: Term | None = None) -> Term:
+def pick_item(how: str, values: Term, by: Term | None = None) -> Term:
     """Return one item of a list: the ``first``, the ``last``, or that with the ``most`` or ``least`` of ``by``.
 
     ``by`` is a term over the list's item.
@@ -124,69 +128,69 @@ def picked(how: str, values: Term, by: Term | None = None) -> Term:
     if how == "first" and values.kind == "order":
         inner, key, way = values.parts
         if isinstance(inner, Term) and isinstance(key, Term):
-            return picked("most" if way == "down" else "least", inner, key)
+            return pick_item("most" if way == "down" else "least", inner, key)
     if values.kind == "items" and values.parts and how in ("first", "last"):
         end = values.parts[0 if how == "first" else -1]
         return end if isinstance(end, Term) else NOTHING
     if values.kind == "unique" and how in ("most", "least", "first"):
-        values = next(values.inner())
-    item, through, where = opened(values)
+        values = next(values.subterms())
+    item, through, where = open_list(values)
     key = by or (item if how in ("most", "least") else NOTHING)
     if how in ("most", "least") and by is None and item.kind == "items":
-        key = next(item.inner(), item)
+        key = next(item.subterms(), item)
     choice = (how, key, Term("through", through), group("where", where))
     for number, one in enumerate(through):
-        item = replaced(item, one, term("picked", *choice, str(number)))
+        item = substitute(item, one, term("picked", *choice, str(number)))
     return item
 
 
-def count(values: Term) -> Term:
+def count_items(values: Term) -> Term:
     """Return the number of items of a list; the item itself is left out, except where each counts once."""
     if values.kind == "unique":
         return term("count", values)
     if values.kind in ("order", "items") and values.parts and isinstance(values.parts[0], Term):
-        return term("count", values) if values.kind == "items" else count(values.parts[0])
-    _, through, where = opened(values)
+        return term("count", values) if values.kind == "items" else count_items(values.parts[0])
+    _, through, where = open_list(values)
     return term("count", Term("through", through), group("where", where))
 
 
-def total(values: Term) -> Term:
+def sum_items(values: Term) -> Term:
     """Return the sum of a list; for a list of ones, the count."""
-    item, through, where = opened(values)
+    item, through, where = open_list(values)
     if item == constant(1):
-        return count(values)
+        return count_items(values)
     return term("sum", item, Term("through", through), group("where", where))
 
 
-def replaced(value: Term, old: Term, new: Term) -> Term:
+def substitute(value: Term, old: Term, new: Term) -> Term:
     """Return the term with ``new`` in place of ``old``."""
     if value == old:
         return new
-    parts = tuple(replaced(part, old, new) if isinstance(part, Term) else part for part in value.parts)
-    return value if parts == value.parts else _again(value.kind, parts)
+    parts = tuple(substitute(part, old, new) if isinstance(part, Term) else part for part in value.parts)
+    return value if parts == value.parts else _rebuild(value.kind, parts)
 
 
-def rewritten(value: Term, change: Callable[[Term], Term]) -> Term:
+def rewrite(value: Term, change: Callable[[Term], Term]) -> Term:
     """Apply ``change`` to every part of the term, innermost first."""
-    parts = tuple(rewritten(part, change) if isinstance(part, Term) else part for part in value.parts)
-    return change(value if parts == value.parts else _again(value.kind, parts))
+    parts = tuple(rewrite(part, change) if isinstance(part, Term) else part for part in value.parts)
+    return change(value if parts == value.parts else _rebuild(value.kind, parts))
 
 
-def _again(kind: str, parts: "tuple[Term | str, ...]") -> Term:
-    made = Term(kind, parts)
-    return group(kind, made.inner()) if kind in UNORDERED else made
+def _rebuild(kind: str, parts: "tuple[Term | str, ...]") -> Term:
+    rebuilt = Term(kind, parts)
+    return group(kind, rebuilt.subterms()) if kind in UNORDERED else rebuilt
 
 
-def _each(values: Term, taken: list[Term]) -> Term:
+def _make_each(values: Term, active: list[Term]) -> Term:
     """Return an item of a list; a list that is looped over within itself gets another one."""
     number = 0
-    while (found := term("each", values, str(number))) in taken:
+    while (candidate := term("each", values, str(number))) in active:
         number += 1
-    return found
+    return candidate
 
 
-def _source(each: Term) -> Term:
-    return next(each.inner())
+def _get_source(each: Term) -> Term:
+    return next(each.subterms())
 
 
 def _is_number(text: str) -> bool:

@@ -7,7 +7,7 @@ from langchain_core.messages import BaseMessage, ToolMessage
 from langchain_core.tools import BaseTool
 from pydantic import PrivateAttr
 
-from agent.llm.prompts import Fence
+from agent.llm.prompts import PromptFence
 from footpath.asynchronous import AsyncFootpath
 from footpath.langchain.opened import Opened
 from footpath.langchain.tools import FootpathTool
@@ -59,4 +59,4 @@ def _told(tools: Sequence[FootpathTool]) -> tuple[str, dict[str, Any]]:
     if not tools:
         return "Nothing was found: say otherwise what you need.", {"tools": []}
     lines = "\n".join(f"{tool.name}: {tool.description[:_LONGEST]}" for tool in tools)
-    return Fence().block("tools", lines), {"tools": [tool.tool for tool in tools]}
+    return PromptFence().render_block("tools", lines), {"tools": [tool.tool for tool in tools]}

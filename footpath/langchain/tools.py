@@ -10,10 +10,10 @@ from langchain_core.tools import BaseTool, ToolException
 from pydantic import PrivateAttr
 from pydantic.types import JsonValue
 
-from agent.execution.validation import value_schema
-from agent.llm.prompts import Fence
-from agent.programs.names import TAKEN, named, tool_names
-from agent.programs.signatures import signature
+from agent.execution.validation import build_value_schema
+from agent.llm.prompts import PromptFence
+from agent.programs.names import RESERVED_NAMES, assign_names, assign_tool_names
+from agent.programs.signatures import build_signature
 from agent.text import clean
 from domain.errors import UsageError
 from domain.tool import Parameter, ToolDoc
@@ -146,7 +146,12 @@ async def document(footpath: AsyncFootpath, name: str) -> ToolDoc:
 
 def model_names(docs: Iterable[ToolDoc], taken: Collection[str] = ()) -> list[tuple[str, ToolDoc]]:
     """Tools with names that vendors of models take: ASCII, at most 64 characters, each for one tool only."""
-    return [(name, doc) for name, (_, doc) in named(tool_names(docs), lambda one: (_ascii(*one),), {*TAKEN, *taken})]
+    return [
+        (name, doc)
+        for name, (_, doc) in assign_names(
+            assign_tool_names(docs), lambda one: (_ascii(*one),), {*RESERVED_NAMES, *taken}
+        )
+    ]
 
 
 def _ascii(name: str, doc: ToolDoc) -> str:
@@ -156,7 +161,7 @@ def _ascii(name: str, doc: ToolDoc) -> str:
 def _schema(doc: ToolDoc) -> dict[str, Any]:
     """JSON Schema of a call's arguments, by the names that the tool's function has for them."""
     by_name = {parameter.name: parameter for parameter in doc.parameters}
-    given = {name: by_name[own] for name, own in signature(doc).arguments.items()}
+    given = {name: by_name[own] for name, own in build_signature(doc).arguments.items()}
     properties = {name: _described(parameter) for name, parameter in given.items()}
     required = [name for name, parameter in given.items() if parameter.required]
     return {"type": "object", "properties": properties, "required": required}
@@ -165,7 +170,7 @@ def _schema(doc: ToolDoc) -> dict[str, Any]:
 def _described(parameter: Parameter) -> dict[str, JsonValue]:
     words = clean(parameter.description, _WORDS)
     known: dict[str, JsonValue] = {"default": parameter.default} if parameter.default is not None else {}
-    return {**value_schema(parameter), **({"description": words} if words else {}), **known}
+    return {**build_value_schema(parameter), **({"description": words} if words else {}), **known}
 
 
 def told(answer: Answer) -> tuple[str, dict[str, Any]]:
@@ -184,7 +189,7 @@ def _fenced(head: str, name: str, text: str) -> str:
     """With what others wrote between marks that nobody could have guessed."""
     cut = len(text) - MOST
     more = f"\n({cut} characters more were left out)" if cut > 0 else ""
-    return f"{head}\n{Fence().block(name, text[:MOST])}{more}"
+    return f"{head}\n{PromptFence().render_block(name, text[:MOST])}{more}"
 
 
 def _parsed(response: str) -> JsonValue:

@@ -57,7 +57,7 @@ def check_address(server: Server) -> None:
         raise UnavailableError(
             f"{server}: this cannot be used as an address. Write FOOTPATH_GRAPH_URL as bolt://host:7687 or"
             " neo4j://host:7687 (+s for TLS), user and password in FOOTPATH_GRAPH_USER and FOOTPATH_GRAPH_PASSWORD"
-        ).of("graph")
+        ).set_part("graph")
 
 
 _SAYS = {
@@ -220,7 +220,7 @@ class Connection:
 
     def _session(self, driver: AsyncDriver | None, mode: Literal["READ", "WRITE"] = "READ") -> AsyncSession:
         if driver is None:
-            raise UnavailableError(f"{self._server}: the connection is not open; call setup() first").of("graph")
+            raise UnavailableError(f"{self._server}: the connection is not open; call setup() first").set_part("graph")
         # The bookmarks make a cluster's members read what was written before, through whichever of them.
         return driver.session(  # pyright: ignore[reportUnknownMemberType]
             database=self._server.database, bookmark_manager=self._bookmarks, default_access_mode=mode
@@ -234,7 +234,7 @@ class Connection:
         except (Neo4jError, DriverError, TimeoutError, ValueError) as error:
             meaning = classify(error)
             self._waited_in_vain = self._waited_in_vain or (patient and issubclass(meaning, StoreUnreachableError))
-            raise meaning(f"{self._server}: {explain(error, self._server)}").of("graph") from error
+            raise meaning(f"{self._server}: {explain(error, self._server)}").set_part("graph") from error
         self._waited_in_vain = False
 
 
@@ -275,7 +275,7 @@ def check_version(version: str, server: Server) -> None:
         oldest = ".".join(map(str, OLDEST))
         raise UnavailableError(
             f"{server}: this is Neo4j {version}; Footpath needs {oldest} or newer. Upgrade the server"
-        ).of("graph")
+        ).set_part("graph")
 
 
 _CHUNK = 2_000

@@ -13,7 +13,7 @@ import numpy as np
 import orjson
 from numpy.typing import NDArray
 
-from domain.ties import TIED
+from domain.ranking import TIED
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,25 +6,34 @@ from datetime import datetime
 
 import numpy as np
 
-from domain.solution import Change, NearPattern, Solution, program_of
+from domain.solution import NearPattern, Solution, SolutionChange, get_program_id
 from domain.tool import FINISH, ToolDoc, ToolId
-from graph.answer_shapes import with_answers
-from graph.evidence import after_calls, after_walks, calls_of, seconds, walks_of
+from graph.answer_shapes import update_learnt_response
+from graph.evidence import apply_calls, apply_walks, fold_calls, fold_walks, to_timestamp
 from graph.facts import (
-    LESSONS,
+    MAX_LESSONS,
     Edge,
     GraphBatch,
     GraphState,
     GraphStatistics,
-    Lesson,
     LiveBatch,
     Mark,
     Neighbour,
     ToolFacts,
+    ToolLesson,
 )
-from graph.links import Feed, LinkCounts, LinkState, Neighbourhood, Substitute, ToolLinks, check_known, check_links
-from graph.shapes import Shape
-from graph.validation import check_batch, check_documents, check_live, check_mark, check_state, check_word
+from graph.links import (
+    FeedLink,
+    LinkCounts,
+    LinkState,
+    SubstituteLink,
+    ToolLinks,
+    ToolNeighbourhood,
+    check_links,
+    check_tools_exist,
+)
+from graph.shapes import JsonShape
+from graph.validation import check_batch, check_documents, check_live_batch, check_mark, check_mark_name, check_state
 
 
 class MemoryLinks:
@@ -33,12 +42,12 @@ class MemoryLinks:
     def __init__(self, nodes: Collection[ToolId]) -> None:
         self._nodes = nodes
         self._states: dict[ToolId, LinkState] = {}
-        self._feeds: dict[ToolId, dict[tuple[ToolId, str, str], Feed]] = {}
-        self._substitutes: dict[ToolId, dict[ToolId, Substitute]] = {}
+        self._feeds: dict[ToolId, dict[tuple[ToolId, str, str], FeedLink]] = {}
+        self._substitutes: dict[ToolId, dict[ToolId, SubstituteLink]] = {}
 
     async def expect_links(self, digests: Mapping[ToolId, str], also: Iterable[ToolId] = ()) -> None:
         further = set(also)
-        check_known({*digests, *further}, self._nodes)
+        check_tools_exist({*digests, *further}, self._nodes)
         for tool in further:
             self._states[tool] = LinkState(self._digest(tool), pending=True)
         self._states |= {tool: LinkState(digest, pending=True) for tool, digest in digests.items()}
@@ -73,15 +82,15 @@ class MemoryLinks:
         fed = {tool for tool, feeds in self._feeds.items() if any(source in wanted for source, _, _ in feeds)}
         return fed | {tool for tool, pairs in self._substitutes.items() if not wanted.isdisjoint(pairs)}
 
-    async def feeds_out(self, tool: ToolId) -> list[Feed]:
+    async def feeds_out(self, tool: ToolId) -> list[FeedLink]:
         found = [feed for feeds in self._feeds.values() for feed in feeds.values() if feed.source == tool]
         return sorted(found, key=lambda feed: (-feed.score, feed.target, feed.parameter, feed.field))
 
-    async def feeds_into(self, tool: ToolId) -> list[Feed]:
+    async def feeds_into(self, tool: ToolId) -> list[FeedLink]:
         found = self._feeds.get(tool, {}).values()
         return sorted(found, key=lambda feed: (-feed.score, feed.source, feed.parameter, feed.field))
 
-    async def substitutes(self, tool: ToolId) -> list[Substitute]:
+    async def substitutes(self, tool: ToolId) -> list[SubstituteLink]:
         return sorted(self._substitutes.get(tool, {}).values(), key=lambda pair: (-pair.score, pair.other))
 
     async def link_counts(self) -> LinkCounts:
@@ -103,7 +112,7 @@ class MemoryGraph(MemoryLinks):
         super().__init__(self._facts)
         self._in: dict[ToolId, set[ToolId]] = {}
         self._keys: set[str] = set()
-        self._lessons: dict[ToolId, dict[str, Lesson]] = {}
+        self._lessons: dict[ToolId, dict[str, ToolLesson]] = {}
 
     async def setup(self) -> None:
         """Nothing to create."""
@@ -136,7 +145,7 @@ class MemoryGraph(MemoryLinks):
         return True
 
     async def learn(self, batch: LiveBatch) -> bool:
-        check_live(batch)
+        check_live_batch(batch)
         if not self._claim(batch.key):
             return False
         self._add_walks(batch)
@@ -146,20 +155,20 @@ class MemoryGraph(MemoryLinks):
         for tool, outcome in batch.outcomes:
             old, sign = self._facts.get(tool, ToolFacts()), 1.0 if outcome == "ok" else -1.0
             self._facts[tool] = replace(old, reliability=batch.decay * old.reliability + sign)
-        for tool, calls in calls_of(batch).items():
-            self._facts[tool] = after_calls(self._facts[tool], calls, seconds(batch.at), batch.half_life)
-        self._keep(batch.lessons().items())
+        for tool, calls in fold_calls(batch).items():
+            self._facts[tool] = apply_calls(self._facts[tool], calls, to_timestamp(batch.at), batch.half_life)
+        self._keep(batch.build_lessons().items())
         return True
 
-    def _keep(self, lessons: Iterable[tuple[ToolId, Lesson]]) -> None:
+    def _keep(self, lessons: Iterable[tuple[ToolId, ToolLesson]]) -> None:
         for tool, lesson in lessons:
             self._facts.setdefault(tool, ToolFacts())
             self._lessons.setdefault(tool, {})[lesson.run] = lesson
         for tool in {tool for tool, _ in lessons}:
-            newest = sorted(self._lessons[tool].values(), key=_moment)[-LESSONS:]
+            newest = sorted(self._lessons[tool].values(), key=_moment)[-MAX_LESSONS:]
             self._lessons[tool] = {lesson.run: lesson for lesson in newest}
 
-    async def lessons(self, tool: ToolId) -> list[Lesson]:
+    async def lessons(self, tool: ToolId) -> list[ToolLesson]:
         return sorted(self._lessons.get(tool, {}).values(), key=_moment, reverse=True)
 
     async def forget(self, tools: Iterable[ToolId]) -> None:
@@ -178,7 +187,7 @@ class MemoryGraph(MemoryLinks):
             self._put_edge(edge)
 
     async def mark_into(self, tool: ToolId, sources: Iterable[ToolId], mark: Mark | None) -> None:
-        check_word(mark)
+        check_mark_name(mark)
         for source in set(sources) & self._in.get(tool, set()):
             await self.mark(source, tool, mark)
 
@@ -199,8 +208,8 @@ class MemoryGraph(MemoryLinks):
     def _add_walks(self, batch: LiveBatch) -> None:
         for end in (end for pair in batch.transitions for end in pair):
             self._facts.setdefault(end, ToolFacts())
-        for source, walks in walks_of(batch).items():
-            for edge in after_walks(self._out.get(source, {}), source, walks).values():
+        for source, walks in fold_walks(batch).items():
+            for edge in apply_walks(self._out.get(source, {}), source, walks).values():
                 self._put_edge(edge)
 
     def _put_edge(self, edge: Edge) -> None:
@@ -236,9 +245,9 @@ class MemoryGraph(MemoryLinks):
         into = {(source, tool) for tool in asked for source in self._in.get(tool, ())}
         return [self._out[source][target] for source, target in sorted(out | into)]
 
-    async def around(self, tools: Iterable[ToolId]) -> dict[ToolId, Neighbourhood]:
+    async def around(self, tools: Iterable[ToolId]) -> dict[ToolId, ToolNeighbourhood]:
         return {
-            tool: Neighbourhood(
+            tool: ToolNeighbourhood(
                 facts=self._facts[tool],
                 document=self._documents.get(tool),
                 out=await self.out_edges(tool),
@@ -259,7 +268,7 @@ class MemoryGraph(MemoryLinks):
             for target in sorted(self._out[source]):
                 yield self._out[source][target]
 
-    async def all_lessons(self) -> AsyncIterator[tuple[ToolId, Lesson]]:
+    async def all_lessons(self) -> AsyncIterator[tuple[ToolId, ToolLesson]]:
         for tool in sorted(self._lessons):
             for lesson in sorted(self._lessons[tool].values(), key=_moment):
                 yield tool, lesson
@@ -293,9 +302,9 @@ class MemoryGraph(MemoryLinks):
     async def close(self) -> None:
         """Nothing to release."""
 
-    async def learn_answers(self, seen: Mapping[ToolId, Sequence[Shape]]) -> set[ToolId]:
+    async def learn_answers(self, seen: Mapping[ToolId, Sequence[JsonShape]]) -> set[ToolId]:
         known = [self._documents[tool] for tool in seen if tool in self._documents]
-        changed = [new for old in known if (new := with_answers(old, seen[old.id])) is not old]
+        changed = [new for old in known if (new := update_learnt_response(old, seen[old.id])) is not old]
         self._documents.update({one.id: one for one in changed})
         await self.expect_links({}, (one.id for one in changed))
         return {one.id for one in changed}
@@ -310,7 +319,7 @@ class MemoryGraph(MemoryLinks):
         return {tool: self._removed[tool] for tool in ids if tool in self._removed}
 
 
-def _moment(lesson: Lesson) -> tuple[datetime, str]:
+def _moment(lesson: ToolLesson) -> tuple[datetime, str]:
     return lesson.at, lesson.run
 
 
@@ -329,16 +338,16 @@ class MemorySolutions:
     async def get(self, ids: Iterable[str]) -> dict[str, Solution]:
         return {one: self._kept[one] for one in ids if one in self._kept}
 
-    async def change(self, ids: Sequence[str], change: Change) -> dict[str, Solution]:
+    async def change(self, ids: Sequence[str], change: SolutionChange) -> dict[str, Solution]:
         made = {one: change(one, self._kept.get(one)) for one in ids}
         written = {one: solution for one, solution in made.items() if solution is not None}
         self._kept |= written
         return written
 
-    async def of_program(self, program: str) -> list[Solution]:
-        return [self._kept[one] for one in sorted(self._kept) if program_of(one) == program]
+    async def list_by_program(self, program: str) -> list[Solution]:
+        return [self._kept[one] for one in sorted(self._kept) if get_program_id(one) == program]
 
-    async def on_path(self, tools: Iterable[ToolId]) -> list[Solution]:
+    async def list_by_tools(self, tools: Iterable[ToolId]) -> list[Solution]:
         wanted = set(tools)
         return [self._kept[one] for one in sorted(self._kept) if not wanted.isdisjoint(self._kept[one].path)]
 
@@ -366,14 +375,14 @@ class MemoryPatterns:
     async def setup(self) -> None:
         """Nothing to create."""
 
-    async def known(self, solutions: Iterable[str], identity: str) -> dict[str, int]:
+    async def count_patterns(self, solutions: Iterable[str], identity: str) -> dict[str, int]:
         found = {one: self._kept.get((identity, one)) for one in solutions}
         return {one: len(kept[1]) for one, kept in found.items() if kept is not None}
 
     async def put(self, identity: str, owner: str, solution: str, vectors: Sequence[Sequence[float]]) -> None:
         self._kept[identity, solution] = (owner, [list(vector) for vector in vectors])
 
-    async def near(self, vector: Sequence[float], identity: str, owner: str, limit: int) -> list[NearPattern]:
+    async def find_similar(self, vector: Sequence[float], identity: str, owner: str, limit: int) -> list[NearPattern]:
         found = [
             NearPattern(solution=solution, number=number, similarity=min(1.0, float(np.dot(vector, one))))
             for (encoder, solution), (whose, vectors) in self._kept.items()

@@ -6,36 +6,36 @@ from uuid import uuid4
 
 from domain.errors import StoreVersionError, UnavailableError
 from domain.tool import ToolDoc, ToolId
-from graph.answer_shapes import with_answers
+from graph.answer_shapes import update_learnt_response
 from graph.backends import cypher, neo4j_rows
 from graph.backends.bolt import Connection, Neo4jWork, Server, Transaction, send
 from graph.backends.neo4j_rows import Properties, document
-from graph.evidence import seconds
+from graph.evidence import to_timestamp
 from graph.facts import (
-    LESSONS,
+    MAX_LESSONS,
     Edge,
     GraphBatch,
     GraphState,
     GraphStatistics,
-    Lesson,
     LiveBatch,
     Mark,
     Neighbour,
     ToolFacts,
+    ToolLesson,
 )
 from graph.links import (
-    Feed,
+    FeedLink,
     LinkCounts,
     LinkState,
-    Neighbourhood,
-    Substitute,
+    SubstituteLink,
     ToolLinks,
-    check_known,
+    ToolNeighbourhood,
     check_links,
-    named_tools,
+    check_tools_exist,
+    collect_tool_ids,
 )
-from graph.shapes import Shape
-from graph.validation import check_batch, check_documents, check_live, check_mark, check_state, check_word
+from graph.shapes import JsonShape
+from graph.validation import check_batch, check_documents, check_live_batch, check_mark, check_mark_name, check_state
 
 
 class Neo4jEvidence(Neo4jWork):
@@ -53,7 +53,7 @@ class Neo4jEvidence(Neo4jWork):
         await self._connection.write(work)
 
     async def mark_into(self, tool: ToolId, sources: Iterable[ToolId], mark: Mark | None) -> None:
-        check_word(mark)
+        check_mark_name(mark)
         rows = sorted(set(sources))
 
         async def work(transaction: Transaction) -> None:
@@ -91,10 +91,10 @@ class Neo4jEvidence(Neo4jWork):
 
         await self._connection.write(work)
 
-    async def lessons(self, tool: ToolId) -> list[Lesson]:
+    async def lessons(self, tool: ToolId) -> list[ToolLesson]:
         return [neo4j_rows.lesson(*row) for row in await self._connection.read(cypher.LESSONS, {"id": tool})]
 
-    async def all_lessons(self) -> AsyncIterator[tuple[ToolId, Lesson]]:
+    async def all_lessons(self) -> AsyncIterator[tuple[ToolId, ToolLesson]]:
         async for tool, *lesson in self._stream(cypher.LESSON_PAGE, at="", run=""):
             yield tool, neo4j_rows.lesson(*lesson)
 
@@ -102,9 +102,9 @@ class Neo4jEvidence(Neo4jWork):
 def evidence(batch: LiveBatch) -> dict[str, Any]:
     """The parameters of LEARN: what a run says of tools, and of the edges between them."""
     fading, added, taken = neo4j_rows.walk_rows(batch)
-    lessons = batch.lessons().items()
+    lessons = batch.build_lessons().items()
     return {
-        "at": seconds(batch.at),
+        "at": to_timestamp(batch.at),
         "half_life": float(batch.half_life),
         "decay": float(batch.decay),
         "tools": neo4j_rows.live_rows(batch),
@@ -113,15 +113,15 @@ def evidence(batch: LiveBatch) -> dict[str, Any]:
         "taken": taken,
         "lessons": neo4j_rows.lesson_rows(lessons),
         "taught": sorted({tool for tool, _ in lessons}),
-        "kept": LESSONS,
+        "kept": MAX_LESSONS,
     }
 
 
-async def keep_lessons(transaction: Transaction, lessons: Collection[tuple[ToolId, Lesson]]) -> None:
+async def keep_lessons(transaction: Transaction, lessons: Collection[tuple[ToolId, ToolLesson]]) -> None:
     """Keep lessons about nodes that are there; of each tool's, the newest stay."""
     if lessons:
         await send(transaction, cypher.KEEP_LESSONS, neo4j_rows.lesson_rows(lessons))
-        await send(transaction, cypher.DROP_LESSONS, sorted({tool for tool, _ in lessons}), kept=LESSONS)
+        await send(transaction, cypher.DROP_LESSONS, sorted({tool for tool, _ in lessons}), kept=MAX_LESSONS)
 
 
 class Neo4jLinks(Neo4jWork):
@@ -132,7 +132,7 @@ class Neo4jLinks(Neo4jWork):
         rows: list[dict[str, Any]] = [{"id": tool, "digest": digests.get(tool)} for tool in tools]
 
         async def work(transaction: Transaction) -> None:
-            check_known(tools, await _known(transaction, tools))
+            check_tools_exist(tools, await _known(transaction, tools))
             await send(transaction, cypher.EXPECT, rows)
 
         await self._connection.write(work)
@@ -141,7 +141,7 @@ class Neo4jLinks(Neo4jWork):
         tools, feeds, pairs = neo4j_rows.link_rows(links)
 
         async def work(transaction: Transaction) -> None:
-            check_links(links, await _known(transaction, sorted(named_tools(links))))
+            check_links(links, await _known(transaction, sorted(collect_tool_ids(links))))
             for statement in (cypher.DONE, cypher.DROP_FEEDS, cypher.DROP_SUBSTITUTES):
                 await send(transaction, statement, tools)
             await send(transaction, cypher.PUT_FEEDS, feeds)
@@ -155,13 +155,13 @@ class Neo4jLinks(Neo4jWork):
     async def linked_to(self, tools: Iterable[ToolId]) -> set[ToolId]:
         return {tool for (tool,) in await self._by_chunks(cypher.LINKED_TO, tools)}
 
-    async def feeds_out(self, tool: ToolId) -> list[Feed]:
-        return [Feed(*row) for row in await self._connection.read(cypher.FEEDS_OUT, {"id": tool})]
+    async def feeds_out(self, tool: ToolId) -> list[FeedLink]:
+        return [FeedLink(*row) for row in await self._connection.read(cypher.FEEDS_OUT, {"id": tool})]
 
-    async def feeds_into(self, tool: ToolId) -> list[Feed]:
-        return [Feed(*row) for row in await self._connection.read(cypher.FEEDS_INTO, {"id": tool})]
+    async def feeds_into(self, tool: ToolId) -> list[FeedLink]:
+        return [FeedLink(*row) for row in await self._connection.read(cypher.FEEDS_INTO, {"id": tool})]
 
-    async def substitutes(self, tool: ToolId) -> list[Substitute]:
+    async def substitutes(self, tool: ToolId) -> list[SubstituteLink]:
         rows = await self._connection.read(cypher.SUBSTITUTES, {"id": tool})
         return [neo4j_rows.substitute(*row) for row in rows]
 
@@ -180,10 +180,10 @@ SET t.learnt_response = row.learnt, t.link_digest = coalesce(t.link_digest, ''),
 """
 
 
-def _changed(found: Iterable[Properties], seen: Mapping[ToolId, Sequence[Shape]]) -> list[ToolDoc]:
+def _changed(found: Iterable[Properties], seen: Mapping[ToolId, Sequence[JsonShape]]) -> list[ToolDoc]:
     """The documents, among these nodes' properties, that the answers add something to, with what they add."""
     known = (document(properties) for properties in found)
-    return [new for old in known if (new := with_answers(old, seen[old.id])) is not old]
+    return [new for old in known if (new := update_learnt_response(old, seen[old.id])) is not old]
 
 
 _Count = Callable[[Transaction], Awaitable[None]]
@@ -218,13 +218,13 @@ class Neo4jGraph(Neo4jEvidence, Neo4jLinks):
                 raise UnavailableError(
                     f"{self._server}: database {self._server.database!r} holds {nodes} nodes that are not Footpath's."
                     " Name an empty database"
-                ).of("graph")
+                ).set_part("graph")
             await self._create()
         elif found != cypher.FORMAT:
             raise StoreVersionError(
                 f"{self._server}: the graph has format {found}, this program reads {cypher.FORMAT}; use the program that"
                 " wrote it, or build it anew in an empty database"
-            ).of("graph")
+            ).set_part("graph")
         await self._begin_living()
 
     async def _create(self) -> None:
@@ -262,7 +262,7 @@ class Neo4jGraph(Neo4jEvidence, Neo4jLinks):
         return await self._once(batch.key, count)
 
     async def learn(self, batch: LiveBatch) -> bool:
-        check_live(batch)
+        check_live_batch(batch)
         rows = {"key": batch.key, "token": uuid4().hex, **evidence(batch)}
         ((ours,),) = await self._connection.write_query(cypher.LEARN, rows)
         return ours
@@ -336,7 +336,7 @@ class Neo4jGraph(Neo4jEvidence, Neo4jLinks):
         rows = await self._connection.read(cypher.IN_EDGES, {"id": tool})
         return [Edge(source, tool, *counts) for source, *counts in rows]
 
-    async def around(self, tools: Iterable[ToolId]) -> dict[ToolId, Neighbourhood]:
+    async def around(self, tools: Iterable[ToolId]) -> dict[ToolId, ToolNeighbourhood]:
         return dict(neo4j_rows.around(*row) for row in await self._by_chunks(cypher.AROUND, tools))
 
     async def edges_beside(self, tools: Iterable[ToolId]) -> list[Edge]:
@@ -357,7 +357,7 @@ class Neo4jGraph(Neo4jEvidence, Neo4jLinks):
     async def close(self) -> None:
         await self._connection.close()
 
-    async def learn_answers(self, seen: Mapping[ToolId, Sequence[Shape]]) -> set[ToolId]:
+    async def learn_answers(self, seen: Mapping[ToolId, Sequence[JsonShape]]) -> set[ToolId]:
         tools = sorted(seen)
         found = await self._by_chunks(cypher.DOCUMENTS, tools)
         if not _changed((row[0] for row in found), seen):

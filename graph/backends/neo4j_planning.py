@@ -13,10 +13,10 @@ from uuid import uuid4
 import orjson
 
 from domain.tool import ToolId
-from domain.trajectory import Taken
+from domain.trajectory import TakenValue
 from graph.backends.bolt import Connection, Neo4jWork, Transaction, send, structured
 from graph.dataflow import FlowCount, KnownFlow
-from graph.kept_fields import FieldChoice
+from graph.field_choices import FieldChoice
 
 STRUCTURE: Final[tuple[LiteralString, ...]] = (
     "CREATE CONSTRAINT footpath_flow IF NOT EXISTS FOR (n:Flow) REQUIRE n.place IS UNIQUE",
@@ -68,7 +68,7 @@ class Neo4jFlows(Neo4jWork):
     async def setup(self) -> None:
         await structured(self._connection, STRUCTURE)
 
-    async def add(self, key: str, taken: Sequence[Taken]) -> bool:
+    async def add(self, key: str, taken: Sequence[TakenValue]) -> bool:
         totals = Counter((one.target, one.parameter, one.source) for one in taken)
         fields = Counter(((one.target, one.parameter, one.source), name) for one in taken for name in one.fields)
         rows = [_row(*place) | {"total": total} for place, total in sorted(totals.items())]
@@ -97,7 +97,7 @@ class Neo4jFlows(Neo4jWork):
 
         await self._connection.write(work)
 
-    async def into(self, tools: Iterable[ToolId]) -> dict[ToolId, list[KnownFlow]]:
+    async def find_flows_into(self, tools: Iterable[ToolId]) -> dict[ToolId, list[KnownFlow]]:
         counts = [_count(row) for row in await self._by_chunks(INTO, tools)]
         known = [
             KnownFlow(one.source, one.target, field, one.parameter, count, one.total)
@@ -109,15 +109,15 @@ class Neo4jFlows(Neo4jWork):
             found.setdefault(flow.target, []).append(flow)
         return found
 
-    async def keys(self, after: str, limit: int) -> list[str]:
+    async def list_keys(self, after: str, limit: int) -> list[str]:
         return [key for (key,) in await self._connection.read(KEYS, {"after": after, "limit": limit})]
 
-    async def counts(self, after: tuple[str, str, str], limit: int) -> list[FlowCount]:
+    async def list_counts(self, after: tuple[str, str, str], limit: int) -> list[FlowCount]:
         place = dict(zip(("target", "parameter", "source"), after, strict=True))
         return [_count(row) for row in await self._connection.read(COUNTS, {**place, "limit": limit})]
 
     async def restore(self, keys: Sequence[str], counts: Sequence[FlowCount]) -> None:
-        rows = [_row(*one.place) | {"total": one.total, "fields": _text(dict(one.fields))} for one in counts]
+        rows = [_row(*one.sort_key) | {"total": one.total, "fields": _text(dict(one.fields))} for one in counts]
 
         async def work(transaction: Transaction) -> None:
             await send(transaction, SET_KEYS, list(keys))

@@ -12,10 +12,10 @@ from pydantic import TypeAdapter
 from pydantic.fields import FieldInfo
 
 from domain.errors import UsageError
-from domain.tool import FINISH, ToolDoc, ToolId, tool_id_parts
-from graph.evidence import Calls, calls_of, walks_of
-from graph.facts import Edge, GraphBatch, GraphState, Lesson, LiveBatch, LiveOutcome, Mark, Neighbour, ToolFacts
-from graph.links import Feed, Neighbourhood, Substitute, ToolLinks
+from domain.tool import FINISH, ToolDoc, ToolId, split_tool_id
+from graph.evidence import CallEvidence, fold_calls, fold_walks
+from graph.facts import Edge, GraphBatch, GraphState, LiveBatch, LiveOutcome, Mark, Neighbour, ToolFacts, ToolLesson
+from graph.links import FeedLink, SubstituteLink, ToolLinks, ToolNeighbourhood
 
 Row = dict[str, Any]
 
@@ -29,7 +29,7 @@ def document_rows(tools: Iterable[ToolDoc]) -> list[Row]:
 
 
 def _document_row(tool: ToolDoc) -> Row:
-    category, toolset, _ = tool_id_parts(tool.id)
+    category, toolset, _ = split_tool_id(tool.id)
     return {
         "id": _indexable(tool.id),
         "name": tool.api,
@@ -50,11 +50,11 @@ def imported_rows(batch: GraphBatch) -> list[Row]:
 
 def live_rows(batch: LiveBatch) -> list[Row]:
     """Rows of ADD_LIVE_TOOLS: every node of the run, with its scores and the signs of its calls in order, and what these come to."""
-    called = calls_of(batch)
+    called = fold_calls(batch)
     tools = {*_ends(batch.transitions), *called, *(tool for tool, _ in batch.scores)}
     return [
         _tool_row(tool)
-        | asdict(called.get(tool, Calls()))
+        | asdict(called.get(tool, CallEvidence()))
         | {
             "called": tool in called,
             "scores": [float(score) for one, score in batch.scores if one == tool],
@@ -78,11 +78,11 @@ def walk_rows(batch: LiveBatch) -> tuple[list[Row], list[Row], list[Row]]:
     fading: list[Row] = []
     added: list[Row] = []
     taken: list[Row] = []
-    for source, walks in sorted(walks_of(batch).items()):
-        if walks.kept < 1:
-            fading.append({"source": source, "kept": walks.kept})
-        for target, gained in sorted(walks.gained.items()):
-            row: Row = {"source": source, "target": target, "count": walks.count.get(target, 0), "gained": gained}
+    for source, walks in sorted(fold_walks(batch).items()):
+        if walks.retained < 1:
+            fading.append({"source": source, "kept": walks.retained})
+        for target, gained in sorted(walks.gains.items()):
+            row: Row = {"source": source, "target": target, "count": walks.counts.get(target, 0), "gained": gained}
             (taken if gained < 0 else added).append(row)
     return fading, added, taken
 
@@ -103,7 +103,7 @@ def count_rows(edges: Iterable[Edge]) -> list[Row]:
     return [last[ends] for ends in sorted(last)]
 
 
-def lesson_rows(lessons: Iterable[tuple[ToolId, Lesson]]) -> list[Row]:
+def lesson_rows(lessons: Iterable[tuple[ToolId, ToolLesson]]) -> list[Row]:
     """Rows of KEEP_LESSONS, ordered by tool and run. Of several of one run about one tool the last stays."""
     last = {(tool, lesson.run): lesson for tool, lesson in lessons}
     return [
@@ -112,9 +112,9 @@ def lesson_rows(lessons: Iterable[tuple[ToolId, Lesson]]) -> list[Row]:
     ]
 
 
-def lesson(at: str, run: str, score: float | None, outcomes: list[LiveOutcome]) -> Lesson:
+def lesson(at: str, run: str, score: float | None, outcomes: list[LiveOutcome]) -> ToolLesson:
     """The lesson in a row."""
-    return Lesson(run, datetime.fromisoformat(at), score, tuple(outcomes))
+    return ToolLesson(run, datetime.fromisoformat(at), score, tuple(outcomes))
 
 
 def neighbour(
@@ -131,20 +131,20 @@ def neighbour(
     return Neighbour(Edge(tool, target, imported, live, mark, strength), ToolFacts(*facts), resolved)
 
 
-def substitute(one: ToolId, other: ToolId, score: float, parameters: str) -> Substitute:
+def substitute(one: ToolId, other: ToolId, score: float, parameters: str) -> SubstituteLink:
     """The substitute in a row."""
-    return Substitute(one, other, score, loads(parameters))
+    return SubstituteLink(one, other, score, loads(parameters))
 
 
-def around(tool: ToolId, *found: Any) -> tuple[ToolId, Neighbourhood]:
+def around(tool: ToolId, *found: Any) -> tuple[ToolId, ToolNeighbourhood]:
     """A row of AROUND: the facts, the document's properties, and what joins the tool to others."""
     *facts, properties, out, into, feeds, substitutes = found
-    return tool, Neighbourhood(
+    return tool, ToolNeighbourhood(
         facts=ToolFacts(*facts),
         document=document(properties) if properties else None,
         out=[neighbour(tool, *row) for row in out],
         into=[Edge(source, tool, *counts) for source, *counts in into],
-        feeds=[Feed(*row) for row in feeds],
+        feeds=[FeedLink(*row) for row in feeds],
         substitutes=[substitute(*row) for row in substitutes],
     )
 

@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from typing import Any, Final, LiteralString
 from uuid import uuid4
 
-from domain.solution import Change, Solution, program_of
+from domain.solution import Solution, SolutionChange, get_program_id
 from domain.tool import ToolId
 from graph.backends.bolt import Neo4jWork, Transaction, send, structured
 
@@ -102,7 +102,7 @@ class Neo4jSolutions(Neo4jWork):
         found = {one.id: one for one in _solutions(await self._by_chunks(GET, wanted))}
         return {one: found[one] for one in wanted if one in found}
 
-    async def change(self, ids: Sequence[str], change: Change) -> dict[str, Solution]:
+    async def change(self, ids: Sequence[str], change: SolutionChange) -> dict[str, Solution]:
         """Two round trips: read, and written where nobody changed them meanwhile. Else once more behind locks, lest many wait for many."""
         found = await self._by_chunks(READ, ids)
         there = {one: Solution.model_validate_json(body) for one, body, _ in found}
@@ -112,7 +112,7 @@ class Neo4jSolutions(Neo4jWork):
             return changed
         return await self._change_locked(ids, change)
 
-    async def _change_locked(self, ids: Sequence[str], change: Change) -> dict[str, Solution]:
+    async def _change_locked(self, ids: Sequence[str], change: SolutionChange) -> dict[str, Solution]:
         wanted, token = sorted(set(ids)), uuid4().hex
 
         async def work(transaction: Transaction) -> dict[str, Solution]:
@@ -136,10 +136,10 @@ class Neo4jSolutions(Neo4jWork):
         ((written,),) = await self._connection.write_query(CHANGE, parameters)
         return written
 
-    async def of_program(self, program: str) -> list[Solution]:
+    async def list_by_program(self, program: str) -> list[Solution]:
         return _solutions(await self._connection.read(OF_PROGRAM, {"program": program}))
 
-    async def on_path(self, tools: Iterable[ToolId]) -> list[Solution]:
+    async def list_by_tools(self, tools: Iterable[ToolId]) -> list[Solution]:
         found = {row[0]: row[1] for row in await self._by_chunks(ON_PATH, tools)}
         return [Solution.model_validate_json(found[one]) for one in sorted(found)]
 
@@ -163,7 +163,7 @@ class Neo4jSolutions(Neo4jWork):
         await self._connection.close()
 
 
-def _changed(ids: Iterable[str], there: Mapping[str, Solution], change: Change) -> dict[str, Solution]:
+def _changed(ids: Iterable[str], there: Mapping[str, Solution], change: SolutionChange) -> dict[str, Solution]:
     """Those that a change makes anything of."""
     made = {one: change(one, there.get(one)) for one in ids}
     return {one: solution for one, solution in made.items() if solution is not None}
@@ -179,7 +179,7 @@ async def _put(transaction: Transaction, solutions: Sequence[Solution], token: s
 def _rows(solutions: Iterable[Solution]) -> list[dict[str, Any]]:
     """Rows of PUT and DROP_CALLS, ordered by id."""
     return [
-        {"id": one.id, "program": program_of(one.id), "body": one.model_dump_json(exclude_defaults=True)}
+        {"id": one.id, "program": get_program_id(one.id), "body": one.model_dump_json(exclude_defaults=True)}
         for one in sorted(solutions, key=lambda one: one.id)
     ]
 

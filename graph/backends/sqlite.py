@@ -11,37 +11,37 @@ import orjson
 from orjson import dumps
 
 from domain.tool import ToolDoc, ToolId
-from graph.answer_shapes import with_answers
+from graph.answer_shapes import update_learnt_response
 from graph.backends import sqlite_schema as sql
 from graph.backends.sqlite_database import Database, SqliteReading, json_list
 from graph.backends.sqlite_schema import NUMBERS
-from graph.evidence import calls_of, seconds, walks_of
+from graph.evidence import fold_calls, fold_walks, to_timestamp
 from graph.facts import (
-    LESSONS,
+    MAX_LESSONS,
     Edge,
     GraphBatch,
     GraphState,
     GraphStatistics,
-    Lesson,
     LiveBatch,
     LiveOutcome,
     Mark,
     Neighbour,
     ToolFacts,
+    ToolLesson,
 )
 from graph.links import (
-    Feed,
+    FeedLink,
     LinkCounts,
     LinkState,
-    Neighbourhood,
-    Substitute,
+    SubstituteLink,
     ToolLinks,
-    check_known,
+    ToolNeighbourhood,
     check_links,
-    named_tools,
+    check_tools_exist,
+    collect_tool_ids,
 )
-from graph.shapes import Shape
-from graph.validation import check_batch, check_documents, check_live, check_mark, check_state, check_word
+from graph.shapes import JsonShape
+from graph.validation import check_batch, check_documents, check_live_batch, check_mark, check_mark_name, check_state
 
 
 class SqliteEvidence(SqliteReading):
@@ -61,7 +61,7 @@ class SqliteEvidence(SqliteReading):
         await self._database.write(write)
 
     async def mark_into(self, tool: ToolId, sources: Iterable[ToolId], mark: Mark | None) -> None:
-        check_word(mark)
+        check_mark_name(mark)
         asked = json_list(sources)
 
         def write(connection: sqlite3.Connection) -> None:
@@ -91,39 +91,39 @@ class SqliteEvidence(SqliteReading):
 
         await self._database.write(write)
 
-    async def lessons(self, tool: ToolId) -> list[Lesson]:
+    async def lessons(self, tool: ToolId) -> list[ToolLesson]:
         return await self._database.read(lambda c: [_lesson(*row) for row in c.execute(sql.LESSONS, (tool,))])
 
-    async def all_lessons(self) -> AsyncIterator[tuple[ToolId, Lesson]]:
+    async def all_lessons(self) -> AsyncIterator[tuple[ToolId, ToolLesson]]:
         async for tool, *lesson in self._stream(sql.LESSON_PAGE, ("", "", "")):
             yield ToolId(tool), _lesson(*lesson)
 
 
 def add_calls(connection: sqlite3.Connection, batch: LiveBatch) -> None:
     """Add what a run's calls say of nodes that are there."""
-    moment = {"at": seconds(batch.at), "half_life": float(batch.half_life)}
-    rows = ({"tool": tool, **asdict(calls), **moment} for tool, calls in calls_of(batch).items())
+    moment = {"at": to_timestamp(batch.at), "half_life": float(batch.half_life)}
+    rows = ({"tool": tool, **asdict(calls), **moment} for tool, calls in fold_calls(batch).items())
     connection.executemany(sql.ADD_CALLS_OF_RUN, rows)
 
 
 def add_walks(connection: sqlite3.Connection, batch: LiveBatch) -> None:
     """Add a run's walks between nodes that are there."""
-    for source, walks in walks_of(batch).items():
-        connection.execute(sql.FADE_WALKS, (source, walks.kept))
-        gained = ((source, target, count, walks.gained[target]) for target, count in walks.count.items())
+    for source, walks in fold_walks(batch).items():
+        connection.execute(sql.FADE_WALKS, (source, walks.retained))
+        gained = ((source, target, count, walks.gains[target]) for target, count in walks.counts.items())
         connection.executemany(sql.ADD_WALKS, gained)
-        lost = ((source, target, gain) for target, gain in walks.gained.items() if gain < 0)
+        lost = ((source, target, gain) for target, gain in walks.gains.items() if gain < 0)
         connection.executemany(sql.TAKE_WALKS, lost)
 
 
-def keep_lessons(connection: sqlite3.Connection, lessons: Collection[tuple[ToolId, Lesson]]) -> None:
+def keep_lessons(connection: sqlite3.Connection, lessons: Collection[tuple[ToolId, ToolLesson]]) -> None:
     """Keep lessons; of each tool's, the newest stay."""
     tools = [(tool,) for tool in sorted({tool for tool, _ in lessons})]
     connection.executemany(sql.ADD_NODE, tools)
     connection.executemany(
         sql.KEEP_LESSON, ((tool, one.run, one.moment, one.score, ",".join(one.outcomes)) for tool, one in lessons)
     )
-    connection.executemany(sql.DROP_LESSONS, ((tool, LESSONS) for (tool,) in tools))
+    connection.executemany(sql.DROP_LESSONS, ((tool, MAX_LESSONS) for (tool,) in tools))
 
 
 def set_marks(connection: sqlite3.Connection, edges: Iterable[Edge]) -> None:
@@ -135,9 +135,9 @@ def set_marks(connection: sqlite3.Connection, edges: Iterable[Edge]) -> None:
     connection.executemany(sql.SET_MARK, ((edge.source, edge.target, edge.mark) for edge in marked))
 
 
-def _lesson(at: str, run: str, score: float | None, outcomes: str) -> Lesson:
+def _lesson(at: str, run: str, score: float | None, outcomes: str) -> ToolLesson:
     told = cast("list[LiveOutcome]", outcomes.split(",") if outcomes else [])
-    return Lesson(run, datetime.fromisoformat(at), score, tuple(told))
+    return ToolLesson(run, datetime.fromisoformat(at), score, tuple(told))
 
 
 class SqliteLinks(SqliteReading):
@@ -148,7 +148,7 @@ class SqliteLinks(SqliteReading):
 
         def write(connection: sqlite3.Connection) -> None:
             numbers = _numbers(connection, {*digests, *further})
-            check_known({*digests, *further}, numbers)
+            check_tools_exist({*digests, *further}, numbers)
             connection.executemany(sql.EXPECT_ALSO, ((numbers[tool],) for tool in further))
             connection.executemany(sql.EXPECT, ((numbers[tool], digest) for tool, digest in digests.items()))
 
@@ -156,7 +156,7 @@ class SqliteLinks(SqliteReading):
 
     async def put_links(self, links: Sequence[ToolLinks]) -> None:
         def write(connection: sqlite3.Connection) -> None:
-            numbers = _numbers(connection, named_tools(links))
+            numbers = _numbers(connection, collect_tool_ids(links))
             check_links(links, numbers)
             for one in links:
                 number = numbers[one.tool]
@@ -182,28 +182,28 @@ class SqliteLinks(SqliteReading):
         wanted = json_list(tools)
         return await self._database.read(lambda c: {row[0] for row in c.execute(sql.LINKED_TO, (wanted,))})
 
-    async def feeds_out(self, tool: ToolId) -> list[Feed]:
-        return await self._database.read(lambda c: [Feed(*row) for row in c.execute(sql.FEEDS_OUT, (tool,))])
+    async def feeds_out(self, tool: ToolId) -> list[FeedLink]:
+        return await self._database.read(lambda c: [FeedLink(*row) for row in c.execute(sql.FEEDS_OUT, (tool,))])
 
-    async def feeds_into(self, tool: ToolId) -> list[Feed]:
+    async def feeds_into(self, tool: ToolId) -> list[FeedLink]:
         return await self._database.read(lambda connection: read_feeds_into(connection, tool))
 
-    async def substitutes(self, tool: ToolId) -> list[Substitute]:
+    async def substitutes(self, tool: ToolId) -> list[SubstituteLink]:
         return await self._database.read(lambda connection: read_substitutes(connection, tool))
 
     async def link_counts(self) -> LinkCounts:
         return await self._database.read(lambda c: LinkCounts(*c.execute(sql.COUNTS).fetchone()))
 
 
-def read_feeds_into(connection: sqlite3.Connection, tool: ToolId) -> list[Feed]:
+def read_feeds_into(connection: sqlite3.Connection, tool: ToolId) -> list[FeedLink]:
     """What can fill a tool's parameters."""
-    return [Feed(*row) for row in connection.execute(sql.FEEDS_INTO, (tool,))]
+    return [FeedLink(*row) for row in connection.execute(sql.FEEDS_INTO, (tool,))]
 
 
-def read_substitutes(connection: sqlite3.Connection, tool: ToolId) -> list[Substitute]:
+def read_substitutes(connection: sqlite3.Connection, tool: ToolId) -> list[SubstituteLink]:
     """What can do a tool's job."""
     rows = connection.execute(sql.SUBSTITUTES, (tool,))
-    return [Substitute(one, other, score, orjson.loads(names)) for one, other, score, names in rows]
+    return [SubstituteLink(one, other, score, orjson.loads(names)) for one, other, score, names in rows]
 
 
 def names_text(parameters: Mapping[str, str]) -> str:
@@ -264,7 +264,7 @@ class SqliteGraph(SqliteEvidence, SqliteLinks):
         return await self._database.write(write)
 
     async def learn(self, batch: LiveBatch) -> bool:
-        check_live(batch)
+        check_live_batch(batch)
 
         def write(connection: sqlite3.Connection) -> bool:
             if not _claim(connection, batch.key):
@@ -276,7 +276,7 @@ class SqliteGraph(SqliteEvidence, SqliteLinks):
             connection.executemany(sql.ADD_SIGN, signs)
             add_walks(connection, batch)
             add_calls(connection, batch)
-            keep_lessons(connection, batch.lessons().items())
+            keep_lessons(connection, batch.build_lessons().items())
             return True
 
         return await self._database.write(write)
@@ -338,14 +338,14 @@ class SqliteGraph(SqliteEvidence, SqliteLinks):
     async def in_edges(self, tool: ToolId) -> list[Edge]:
         return await self._database.read(lambda connection: _in_edges(connection, tool))
 
-    async def around(self, tools: Iterable[ToolId]) -> dict[ToolId, Neighbourhood]:
+    async def around(self, tools: Iterable[ToolId]) -> dict[ToolId, ToolNeighbourhood]:
         """Small statements by index in one visit of the reading thread: joined into one, they would multiply each other's rows."""
         wanted = json_list(tools)
 
-        def read(connection: sqlite3.Connection) -> dict[ToolId, Neighbourhood]:
+        def read(connection: sqlite3.Connection) -> dict[ToolId, ToolNeighbourhood]:
             documents = _documents(connection, wanted)
             return {
-                tool: Neighbourhood(
+                tool: ToolNeighbourhood(
                     facts=facts,
                     document=documents.get(tool),
                     out=_out_edges(connection, tool),
@@ -374,7 +374,7 @@ class SqliteGraph(SqliteEvidence, SqliteLinks):
     async def close(self) -> None:
         await self._database.close()
 
-    async def learn_answers(self, seen: Mapping[ToolId, Sequence[Shape]]) -> set[ToolId]:
+    async def learn_answers(self, seen: Mapping[ToolId, Sequence[JsonShape]]) -> set[ToolId]:
         if not seen:
             return set()
         wanted = json_list(seen)
@@ -382,7 +382,7 @@ class SqliteGraph(SqliteEvidence, SqliteLinks):
         def write(connection: sqlite3.Connection) -> set[ToolId]:
             bodies = [body for (body,) in connection.execute(sql.DOCUMENTS, (wanted,))]
             known = [ToolDoc.model_validate_json(body) for body in bodies]
-            changed = [new for old in known if (new := with_answers(old, seen[old.id])) is not old]
+            changed = [new for old in known if (new := update_learnt_response(old, seen[old.id])) is not old]
             rows = ((one.id, one.model_dump_json(exclude_defaults=True)) for one in changed)
             connection.executemany(sql.PUT_DOCUMENT, rows)
             expected = {one.id for one in changed}

@@ -7,7 +7,7 @@ from pathlib import Path
 import orjson
 
 from domain.tool import ToolId
-from domain.trajectory import Taken
+from domain.trajectory import TakenValue
 from graph.backends.sqlite_database import Database, Format
 from graph.dataflow import FlowCount, KnownFlow
 
@@ -62,7 +62,7 @@ class SqliteFlows:
     async def setup(self) -> None:
         await self._database.setup()
 
-    async def add(self, key: str, taken: Sequence[Taken]) -> bool:
+    async def add(self, key: str, taken: Sequence[TakenValue]) -> bool:
         def write(connection: sqlite3.Connection) -> bool:
             if connection.execute("INSERT INTO counted VALUES (?) ON CONFLICT DO NOTHING", (key,)).rowcount != 1:
                 return False
@@ -82,7 +82,7 @@ class SqliteFlows:
 
         await self._database.write(write)
 
-    async def into(self, tools: Iterable[ToolId]) -> dict[ToolId, list[KnownFlow]]:
+    async def find_flows_into(self, tools: Iterable[ToolId]) -> dict[ToolId, list[KnownFlow]]:
         wanted = orjson.dumps(list(tools)).decode()
         rows = await self._database.read(lambda c: c.execute(_INTO, (wanted,)).fetchall())
         found: dict[ToolId, list[KnownFlow]] = {}
@@ -91,11 +91,11 @@ class SqliteFlows:
             found.setdefault(flow.target, []).append(flow)
         return found
 
-    async def keys(self, after: str, limit: int) -> list[str]:
+    async def list_keys(self, after: str, limit: int) -> list[str]:
         rows = await self._database.read(lambda c: c.execute(_KEYS, (after, limit)).fetchall())
         return [key for (key,) in rows]
 
-    async def counts(self, after: tuple[str, str, str], limit: int) -> list[FlowCount]:
+    async def list_counts(self, after: tuple[str, str, str], limit: int) -> list[FlowCount]:
         def read(c: sqlite3.Connection) -> list[FlowCount]:
             return [
                 FlowCount(target, parameter, source, total, tuple(c.execute(_FIELDS, (target, parameter, source))))
@@ -107,8 +107,8 @@ class SqliteFlows:
     async def restore(self, keys: Sequence[str], counts: Sequence[FlowCount]) -> None:
         def write(connection: sqlite3.Connection) -> None:
             connection.executemany("INSERT INTO counted VALUES (?) ON CONFLICT DO NOTHING", ((key,) for key in keys))
-            connection.executemany(_SET_PAIR, ((*one.place, one.total) for one in counts))
-            rows = ((*one.place, name, count) for one in counts for name, count in one.fields)
+            connection.executemany(_SET_PAIR, ((*one.sort_key, one.total) for one in counts))
+            rows = ((*one.sort_key, name, count) for one in counts for name, count in one.fields)
             connection.executemany(_SET_FLOW, rows)
 
         await self._database.write(write)

@@ -8,7 +8,7 @@ import orjson
 
 from domain.tool import ToolId
 from graph.backends.sqlite_database import Database, Format
-from graph.kept_fields import FieldChoice
+from graph.field_choices import FieldChoice
 
 _FORMAT = Format(
     what="kept fields",

@@ -9,8 +9,8 @@ import numpy as np
 import orjson
 from numpy.typing import NDArray
 
-from domain.memory import EarlierMemory, Memory, Recalled, read_memory
-from domain.ties import rank
+from domain.memory import LegacyMemory, Memory, RecalledMemory, read_memory
+from domain.ranking import rank_results
 from domain.tool import ToolId
 from graph.backends.followed_vectors import FollowedVectors
 from graph.backends.sqlite_database import Database, Format, SqliteReading
@@ -97,7 +97,7 @@ class SqliteMemories(SqliteReading):
         rows = [(m.id, m.owner, _body(m), m.good, m.bad) for m in memories]
         await self._database.write(lambda connection: connection.executemany(_ADD, rows))
 
-    async def without_vector(self, identity: str, limit: int) -> list[Memory]:
+    async def list_without_vector(self, identity: str, limit: int) -> list[Memory]:
         rows = await self._database.read(lambda c: c.execute(_WITHOUT, (identity, limit)).fetchall())
         return [_memory(body, good, bad) for body, good, bad in rows]
 
@@ -105,7 +105,9 @@ class SqliteMemories(SqliteReading):
         rows = [(memory, identity, np.asarray(vector, dtype="<f4").tobytes()) for memory, vector in vectors]
         await self._database.write(lambda connection: connection.executemany(_PUT_VECTOR, rows))
 
-    async def near(self, vector: Sequence[float], identity: str, owner: str, limit: int) -> list[Recalled]:
+    async def find_similar(
+        self, vector: Sequence[float], identity: str, owner: str, limit: int
+    ) -> list[RecalledMemory]:
         wanted = np.asarray(vector, dtype=np.float32)
         return await self._database.read(lambda connection: self._near(connection, wanted, identity, owner, limit))
 
@@ -116,14 +118,14 @@ class SqliteMemories(SqliteReading):
 
         await self._database.write(count)
 
-    async def judge_anew(self, tools: Iterable[ToolId]) -> None:
+    async def reset_judgements(self, tools: Iterable[ToolId]) -> None:
         others = orjson.dumps(list(tools)).decode()
         await self._database.write(lambda connection: connection.execute(_JUDGE_ANEW, (others,)))
 
-    async def earlier(self, limit: int) -> list[EarlierMemory]:
+    async def list_legacy(self, limit: int) -> list[LegacyMemory]:
         rows = await self._database.read(lambda c: c.execute(_EARLIER, (limit,)).fetchall())
         read = (read_memory({**orjson.loads(body), "good": good, "bad": bad}) for body, good, bad in rows)
-        return [EarlierMemory(memory, program) for memory, program in read if program is not None]
+        return [LegacyMemory(memory, program) for memory, program in read if program is not None]
 
     async def drop_programs(self, memories: Iterable[str]) -> None:
         ids = orjson.dumps(list(memories)).decode()
@@ -148,11 +150,12 @@ class SqliteMemories(SqliteReading):
 
     def _near(
         self, connection: sqlite3.Connection, wanted: NDArray[np.float32], identity: str, owner: str, limit: int
-    ) -> list[Recalled]:
+    ) -> list[RecalledMemory]:
         near = self._vectors.near(connection, wanted, identity, owner, limit)
-        near = rank(near, limit, lambda found: found[0], lambda found: found[1][1])
+        near = rank_results(near, limit, lambda found: found[0], lambda found: found[1][1])
         return [
-            Recalled(memory=_memory(body, good, bad), similarity=cosine) for cosine, (_, _, body, good, bad) in near
+            RecalledMemory(memory=_memory(body, good, bad), similarity=cosine)
+            for cosine, (_, _, body, good, bad) in near
         ]
 
 

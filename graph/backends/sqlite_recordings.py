@@ -13,7 +13,7 @@ import orjson
 
 from domain.errors import UsageError
 from domain.tool import ToolId
-from domain.trajectory import Outcome, RecordedCall
+from domain.trajectory import RecordedCall, RecordedOutcome
 from graph.backends.sqlite_database import Database, Format
 
 # ToolBench's 131,586 calls: 55 MB as they are, 9.5 MB at level 1 for no more time, 8.3 MB at level 6 for twice the time.
@@ -76,14 +76,14 @@ class SqliteRecordings:
 
         await self._database.write(write)
 
-    async def of_tool(self, tool: ToolId) -> list[RecordedCall]:
+    async def list_calls(self, tool: ToolId) -> list[RecordedCall]:
         return await self._database.read(lambda connection: _of_tool(connection, tool))
 
     def read_of_tool(self, tool: ToolId) -> list[RecordedCall]:
-        """What :meth:`of_tool` does, in this very thread: for threads of one's own, and for timing. It blocks."""
+        """What :meth:`list_calls` does, in this very thread: for threads of one's own, and for timing. It blocks."""
         return self._database.read_now(lambda connection: _of_tool(connection, tool))
 
-    async def batches(self) -> AsyncIterator[tuple[str, list[tuple[ToolId, RecordedCall]]]]:
+    async def iterate_batches(self) -> AsyncIterator[tuple[str, list[tuple[ToolId, RecordedCall]]]]:
         number = row = 0
         while found := await self._database.read(lambda c, n=number, r=row: _next_batch(c, n, r)):
             number, row, key, calls = found
@@ -141,7 +141,7 @@ def _pack(calls: list[RecordedCall]) -> bytes:
 
 def _unpack(body: bytes) -> list[RecordedCall]:
     rows: list[_Row] = orjson.loads(zlib.decompress(body))
-    return [RecordedCall(*texts, outcome=Outcome(outcome)) for *texts, outcome in rows]
+    return [RecordedCall(*texts, outcome=RecordedOutcome(outcome)) for *texts, outcome in rows]
 
 
 def _row(call: RecordedCall) -> _Row:

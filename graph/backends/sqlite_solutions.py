@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from domain.solution import Change, NearPattern, Solution, program_of, rank_patterns
+from domain.solution import NearPattern, Solution, SolutionChange, get_program_id, rank_patterns
 from domain.tool import ToolId
 from graph.backends.followed_vectors import FollowedVectors
 from graph.backends.sqlite_database import Database, Format, SqliteReading, json_list
@@ -62,7 +62,7 @@ class SqliteSolutions(SqliteReading):
         found = await self._database.read(lambda connection: _get(connection, wanted))
         return {one: found[one] for one in wanted if one in found}
 
-    async def change(self, ids: Sequence[str], change: Change) -> dict[str, Solution]:
+    async def change(self, ids: Sequence[str], change: SolutionChange) -> dict[str, Solution]:
         def work(connection: sqlite3.Connection) -> dict[str, Solution]:
             there = _get(connection, ids)
             made = {one: change(one, there.get(one)) for one in ids}
@@ -72,10 +72,10 @@ class SqliteSolutions(SqliteReading):
 
         return await self._database.write(work)
 
-    async def of_program(self, program: str) -> list[Solution]:
+    async def list_by_program(self, program: str) -> list[Solution]:
         return _solutions(await self._database.read(lambda c: c.execute(_OF_PROGRAM, (program,)).fetchall()))
 
-    async def on_path(self, tools: Iterable[ToolId]) -> list[Solution]:
+    async def list_by_tools(self, tools: Iterable[ToolId]) -> list[Solution]:
         wanted = json_list(tools)
         return _solutions(await self._database.read(lambda c: c.execute(_ON_PATH, (wanted,)).fetchall()))
 
@@ -97,7 +97,7 @@ class SqliteSolutions(SqliteReading):
 
 
 def _put(connection: sqlite3.Connection, solutions: Sequence[Solution]) -> None:
-    rows = [(one.id, program_of(one.id), one.model_dump_json(exclude_defaults=True)) for one in solutions]
+    rows = [(one.id, get_program_id(one.id), one.model_dump_json(exclude_defaults=True)) for one in solutions]
     connection.executemany(_PUT, rows)
     connection.executemany("DELETE FROM call WHERE solution = ?", [(one.id,) for one in solutions])
     calls = [(tool, one.id) for one in solutions for tool in dict.fromkeys(one.path)]
@@ -152,7 +152,7 @@ class SqlitePatterns(SqliteReading):
     async def setup(self) -> None:
         await self._database.setup()
 
-    async def known(self, solutions: Iterable[str], identity: str) -> dict[str, int]:
+    async def count_patterns(self, solutions: Iterable[str], identity: str) -> dict[str, int]:
         wanted = json_list(solutions)
         return dict(await self._database.read(lambda c: c.execute(_KNOWN, (identity, wanted)).fetchall()))
 
@@ -169,7 +169,7 @@ class SqlitePatterns(SqliteReading):
 
         await self._database.write(work)
 
-    async def near(self, vector: Sequence[float], identity: str, owner: str, limit: int) -> list[NearPattern]:
+    async def find_similar(self, vector: Sequence[float], identity: str, owner: str, limit: int) -> list[NearPattern]:
         wanted = np.asarray(vector, dtype=np.float32)
         return await self._database.read(lambda connection: self._near(connection, wanted, identity, owner, limit))
 

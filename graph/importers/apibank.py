@@ -12,8 +12,17 @@ from typing import cast
 
 from domain.python_source import parse_assignments
 from domain.tool import JsonType, Parameter, ToolDoc, tool_id
-from domain.trajectory import Call, Outcome, Trajectory
-from graph.importers.records import Record, RecordError, Skipped, as_list, as_object, json_text, optional_text, text
+from domain.trajectory import RecordedOutcome, Trajectory, TrajectoryCall
+from graph.importers.records import (
+    Record,
+    RecordError,
+    SkippedInput,
+    ensure_list,
+    ensure_object,
+    get_optional_text,
+    require_text,
+    to_json_text,
+)
 
 TOOLSET = "API-Bank"
 _SCENES = {
@@ -46,7 +55,7 @@ _TYPES: dict[str, JsonType] = {
 _SIGNATURE = re.compile(r"(\w+): *(\w+)")
 
 
-def read_tools(path: Path) -> Iterator[ToolDoc | Skipped]:
+def read_tools(path: Path) -> Iterator[ToolDoc | SkippedInput]:
     """Read the APIs of ``all_apis.csv``."""
     csv.field_size_limit(1 << 24)  # the default allows 128 KiB a cell
     number = 1
@@ -56,19 +65,19 @@ def read_tools(path: Path) -> Iterator[ToolDoc | Skipped]:
             for row in rows:
                 number = rows.line_num
                 try:
-                    yield _tool({key: value for key, value in row.items() if isinstance(key, str)})
+                    yield _build_tool({key: value for key, value in row.items() if isinstance(key, str)})
                 except RecordError as error:
-                    yield Skipped(str(path), number, str(error))
+                    yield SkippedInput(str(path), number, str(error))
     except (UnicodeDecodeError, csv.Error) as error:
-        yield Skipped(str(path), number, f"no table of APIs in UTF-8 ({error})")
+        yield SkippedInput(str(path), number, f"no table of APIs in UTF-8 ({error})")
     except OSError as error:
-        yield Skipped(str(path), None, f"cannot be read: {error.strerror}")
+        yield SkippedInput(str(path), None, f"cannot be read: {error.strerror}")
 
 
-def _tool(row: Record) -> ToolDoc:
+def _build_tool(row: Record) -> ToolDoc:
     """Build the tool document of a row. Raises ``RecordError``."""
-    name, scene, kind = text(row, "类名"), text(row, "应用场景"), text(row, "类型")
-    info = _assignments(optional_text(row, "api_info") or "")
+    name, scene, kind = require_text(row, "类名"), require_text(row, "应用场景"), require_text(row, "类型")
+    info = _read_literals(get_optional_text(row, "api_info") or "")
     category = _SCENES.get(scene, scene)
     return ToolDoc(
         id=tool_id(category, TOOLSET, name),
@@ -77,14 +86,14 @@ def _tool(row: Record) -> ToolDoc:
         api=name,
         function=name,
         method=_EFFECTS.get(kind[-1], "POST" if kind.startswith("对外影响") else "GET"),
-        description=str(info.get("description") or optional_text(row, "API名称") or ""),
-        parameters=_parameters(optional_text(row, "input_parameters") or "", info.get("input_parameters")),
-        response_schema=_response_schema(info.get("output_parameters")),
+        description=str(info.get("description") or get_optional_text(row, "API名称") or ""),
+        parameters=_parse_parameters(get_optional_text(row, "input_parameters") or "", info.get("input_parameters")),
+        response_schema=_build_response_schema(info.get("output_parameters")),
         source="apibank",
     )
 
 
-def _assignments(source: str) -> Record:
+def _read_literals(source: str) -> Record:
     """Return the literals that a snippet of Python assigns to names, without running it.
 
     A snippet that cannot be parsed gives nothing: for one API of the table it is only a full stop.
@@ -95,17 +104,17 @@ def _assignments(source: str) -> Record:
         return {}
 
 
-def _parameters(signature: str, described: object) -> tuple[Parameter, ...]:
+def _parse_parameters(signature: str, descriptions: object) -> tuple[Parameter, ...]:
     """Parse names and types from a signature such as ``(token: str, time: datetime)``.
 
     Descriptions come from a mapping by parameter name, where the API has one.
     """
-    about = cast(Record, described) if isinstance(described, dict) else {}
+    details = cast(Record, descriptions) if isinstance(descriptions, dict) else {}
     return tuple(
         Parameter(
             name=name,
             type=_TYPES.get(kind.lower(), "string"),
-            description=_description(about.get(name)),
+            description=_read_description(details.get(name)),
             required=True,
             format="date-time" if kind == "datetime" else None,
             location="body",
@@ -114,46 +123,48 @@ def _parameters(signature: str, described: object) -> tuple[Parameter, ...]:
     )
 
 
-def _response_schema(described: object) -> str | None:
+def _build_response_schema(output_parameters: object) -> str | None:
     """Build the JSON Schema of a response from a mapping of fields to their types and descriptions."""
-    if not isinstance(described, dict) or not described:
+    if not isinstance(output_parameters, dict) or not output_parameters:
         return None
-    fields = {str(name): cast(Record, one) for name, one in cast(Record, described).items() if isinstance(one, dict)}
+    fields = {
+        str(name): cast(Record, one) for name, one in cast(Record, output_parameters).items() if isinstance(one, dict)
+    }
     properties = {
-        name: {"type": _TYPES.get(str(one.get("type")).lower(), "string"), "description": _description(one)}
+        name: {"type": _TYPES.get(str(one.get("type")).lower(), "string"), "description": _read_description(one)}
         for name, one in fields.items()
     }
-    return json_text({"type": "object", "properties": properties})
+    return to_json_text({"type": "object", "properties": properties})
 
 
-def _description(entry: object) -> str:
+def _read_description(entry: object) -> str:
     return str(cast(Record, entry).get("description") or "") if isinstance(entry, dict) else ""
 
 
-def trajectory(record: Record) -> Trajectory:
+def parse_trajectory(record: Record) -> Trajectory:
     """Parse a dialogue. Its query is the first thing that the user says. Raises ``RecordError``."""
-    turns = [as_object(turn, "a turn") for turn in as_list(record.get("turns"), "'turns'")]
-    said = (turn.get("text") for turn in turns if turn.get("role") == "User")
-    calls = tuple(_call(turn) for turn in turns if turn.get("role") == "API")
+    turns = [ensure_object(turn, "a turn") for turn in ensure_list(record.get("turns"), "'turns'")]
+    user_texts = (turn.get("text") for turn in turns if turn.get("role") == "User")
+    calls = tuple(_parse_call(turn) for turn in turns if turn.get("role") == "API")
     return Trajectory(
         id=str(record.get("id") or ""),
         source="apibank",
-        query=str(next(said, "") or ""),
+        query=str(next(user_texts, "") or ""),
         finish="other",
         path=calls,
         attempts=calls,
     )
 
 
-def _call(turn: Record) -> Call:
-    result = as_object(turn.get("result") or {}, "'result'")
-    outcome = Outcome.UNKNOWN
+def _parse_call(turn: Record) -> TrajectoryCall:
+    result = ensure_object(turn.get("result") or {}, "'result'")
+    outcome = RecordedOutcome.UNKNOWN
     if "exception" in result:
-        outcome = Outcome.OK if result["exception"] is None else Outcome.FAILED
-    answer = result.get("exception") if outcome is Outcome.FAILED else result.get("output")
-    return Call(
-        function=text(turn, "api_name"),
+        outcome = RecordedOutcome.OK if result["exception"] is None else RecordedOutcome.FAILED
+    answer = result.get("exception") if outcome is RecordedOutcome.FAILED else result.get("output")
+    return TrajectoryCall(
+        function=require_text(turn, "api_name"),
         outcome=outcome,
-        arguments=json_text(turn.get("param_dict")),
-        observation=json_text(answer),
+        arguments=to_json_text(turn.get("param_dict")),
+        observation=to_json_text(answer),
     )

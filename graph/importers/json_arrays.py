@@ -7,10 +7,10 @@ from pathlib import Path
 
 from graph.importers.records import MAX_RECORD, RecordError
 
-_PIECE = 1 << 20
+_CHUNK_SIZE = 1 << 20
 _BLANK = " \t\r\n"
 _DECODER = json.JSONDecoder()
-_More = Callable[[int], str]
+_ReadMore = Callable[[int], str]
 """Reads up to the given number of further bytes and returns them as text; empty at the end of the file."""
 
 
@@ -25,56 +25,56 @@ def read_items(path: Path) -> Iterator[object]:
         decoder = codecs.getincrementaldecoder("utf-8-sig")()
         number = 0
 
-        def more(size: int) -> str:
+        def read_more(size: int) -> str:
             """Read the next piece as text; empty at the end of the file."""
             body = stream.read(size)
             try:
                 text = decoder.decode(body, final=not body)
             except UnicodeDecodeError as error:
                 raise RecordError(f"not UTF-8 near item {number + 1}; convert the file to UTF-8") from error
-            return text if text or not body else more(size)  # the piece held only part of a character
+            return text if text or not body else read_more(size)  # the piece held only part of a character
 
-        text = more(_PIECE).lstrip(_BLANK)
+        text = read_more(_CHUNK_SIZE).lstrip(_BLANK)
         if not text.startswith("["):
             raise RecordError("no JSON array: it must begin with [")
-        at = 1
+        position = 1
         while True:
-            text, at, ended = _at_item(text, at, more, first=not number)
+            text, position, ended = _skip_to_item(text, position, read_more, first=not number)
             if ended:
                 return
-            item, text, at = _item(text, at, more, number + 1)
+            item, text, position = _decode_item(text, position, read_more, number + 1)
             number += 1
             yield item
 
 
-def _at_item(text: str, at: int, more: _More, *, first: bool) -> tuple[str, int, bool]:
+def _skip_to_item(text: str, position: int, read_more: _ReadMore, *, first: bool) -> tuple[str, int, bool]:
     """Move to the next item, over blanks and the comma before it. The last value is true if the array ends there."""
-    comma = first
+    seen_comma = first
     while True:
-        while at < len(text) and text[at] in _BLANK:
-            at += 1
-        if at == len(text):
-            text, at = more(_PIECE), 0
+        while position < len(text) and text[position] in _BLANK:
+            position += 1
+        if position == len(text):
+            text, position = read_more(_CHUNK_SIZE), 0
             if not text:
                 raise RecordError("cut off: its array has no end")
-        elif text[at] == "]":
-            return text, at, True
-        elif text[at] == "," and not comma:
-            comma, at = True, at + 1
-        elif comma:
-            return text, at, False
+        elif text[position] == "]":
+            return text, position, True
+        elif text[position] == "," and not seen_comma:
+            seen_comma, position = True, position + 1
+        elif seen_comma:
+            return text, position, False
         else:
             raise RecordError("not JSON: a comma is missing between two items of its array")
 
 
-def _item(text: str, at: int, more: _More, number: int) -> tuple[object, str, int]:
+def _decode_item(text: str, position: int, read_more: _ReadMore, number: int) -> tuple[object, str, int]:
     """Decode the item at a position; returns it with the text and the position behind it.
 
     If the item is incomplete, as much text again is read before the next attempt, so that a long item is decoded few times only.
     """
     while True:
         try:
-            item, end = _DECODER.raw_decode(text, at)
+            item, end = _DECODER.raw_decode(text, position)
             if end < len(text):  # a number may continue beyond the text read so far
                 return item, text, end
             problem = "its array has no end"
@@ -82,10 +82,10 @@ def _item(text: str, at: int, more: _More, number: int) -> tuple[object, str, in
             problem = error.msg
         except RecursionError as error:
             raise RecordError(f"item {number} is nested too deeply: it holds a cycle, or is no such record") from error
-        text, at = text[at:], 0
+        text, position = text[position:], 0
         if len(text) > MAX_RECORD:
             raise RecordError(f"item {number} is not JSON ({problem}), or longer than {MAX_RECORD >> 20} MiB")
-        piece = more(max(_PIECE, len(text)))
-        if not piece:
+        chunk = read_more(max(_CHUNK_SIZE, len(text)))
+        if not chunk:
             raise RecordError(f"item {number} is not JSON ({problem})")
-        text += piece
+        text += chunk

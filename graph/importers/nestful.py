@@ -12,7 +12,15 @@ import orjson
 from pydantic.types import JsonValue
 
 from domain.tool import JsonType, Location, Parameter, ToolDoc, tool_id
-from graph.importers.records import Record, RecordError, Skipped, as_list, as_object, optional_text, text
+from graph.importers.records import (
+    Record,
+    RecordError,
+    SkippedInput,
+    ensure_list,
+    ensure_object,
+    get_optional_text,
+    require_text,
+)
 
 _TYPES: dict[str, JsonType] = {
     "number": "number",
@@ -30,21 +38,21 @@ _PLACES: tuple[tuple[str, Location], ...] = (
     ("body_parameters", "body"),
 )
 _STEP = re.compile(r"([^.\[\]]+)|(\[\d+\])")
-_FIELDS = "{param}"
+_FIELD_PLACEHOLDER = "{param}"
 
 
-def read_tools(path: Path, endpoints: Sequence[object]) -> Iterator[ToolDoc | Skipped]:
+def read_tools(path: Path, endpoints: Sequence[object]) -> Iterator[ToolDoc | SkippedInput]:
     """Yield the endpoints in order. An endpoint that cannot be read is skipped alone."""
     for number, item in enumerate(endpoints, 1):
         try:
-            yield _tool(as_object(item, "the endpoint"))
+            yield _build_tool(ensure_object(item, "the endpoint"))
         except RecordError as error:
-            yield Skipped(str(path), None, f"endpoint {number} of {len(endpoints)}: {error}")
+            yield SkippedInput(str(path), None, f"endpoint {number} of {len(endpoints)}: {error}")
 
 
-def _tool(record: Record) -> ToolDoc:
-    name, host = text(record, "name"), text(record, "host")
-    parameters = tuple(_parameters(record))
+def _build_tool(record: Record) -> ToolDoc:
+    name, host = require_text(record, "name"), require_text(record, "host")
+    parameters = tuple(_iterate_parameters(record))
     route = "".join(f"/{{{one.name}}}" for one in parameters if one.location == "path")
     return ToolDoc(
         id=tool_id(host, host, name),
@@ -52,48 +60,48 @@ def _tool(record: Record) -> ToolDoc:
         toolset=host,
         api=name,
         function=name,
-        method=(optional_text(record, "method") or "GET").upper(),
-        url=_url(host, text(record, "endpoint"), route),
-        description=optional_text(record, "description") or "",
+        method=(get_optional_text(record, "method") or "GET").upper(),
+        url=_build_url(host, require_text(record, "endpoint"), route),
+        description=get_optional_text(record, "description") or "",
         parameters=parameters,
-        response_schema=_response(record),
+        response_schema=_build_response_schema(record),
         source="nestful",
     )
 
 
-def _url(host: str, endpoint: str, route: str) -> str:
+def _build_url(host: str, endpoint: str, route: str) -> str:
     """Build the URL of an endpoint. Path parameters are appended, unless the endpoint has placeholders for them."""
     route = "" if "{" in endpoint else route
     return f"https://{host}{endpoint.rstrip('/') if route else endpoint}{route}"
 
 
-def _parameters(record: Record) -> Iterator[Parameter]:
+def _iterate_parameters(record: Record) -> Iterator[Parameter]:
     for key, location in _PLACES:
-        for name, given in as_object(record.get(key) or {}, repr(key)).items():
-            yield _parameter(name, as_object(given, f"the parameter {name!r}"), location)
+        for name, spec in ensure_object(record.get(key) or {}, repr(key)).items():
+            yield _build_parameter(name, ensure_object(spec, f"the parameter {name!r}"), location)
 
 
-def _parameter(name: str, given: Record, location: Location) -> Parameter:
+def _build_parameter(name: str, spec: Record, location: Location) -> Parameter:
     choices = next(
-        (as_list(given[key], repr(key)) for key in _CHOICES if isinstance(given.get(key), list)), list[object]()
+        (ensure_list(spec[key], repr(key)) for key in _CHOICES if isinstance(spec.get(key), list)), list[object]()
     )
     return Parameter(
         name=name,
-        type=_type(given),
-        description=str(given.get("description") or ""),
-        required=given.get("required") is True or location == "path",
-        default=cast(JsonValue, given.get("default")),
-        example=cast(JsonValue, given.get("example")),
+        type=_read_type(spec),
+        description=str(spec.get("description") or ""),
+        required=spec.get("required") is True or location == "path",
+        default=cast(JsonValue, spec.get("default")),
+        example=cast(JsonValue, spec.get("example")),
         enum=tuple(cast("list[JsonValue]", choices)),
         location=location,
     )
 
 
-def _type(given: Record) -> JsonType:
-    return _TYPES.get(str(given.get("type")).lower(), "string")
+def _read_type(spec: Record) -> JsonType:
+    return _TYPES.get(str(spec.get("type")).lower(), "string")
 
 
-def _response(record: Record) -> str | None:
+def _build_response_schema(record: Record) -> str | None:
     """Build the JSON Schema of the response.
 
     The described fields lie at the path that ``output_parser`` names, such as ``result.data[0].{param}``.
@@ -101,9 +109,9 @@ def _response(record: Record) -> str | None:
     fields = record.get("output_parameters")
     if not isinstance(fields, dict) or not fields:
         return None
-    schema: Record = {"type": "object", "properties": _fields(cast(Record, fields))}
-    place = (optional_text(record, "output_parser") or "").removesuffix(_FIELDS).rstrip(".")
-    for name, index in reversed(_STEP.findall(place)[1:]):  # the first step is the response itself
+    schema: Record = {"type": "object", "properties": _build_field_schemas(cast(Record, fields))}
+    parser_path = (get_optional_text(record, "output_parser") or "").removesuffix(_FIELD_PLACEHOLDER).rstrip(".")
+    for name, index in reversed(_STEP.findall(parser_path)[1:]):  # the first step is the response itself
         if index:
             schema = {"type": "array", "items": schema}
         elif name != "{}":
@@ -111,17 +119,17 @@ def _response(record: Record) -> str | None:
     return orjson.dumps(schema).decode()
 
 
-def _fields(given: Record) -> Record:
-    return {name: _field(cast(Record, field)) for name, field in given.items() if isinstance(field, dict)}
+def _build_field_schemas(fields: Record) -> Record:
+    return {name: _build_field_schema(cast(Record, field)) for name, field in fields.items() if isinstance(field, dict)}
 
 
-def _field(given: Record) -> Record:
+def _build_field_schema(spec: Record) -> Record:
     """Build a field's schema: its type in lower case, its description, and its own fields or items."""
-    schema: Record = {"type": _type(given)}
-    if given.get("description"):
-        schema["description"] = str(given["description"])
-    if isinstance(inner := given.get("properties"), dict):
-        schema["properties"] = _fields(cast(Record, inner))
-    if isinstance(items := given.get("items"), dict):
-        schema["items"] = _field(cast(Record, items))
+    schema: Record = {"type": _read_type(spec)}
+    if spec.get("description"):
+        schema["description"] = str(spec["description"])
+    if isinstance(inner := spec.get("properties"), dict):
+        schema["properties"] = _build_field_schemas(cast(Record, inner))
+    if isinstance(items := spec.get("items"), dict):
+        schema["items"] = _build_field_schema(cast(Record, items))
     return schema

@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 from domain.tool import BodyType, Parameter, Style
-from graph.importers.openapi_nodes import Schema, first_example, items, mapping, type_of
-from graph.importers.openapi_parameters import line, parameter
-from graph.importers.openapi_schema import DanglingReferenceError, Schemas, UnsupportedError
+from graph.importers.openapi_nodes import Schema, find_example, find_type, to_list, to_mapping
+from graph.importers.openapi_parameters import build_parameter, to_single_line
+from graph.importers.openapi_schema import DanglingReferenceError, SchemaResolver, UnsupportedError
 
 MAX_FIELDS = 300
 ADDITIONAL_FIELDS = "additional_fields"
-_USUAL = {
+_USUAL_MEDIA = {
     "json": "application/json",
     "form": "application/x-www-form-urlencoded",
     "multipart": "multipart/form-data",
@@ -29,7 +29,7 @@ _TEXT = re.compile(
 _LINES = re.compile(r"application/(x-)?(ndjson|jsonl|jsonlines)")
 _JSON_PATCH = "application/json-patch+json"
 _MERGE_PATCHES = ("application/merge-patch+json", "application/strategic-merge-patch+json")
-_OPERATIONS: Schema = {
+_JSON_PATCH_SCHEMA: Schema = {
     "type": "array",
     "description": "Operations of a JSON Patch (RFC 6902), applied in their order.",
     "items": {
@@ -46,7 +46,7 @@ _OPERATIONS: Schema = {
 
 
 @dataclass(frozen=True, slots=True)
-class Body:
+class RequestBody:
     """Request body of an operation."""
 
     type: BodyType = "json"
@@ -56,7 +56,9 @@ class Body:
     parameters: tuple[Parameter, ...] = ()
 
 
-def body_of(schemas: Schemas, operation: Schema, method: str, left_out: Callable[[str], None]) -> Body:
+def build_body(
+    schemas: SchemaResolver, operation: Schema, method: str, report_omitted: Callable[[str], None]
+) -> RequestBody:
     """Build the body of an operation, in the first of JSON, form, multipart, text and binary that it offers.
 
     Each field of an object is one parameter, except fields that are only read. A list, a free object, alternatives, a text or a
@@ -67,47 +69,49 @@ def body_of(schemas: Schemas, operation: Schema, method: str, left_out: Callable
         DanglingReferenceError: a reference leads nowhere.
     """
     body = schemas.follow(operation.get("requestBody"))
-    content = mapping(body.get("content"))
+    content = to_mapping(body.get("content"))
     required = body.get("required") is True
     # By OpenAPI a body is optional if the document does not say, but no operation that writes a whole file or text is meant without one.
-    silent = "required" not in body and method.lower() in _WRITES
+    unstated = "required" not in body and method.lower() in _WRITES
     if not content and not required:
-        return Body()
+        return RequestBody()
     try:
-        form, media = _choose(schemas, content)
-        return _Reading(schemas, form, media, mapping(content[media]), body, required=required, silent=silent).read()
+        form, media = _choose_form(schemas, content)
+        return _BodyReader(
+            schemas, form, media, to_mapping(content[media]), body, required=required, unstated=unstated
+        ).read()
     except DanglingReferenceError:
         raise
     except UnsupportedError as error:
-        if required or silent:
+        if required or unstated:
             raise
-        left_out(str(error))
-        return Body()
+        report_omitted(str(error))
+        return RequestBody()
 
 
-def _choose(schemas: Schemas, content: Schema) -> tuple[BodyType, str]:
+def _choose_form(schemas: SchemaResolver, content: Schema) -> tuple[BodyType, str]:
     """Return the form of the body, and the media type that it is sent as."""
     ranked: list[tuple[int, int, int, str, BodyType]] = []
     for number, (media, holder) in enumerate(content.items()):
-        schema = schemas.merged(mapping(holder).get("schema"))
-        form = _find_form(_plain(media), schema)
+        schema = schemas.merge_all_of(to_mapping(holder).get("schema"))
+        form = _find_form(_strip_media_parameters(media), schema)
         if form is not None:
-            rank = _rank_json(_plain(media), schema) if form == "json" else 0
-            ranked.append((list(_USUAL).index(form), rank, number, media, form))
+            rank = _rank_json(_strip_media_parameters(media), schema) if form == "json" else 0
+            ranked.append((list(_USUAL_MEDIA).index(form), rank, number, media, form))
     if not ranked:
-        found = ", ".join(content)[:200]
-        what = f"of the type {found}, which is no media type" if found else "whose media type is not given"
+        media_types = ", ".join(content)[:200]
+        what = f"of the type {media_types}, which is no media type" if media_types else "whose media type is not given"
         raise UnsupportedError(f"it has a body {what}; write one under 'content', application/json say")
     *_, media, form = min(ranked)
     return form, media
 
 
-def _plain(media: str) -> str:
+def _strip_media_parameters(media: str) -> str:
     return media.partition(";")[0].strip().lower()
 
 
 def _find_form(plain: str, schema: Schema) -> BodyType | None:
-    if plain == _USUAL["form"]:
+    if plain == _USUAL_MEDIA["form"]:
         return "form"
     if plain.startswith("multipart/"):
         return "multipart"
@@ -125,7 +129,7 @@ def _rank_json(plain: str, schema: Schema) -> int:
     if plain == "application/json":
         return 0
     if plain in _MERGE_PATCHES:
-        fits = type_of(schema) == "object" or not ({"type", "items"} & schema.keys())
+        fits = find_type(schema) == "object" or not ({"type", "items"} & schema.keys())
         return 2 + _MERGE_PATCHES.index(plain) if fits else 5
     if plain == _JSON_PATCH:
         return 4
@@ -137,201 +141,215 @@ def _is_file(schema: Schema) -> bool:
 
     In OpenAPI 3.0 its format says so, in 3.1 a media type without an encoding (OpenAPI 3.1, 4.8.14).
     """
-    if type_of(schema) != "string":
+    if find_type(schema) != "string":
         return False
     return schema.get("format") == "binary" or ("contentMediaType" in schema and "contentEncoding" not in schema)
 
 
 @dataclass(frozen=True, slots=True)
-class _Reading:
+class _BodyReader:
     """Reader of one body in the chosen form."""
 
-    schemas: Schemas
+    schemas: SchemaResolver
     form: BodyType
     media: str
     holder: Schema
     body: Schema
     required: bool
-    silent: bool
+    unstated: bool
     """The document does not say whether the body is required, and the method usually writes."""
 
-    def read(self) -> Body:
-        given = self.holder.get("schema")
-        schema = self.schemas.merged(given)
+    def read(self) -> RequestBody:
+        raw_schema = self.holder.get("schema")
+        schema = self.schemas.merge_all_of(raw_schema)
         if self.form in ("text", "binary"):
-            made = (self._read_text(schema),)
-        elif self.form == "json" and _plain(self.media) == _JSON_PATCH:
-            made = (self._read_whole(given if type_of(schema) == "array" else _OPERATIONS),)
+            parameters = (self._read_text(schema),)
+        elif self.form == "json" and _strip_media_parameters(self.media) == _JSON_PATCH:
+            parameters = (self._read_whole(raw_schema if find_type(schema) == "array" else _JSON_PATCH_SCHEMA),)
         elif self._has_fields(schema):
-            made = tuple(self._read_fields(schema))
+            parameters = tuple(self._read_fields(schema))
         else:
-            made = (self._read_whole(given) if self.form == "json" else self._read_form(given, schema),)
-        needed = self.required or (self.silent and any(one.format == "binary" for one in made))
-        return Body(self.form, self._media(), needed, made)
+            parameters = (self._read_whole(raw_schema) if self.form == "json" else self._read_form(raw_schema, schema),)
+        required = self.required or (self.unstated and any(one.format == "binary" for one in parameters))
+        return RequestBody(self.form, self._get_media_type(), required, parameters)
 
-    def _media(self) -> str:
-        plain = _plain(self.media)
+    def _get_media_type(self) -> str:
+        plain = _strip_media_parameters(self.media)
         # For a file a range says which types are accepted; any other body is sent as the usual type.
-        usual = plain == _USUAL[self.form] or ("*" in plain and self.form != "binary")
+        usual = plain == _USUAL_MEDIA[self.form] or ("*" in plain and self.form != "binary")
         return "" if usual else plain
 
     def _has_fields(self, schema: Schema) -> bool:
-        fields = mapping(schema.get("properties"))
+        fields = to_mapping(schema.get("properties"))
         if self.form == "json":
-            variants = (*items(schema.get("anyOf")), *items(schema.get("oneOf")))
+            variants = (*to_list(schema.get("anyOf")), *to_list(schema.get("oneOf")))
             alternatives = [one for one in variants if self.schemas.follow(one).get("type") != "null"]
-            if alternatives or type_of(schema) != "object":
+            if alternatives or find_type(schema) != "object":
                 return False
         if len(fields) > MAX_FIELDS:
             raise UnsupportedError(f"its body has {len(fields)} fields, more than {MAX_FIELDS}")
         return bool(fields)
 
-    def _read_whole(self, given: object) -> Parameter:
-        whole = self._read_body({} if given is None else given, required=self.required)
-        return whole.model_copy(update={"whole_body": True})
+    def _read_whole(self, raw_schema: object) -> Parameter:
+        body = self._read_body({} if raw_schema is None else raw_schema, required=self.required)
+        return body.model_copy(update={"whole_body": True})
 
     def _read_text(self, schema: Schema) -> Parameter:
         """Return the body as one value: a file, or a text in a notation that the caller writes."""
-        plain = _plain(self.media)
-        written = type_of(schema) == "string" or (_LINES.fullmatch(plain) and type_of(schema) == "array")
-        given: object = {"type": "string", "description": schema.get("description")}
+        plain = _strip_media_parameters(self.media)
+        sent_as_declared = find_type(schema) == "string" or (_LINES.fullmatch(plain) and find_type(schema) == "array")
+        raw_schema: object = {"type": "string", "description": schema.get("description")}
         if self.form == "binary":
-            given = {"type": "string", "format": "binary", "description": schema.get("description")}
-        elif written:
-            given = self.holder.get("schema")
-        whole = self._read_body(given, required=self.required or self.silent)
-        told = "" if written or self.form == "binary" else _describe_text(plain, schema)
-        return whole.model_copy(update={"whole_body": True, "description": f"{whole.description} {told}".strip()})
+            raw_schema = {"type": "string", "format": "binary", "description": schema.get("description")}
+        elif sent_as_declared:
+            raw_schema = self.holder.get("schema")
+        body = self._read_body(raw_schema, required=self.required or self.unstated)
+        note = "" if sent_as_declared or self.form == "binary" else _describe_text(plain, schema)
+        return body.model_copy(update={"whole_body": True, "description": f"{body.description} {note}".strip()})
 
-    def _read_body(self, given: object, *, required: bool) -> Parameter:
+    def _read_body(self, raw_schema: object, *, required: bool) -> Parameter:
         holder = {**self.holder, **self.body}
-        return parameter(self.schemas, "body", holder, given, required=required, location="body")
+        return build_parameter(self.schemas, "body", holder, raw_schema, required=required, location="body")
 
-    def _read_form(self, given: object, schema: Schema) -> Parameter:
+    def _read_form(self, raw_schema: object, schema: Schema) -> Parameter:
         """Return a form whose fields the document does not name, as an object whose entries are the fields.
 
         If the document declares a list, each field may hold the list or one of its items.
         """
-        item = items_of(schema)
-        more = schema.get("additionalProperties", {}) if item is None else {"anyOf": [given, item]}
-        whole = self._read_body({"type": "object", "additionalProperties": more}, required=self.required)
-        text = whole.description or "The fields of the form by their names, which its document does not tell."
-        read = whole.model_copy(update={"spread": True, "description": text})
-        read = self._as_part(read, mapping(more) if item is None else schema, {}) if self.form == "multipart" else read
-        return read.model_copy(update={"required": True}) if self.silent and read.format == "binary" else read
+        item = get_item_schema(schema)
+        field_schema = schema.get("additionalProperties", {}) if item is None else {"anyOf": [raw_schema, item]}
+        body = self._read_body({"type": "object", "additionalProperties": field_schema}, required=self.required)
+        text = body.description or "The fields of the form by their names, which its document does not tell."
+        form_parameter = body.model_copy(update={"spread": True, "description": text})
+        form_parameter = (
+            self._to_part(form_parameter, to_mapping(field_schema) if item is None else schema, {})
+            if self.form == "multipart"
+            else form_parameter
+        )
+        return (
+            form_parameter.model_copy(update={"required": True})
+            if self.unstated and form_parameter.format == "binary"
+            else form_parameter
+        )
 
     def _read_fields(self, schema: Schema) -> Iterator[Parameter]:
-        fields = mapping(schema.get("properties"))
-        needed = {name for name in items(schema.get("required")) if isinstance(name, str)}
-        sent = {
+        fields = to_mapping(schema.get("properties"))
+        required_names = {name for name in to_list(schema.get("required")) if isinstance(name, str)}
+        sendable = {
             name: given
             for name, given in fields.items()
             if name and self.schemas.follow(given).get("readOnly") is not True
         }
-        made = [self._read_field(name, given) for name, given in sent.items()]
+        parameters = [self._read_field(name, given) for name, given in sendable.items()]
         # Required fields must be given only if the body must be; that of an upload must, whether or not the document says so.
-        asked = self.required or (self.silent and any(one.format == "binary" for one in made))
-        alone = len(made) == 1 and made[0].format == "binary"
-        for one in made:
-            yield one.model_copy(update={"required": asked and (alone or one.name in needed)})
+        enforces_required = self.required or (self.unstated and any(one.format == "binary" for one in parameters))
+        is_single_file = len(parameters) == 1 and parameters[0].format == "binary"
+        for one in parameters:
+            yield one.model_copy(
+                update={"required": enforces_required and (is_single_file or one.name in required_names)}
+            )
         if schema.get("additionalProperties") is False:
             return
         yield from self._read_exemplified(schema, fields)
         if "additionalProperties" in schema:
-            yield self._read_further(fields, schema["additionalProperties"])
+            yield self._read_additional(fields, schema["additionalProperties"])
 
-    def _read_field(self, name: str, given: object) -> Parameter:
-        field = self.schemas.follow(given)
-        examples = mapping(self.holder.get("example"))
-        encoding = mapping(mapping(self.holder.get("encoding")).get(name))
-        style, explode = _style(encoding, field, self.form)
-        described = {"example": examples[name], **field} if name in examples else field
-        read = parameter(
-            self.schemas, name, described, given, required=False, location="body", style=style, explode=explode
+    def _read_field(self, name: str, raw_schema: object) -> Parameter:
+        field = self.schemas.follow(raw_schema)
+        examples = to_mapping(self.holder.get("example"))
+        encoding = to_mapping(to_mapping(self.holder.get("encoding")).get(name))
+        style, explode = _choose_style(encoding, field, self.form)
+        holder = {"example": examples[name], **field} if name in examples else field
+        field_parameter = build_parameter(
+            self.schemas, name, holder, raw_schema, required=False, location="body", style=style, explode=explode
         )
         if self.form == "multipart":
-            return self._as_part(read, field, encoding)
+            return self._to_part(field_parameter, field, encoding)
         reserved = self.form == "form" and encoding.get("allowReserved") is True
-        return read.model_copy(update={"allow_reserved": True}) if reserved else read
+        return field_parameter.model_copy(update={"allow_reserved": True}) if reserved else field_parameter
 
     def _read_exemplified(self, schema: Schema, fields: Schema) -> Iterator[Parameter]:
         """Yield the fields that examples of the body have and its (open) schema lacks."""
-        named = mapping(self.holder.get("examples")).values()
+        named_examples = to_mapping(self.holder.get("examples")).values()
         examples = [
             self.holder.get("example"),
-            *(self.schemas.follow(one).get("value") for one in named),
-            first_example(schema),
+            *(self.schemas.follow(one).get("value") for one in named_examples),
+            find_example(schema),
         ]
-        known = {name.casefold() for name in fields}
-        for name, value in (pair for example in examples for pair in mapping(example).items()):
-            if name and name.casefold() not in known and len(known) < MAX_FIELDS:
-                known.add(name.casefold())
+        known_names = {name.casefold() for name in fields}
+        for name, value in (pair for example in examples for pair in to_mapping(example).items()):
+            if name and name.casefold() not in known_names and len(known_names) < MAX_FIELDS:
+                known_names.add(name.casefold())
                 holder = {"description": "Known by an example only.", "example": value}
-                read = parameter(self.schemas, name, holder, {}, required=False, location="body")
-                yield self._as_part(read, {}, {}) if self.form == "multipart" else read
+                field_parameter = build_parameter(self.schemas, name, holder, {}, required=False, location="body")
+                yield self._to_part(field_parameter, {}, {}) if self.form == "multipart" else field_parameter
 
-    def _read_further(self, fields: Schema, more: object) -> Parameter:
+    def _read_additional(self, fields: Schema, additional: object) -> Parameter:
         """Build the object parameter whose entries are sent beside the named fields."""
         name = ADDITIONAL_FIELDS
         while name in fields:
             name = f"further_{name}"
-        schema: Schema = {"type": "object", "additionalProperties": more}
+        schema: Schema = {"type": "object", "additionalProperties": additional}
         described = {
-            "description": line(mapping(more).get("description"))
+            "description": to_single_line(to_mapping(additional).get("description"))
             or "Further fields by their names, sent beside the others."
         }
-        read = parameter(self.schemas, name, described, schema, required=False, location="body")
-        read = read.model_copy(update={"spread": True})
-        return self._as_part(read, mapping(more), {}) if self.form == "multipart" else read
+        further_parameter = build_parameter(self.schemas, name, described, schema, required=False, location="body")
+        further_parameter = further_parameter.model_copy(update={"spread": True})
+        return (
+            self._to_part(further_parameter, to_mapping(additional), {})
+            if self.form == "multipart"
+            else further_parameter
+        )
 
-    def _as_part(self, read: Parameter, field: Schema, encoding: Schema) -> Parameter:
+    def _to_part(self, field_parameter: Parameter, field: Schema, encoding: Schema) -> Parameter:
         """Return a field as a part of a multipart body: as a file or not, and with its media type."""
         schema = self._find_content(field)
-        said = encoding.get("contentType")
-        media = said.partition(",")[0].strip() if isinstance(said, str) else ""
-        update: Schema = {"content_type": media or line(schema.get("contentMediaType"))[:200]}
+        content_types = encoding.get("contentType")
+        media = content_types.partition(",")[0].strip() if isinstance(content_types, str) else ""
+        update: Schema = {"content_type": media or to_single_line(schema.get("contentMediaType"))[:200]}
         if _is_file(schema):
             update["format"] = "binary"
-        elif schema.get("contentEncoding") == "base64" and type_of(schema) == "string":
+        elif schema.get("contentEncoding") == "base64" and find_type(schema) == "string":
             update["format"] = "base64"
-        return read.model_copy(update=update)
+        return field_parameter.model_copy(update=update)
 
     def _find_content(self, field: Schema) -> Schema:
         """Return the schema of one part, without the list or the null around it."""
-        schema = self.schemas.merged(field)
+        schema = self.schemas.merge_all_of(field)
         for _ in range(3):
-            variants = (*items(schema.get("anyOf")), *items(schema.get("oneOf")))
-            inner = [one for one in map(self.schemas.merged, variants) if one.get("type") != "null"]
+            variants = (*to_list(schema.get("anyOf")), *to_list(schema.get("oneOf")))
+            inner = [one for one in map(self.schemas.merge_all_of, variants) if one.get("type") != "null"]
             if inner and "type" not in schema:
                 schema = inner[0]
-            elif (item := items_of(schema)) is not None:
-                schema = self.schemas.merged(item)
+            elif (item := get_item_schema(schema)) is not None:
+                schema = self.schemas.merge_all_of(item)
             else:
                 break
         return schema
 
 
-def items_of(schema: Schema) -> object | None:
+def get_item_schema(schema: Schema) -> object | None:
     """Return the schema of a list's items; None if the schema is not a list."""
-    return cast(object, schema.get("items") or {}) if type_of(schema) == "array" else None
+    return cast(object, schema.get("items") or {}) if find_type(schema) == "array" else None
 
 
 def _describe_text(plain: str, schema: Schema) -> str:
-    names = ", ".join(sorted(mapping(schema.get("properties"))))[:300]
+    names = ", ".join(sorted(to_mapping(schema.get("properties"))))[:300]
     if plain.endswith("xml"):
-        root = line(mapping(schema.get("xml")).get("name"))[:100]
+        root = to_single_line(to_mapping(schema.get("xml")).get("name"))[:100]
         inside = f" with the elements {names}" if names else ""
         return f"Sent as it is: XML{f', root element {root}' if root else ''}{inside}."
     return f"Sent as it is, as {plain}{f', of the fields {names}' if names else ''}."
 
 
-def _style(encoding: Schema, field: Schema, form: BodyType) -> tuple[Style | None, bool | None]:
+def _choose_style(encoding: Schema, field: Schema, form: BodyType) -> tuple[Style | None, bool | None]:
     """Return how a field of a form is written: as its encoding says; by default lists are repeated, objects are JSON."""
-    said: Any = encoding.get("style")
-    if said in ("form", "spaceDelimited", "pipeDelimited", "deepObject"):
-        return cast(Style, said), encoding.get("explode", said == "form") is True
+    style: Any = encoding.get("style")
+    if style in ("form", "spaceDelimited", "pipeDelimited", "deepObject"):
+        return cast(Style, style), encoding.get("explode", style == "form") is True
     if form != "form":
         return None, None
-    if type_of(field) == "object" or "json" in str(encoding.get("contentType")):
+    if find_type(field) == "object" or "json" in str(encoding.get("contentType")):
         return "json", None
     return "form", encoding.get("explode", True) is True

@@ -8,7 +8,7 @@ from typing import Any
 import orjson
 
 from domain.errors import BrokenInputError
-from graph.importers.openapi_nodes import Schema, build_object, mapping
+from graph.importers.openapi_nodes import Schema, build_object, to_mapping
 from graph.importers.yaml_events import YamlError, read_yaml
 
 MAX_BYTES = 64 * 1024 * 1024
@@ -31,31 +31,37 @@ def read_document(path: Path) -> Schema:
             content = stream.readall()
     except OSError as error:
         raise BrokenInputError(f"cannot be read: {error.strerror}", file=str(path)) from error
-    return as_openapi(_parsed(content, path), path)
+    return to_openapi(_parse_content(content, path), path)
 
 
-def as_openapi(document: Schema, path: Path) -> Schema:
+def to_openapi(document: Schema, path: Path) -> Schema:
     """Return a parsed document in the form of OpenAPI 3. Raises ``BrokenInputError`` if it is neither OpenAPI nor Swagger."""
     version: object = document.get("openapi")
     if re.fullmatch(r"3(\..*)?", str(version).strip()):  # YAML reads 3.0 as a number
         return document
     swagger = document.get("swagger")
     if swagger in ("2.0", 2.0, 2):
-        from graph.importers.swagger import as_openapi_3  # few documents need it
+        from graph.importers.swagger import convert_to_openapi_3  # few documents need it
 
-        return as_openapi_3(document)
-    told = version or swagger
-    found = f"version {str(told)[:40]}" if told else "it names no version" if document else "no JSON object"
+        return convert_to_openapi_3(document)
+    named_version = version or swagger
+    version_note = (
+        f"version {str(named_version)[:40]}"
+        if named_version
+        else "it names no version"
+        if document
+        else "no JSON object"
+    )
     raise BrokenInputError(
-        f"is no OpenAPI 3 or Swagger 2.0 document ({found}); convert it to OpenAPI 3", file=str(path)
+        f"is no OpenAPI 3 or Swagger 2.0 document ({version_note}); convert it to OpenAPI 3", file=str(path)
     )
 
 
-def _parsed(content: bytes, path: Path) -> Schema:
+def _parse_content(content: bytes, path: Path) -> Schema:
     try:
         if path.suffix in (".yaml", ".yml"):
-            return mapping(read_yaml(content))
-        return mapping(read_json(content.removeprefix(b"\xef\xbb\xbf")))
+            return to_mapping(read_yaml(content))
+        return to_mapping(read_json(content.removeprefix(b"\xef\xbb\xbf")))
     except YamlError as error:
         raise BrokenInputError(f"is not YAML that can be read: {error}", file=str(path)) from error
     except orjson.JSONDecodeError as error:
@@ -69,10 +75,10 @@ def read_json(content: bytes) -> Any:
         orjson.JSONDecodeError: it is not JSON.
     """
     orjson.loads(content)  # first: its errors are clearer, and it takes a twentieth of the time
-    return join_paths(content)
+    return load_joining_paths(content)
 
 
-def join_paths(content: bytes) -> Any:
+def load_joining_paths(content: bytes) -> Any:
     """Parse JSON that is known to be valid, as :func:`read_json` does."""
     try:
         return json.loads(content, object_pairs_hook=build_object)

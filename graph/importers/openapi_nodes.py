@@ -32,94 +32,96 @@ _BOUNDS = (
 
 _MAY_CONTRADICT = frozenset({"enum", "const", "example", "examples", *(name for pair in _BOUNDS for name in pair)})
 
-_NOTES = frozenset({"title", "description", "nullable", "deprecated", "readOnly", "writeOnly", "xml", "externalDocs", "$schema", "$id", "$comment"})  # fmt: skip
+_ANNOTATIONS = frozenset({"title", "description", "nullable", "deprecated", "readOnly", "writeOnly", "xml", "externalDocs", "$schema", "$id", "$comment"})  # fmt: skip
 """Keywords that do not restrict the value."""
 
 
-class _KeysGivenTwice(dict[str, Any]):
+class _ObjectWithDuplicateKeys(dict[str, Any]):
     """JSON object whose text has some keys twice. The last value of each is used, as parsers do."""
 
-    def __init__(self, members: Schema, twice: Iterable[str]) -> None:
+    def __init__(self, members: Schema, duplicates: Iterable[str]) -> None:
         super().__init__(members)
-        self.keys_twice = tuple(twice)
+        self.duplicate_keys = tuple(duplicates)
 
 
 def build_object(pairs: Iterable[tuple[str, Any]]) -> Schema:
     """Build a JSON object from its members in order.
 
     A path (``/users``) given twice becomes one with the operations of both. Other duplicate keys are remembered for
-    :func:`given_twice`.
+    :func:`get_duplicate_keys`.
     """
     members = list(pairs)
     built: Schema = dict(members)
     if len(built) == len(members):
         return built
-    seen: Schema = {}
-    twice: dict[str, None] = {}
+    merged: Schema = {}
+    duplicates: dict[str, None] = {}
     for key, value in members:
-        if key in seen and key.startswith("/") and isinstance(value, dict) and isinstance(seen[key], dict):
-            seen[key] = build_object([*cast(Schema, seen[key]).items(), *cast(Schema, value).items()])
+        if key in merged and key.startswith("/") and isinstance(value, dict) and isinstance(merged[key], dict):
+            merged[key] = build_object([*cast(Schema, merged[key]).items(), *cast(Schema, value).items()])
             continue
-        if key in seen:
-            twice[key] = None
-        seen[key] = value
-    return _KeysGivenTwice(seen, twice)
+        if key in merged:
+            duplicates[key] = None
+        merged[key] = value
+    return _ObjectWithDuplicateKeys(merged, duplicates)
 
 
-def remember_given_twice(made: Schema, source: Schema) -> Schema:
+def copy_duplicate_keys(derived: Schema, source: Schema) -> Schema:
     """Return an object derived from another with the other's record of duplicate keys."""
-    twice = given_twice(source)
-    return _KeysGivenTwice(made, twice) if twice else made
+    duplicates = get_duplicate_keys(source)
+    return _ObjectWithDuplicateKeys(derived, duplicates) if duplicates else derived
 
 
-def given_twice(value: Schema) -> tuple[str, ...]:
+def get_duplicate_keys(value: Schema) -> tuple[str, ...]:
     """Return the keys that the text of a JSON object has twice, except paths; empty for objects that were not parsed."""
-    return value.keys_twice if isinstance(value, _KeysGivenTwice) else ()
+    return value.duplicate_keys if isinstance(value, _ObjectWithDuplicateKeys) else ()
 
 
-def mapping(value: object) -> Schema:
+def to_mapping(value: object) -> Schema:
     """Return a value if it is a JSON object, else an empty one: documents in the wild put anything anywhere."""
     return cast(Schema, value) if isinstance(value, dict) else {}
 
 
-def items(value: object) -> list[Any]:
+def to_list(value: object) -> list[Any]:
     """Return a value if it is a JSON array, else an empty one."""
     return cast(list[Any], value) if isinstance(value, list) else []
 
 
-def type_of(schema: Schema) -> ParameterType:
+def find_type(schema: Schema) -> ParameterType:
     """Return the JSON type of a schema: the first that is not null, or ``any`` if nothing indicates one.
 
     Without ``type`` the other keywords decide, or the allowed values, if all are of one type.
     """
-    names = _type_names(schema)
+    names = _list_types(schema)
     if names:
         return _TYPES.get(names[0], "string")
     for keyword, kind in _KEYWORDS.items():
         if keyword in schema:
             return kind
-    if isinstance(named := schema.get("format"), str):
-        return _NUMBER_FORMATS.get(named, "string")
-    values: list[Any] = [schema["const"]] if "const" in schema else items(schema.get("enum"))
-    kinds: set[ParameterType] = {_kind_of(value) for value in values if value is not None}
+    if isinstance(format_name := schema.get("format"), str):
+        return _NUMBER_FORMATS.get(format_name, "string")
+    values: list[Any] = [schema["const"]] if "const" in schema else to_list(schema.get("enum"))
+    kinds: set[ParameterType] = {_classify_value(value) for value in values if value is not None}
     if kinds == {"integer", "number"}:
         return "number"
     return kinds.pop() if len(kinds) == 1 else "any"
 
 
-def _type_names(schema: Schema) -> list[str]:
+def _list_types(schema: Schema) -> list[str]:
     """List the types that a schema allows, except null."""
-    said = schema.get("type")
+    declared = schema.get("type")
     return [
-        name for name in ([said] if isinstance(said, str) else items(said)) if isinstance(name, str) and name != "null"
+        name
+        for name in ([declared] if isinstance(declared, str) else to_list(declared))
+        if isinstance(name, str) and name != "null"
     ]
 
 
-def _kind_of(value: object) -> JsonType:
+def _classify_value(value: object) -> JsonType:
     return _KINDS.get(type(value), "string")
 
 
-def without_contradictions(schema: Schema) -> Schema:
+def drop_contradictions(schema: Schema) -> Schema:
     """Return a schema without keywords that exclude each other or its own examples.
 
     If allowed values contradict the type, the author meant the values: ``true`` under ``type: string`` is a text that YAML read as a
@@ -127,51 +129,51 @@ def without_contradictions(schema: Schema) -> Schema:
     """
     if schema.keys().isdisjoint(_MAY_CONTRADICT):
         return schema
-    examples = [one for one in _all_examples(schema) if one is not None]
+    examples = [one for one in _list_examples(schema) if one is not None]
     excluded = {
         name
         for lower, upper in _BOUNDS
         for name in (lower, upper)
-        if _cross(schema.get(lower), schema.get(upper))
-        or (name in schema and any(_breaks(name, schema[name], example) for example in examples))
+        if _are_crossed(schema.get(lower), schema.get(upper))
+        or (name in schema and any(_violates_bound(name, schema[name], example) for example in examples))
     }
     if excluded:
         schema = {key: part for key, part in schema.items() if key not in excluded}
     keyword = "const" if "const" in schema else "enum"
-    values: list[Any] = [schema["const"]] if keyword == "const" else items(schema.get("enum"))
+    values: list[Any] = [schema["const"]] if keyword == "const" else to_list(schema.get("enum"))
     if values and "format" in schema:  # the values are more exact: ``now`` for a date-time
         schema = {key: part for key, part in schema.items() if key != "format"}
-    kinds = [name for name in _type_names(schema) if name in _TYPES and name != "any"]
+    kinds = [name for name in _list_types(schema) if name in _TYPES and name != "any"]
     if not kinds:
         return schema
-    if any(value is not None and not _is_of(value, kinds) for value in values):
-        return _with_values(schema, keyword, values, kinds)
-    further = {_kind_of(one): None for one in examples if not values and not _can_be_read_as(one, kinds)}
+    if any(value is not None and not _is_of_type(value, kinds) for value in values):
+        return _apply_values(schema, keyword, values, kinds)
+    further = {_classify_value(one): None for one in examples if not values and not _can_be_read_as(one, kinds)}
     return (
-        {**schema, "type": [*kinds, *further, *(["null"] if "null" in items(schema["type"]) else [])]}
+        {**schema, "type": [*kinds, *further, *(["null"] if "null" in to_list(schema["type"]) else [])]}
         if further
         else schema
     )
 
 
 def contradicts(schema: Schema, example: object) -> bool:
-    """Return whether an example is no value of the schema as :func:`without_contradictions` sees it."""
+    """Return whether an example is no value of the schema as :func:`drop_contradictions` sees it."""
     exemplified = {**schema, "example": example}
-    return without_contradictions(exemplified) != exemplified
+    return drop_contradictions(exemplified) != exemplified
 
 
-def _all_examples(schema: Schema) -> list[Any]:
+def _list_examples(schema: Schema) -> list[Any]:
     """List the values that a schema gives as its own examples."""
-    return [*([schema["example"]] if "example" in schema else []), *items(schema.get("examples"))]
+    return [*([schema["example"]] if "example" in schema else []), *to_list(schema.get("examples"))]
 
 
-def _breaks(bound: str, limit: object, value: Any) -> bool:
+def _violates_bound(bound: str, limit: object, value: Any) -> bool:
     """Return whether a value violates a bound that applies to values of its type."""
     if not isinstance(limit, (int, float)):
         return False
     measured: object = value
     if bound not in ("minimum", "maximum"):
-        measured = len(value) if _kind_of(value) == _KEYWORDS[bound] else None
+        measured = len(value) if _classify_value(value) == _KEYWORDS[bound] else None
     if not isinstance(measured, (int, float)) or isinstance(measured, bool):
         return False
     return measured < limit if bound.startswith("min") else measured > limit
@@ -179,7 +181,7 @@ def _breaks(bound: str, limit: object, value: Any) -> bool:
 
 def _can_be_read_as(value: object, kinds: list[str]) -> bool:
     """Return whether an example is of one of the types, or a text of it: documents also write numbers and objects as text."""
-    if _is_of(value, kinds) or ("string" in kinds and isinstance(value, (bool, int, float))):
+    if _is_of_type(value, kinds) or ("string" in kinds and isinstance(value, (bool, int, float))):
         return True
     if "array" in kinds and not isinstance(value, dict):
         return True  # one item, or several with commas
@@ -191,31 +193,35 @@ def _can_be_read_as(value: object, kinds: list[str]) -> bool:
     return ("boolean" in kinds and text.lower() in ("true", "false")) or ("object" in kinds and text[:1] in ("{", ""))
 
 
-def _cross(lower: object, upper: object) -> bool:
+def _are_crossed(lower: object, upper: object) -> bool:
     return isinstance(lower, (int, float)) and isinstance(upper, (int, float)) and lower > upper
 
 
-def _with_values(schema: Schema, keyword: str, values: list[Any], kinds: list[str]) -> Schema:
+def _apply_values(schema: Schema, keyword: str, values: list[Any], kinds: list[str]) -> Schema:
     """Return the schema with its allowed values converted to its types, or moved to its items, or else without its type."""
     if "array" in kinds and not any(isinstance(value, list) for value in values):
-        part = mapping(schema.get("items"))
+        part = to_mapping(schema.get("items"))
         others = {key: one for key, one in schema.items() if key != keyword}
         return {**others, "items": part if "enum" in part or "const" in part else {**part, "enum": values}}
-    read: list[Any] = [value if value is None or _is_of(value, kinds) else _read_as(value, kinds) for value in values]
-    found: list[Any] = [value for value, given in zip(read, values, strict=True) if value is not None or given is None]
-    if all(value is None for value in found):
+    parsed: list[Any] = [
+        value if value is None or _is_of_type(value, kinds) else _convert_value(value, kinds) for value in values
+    ]
+    converted: list[Any] = [
+        value for value, given in zip(parsed, values, strict=True) if value is not None or given is None
+    ]
+    if all(value is None for value in converted):
         return {key: one for key, one in schema.items() if key != "type"}
-    unique: dict[tuple[str, str], Any] = {(_kind_of(value), str(value)): value for value in found}
-    return {**schema, keyword: found[0] if keyword == "const" else list[Any](unique.values())}
+    unique: dict[tuple[str, str], Any] = {(_classify_value(value), str(value)): value for value in converted}
+    return {**schema, keyword: converted[0] if keyword == "const" else list[Any](unique.values())}
 
 
-def _is_of(value: object, kinds: list[str]) -> bool:
-    kind = _kind_of(value)
-    whole = isinstance(value, float) and value.is_integer()
-    return kind in kinds or ("number" in kinds and kind == "integer") or ("integer" in kinds and whole)
+def _is_of_type(value: object, kinds: list[str]) -> bool:
+    kind = _classify_value(value)
+    is_integral = isinstance(value, float) and value.is_integer()
+    return kind in kinds or ("number" in kinds and kind == "integer") or ("integer" in kinds and is_integral)
 
 
-def _read_as(value: object, kinds: list[str]) -> object:
+def _convert_value(value: object, kinds: list[str]) -> object:
     """Convert a value to one of the types by its text; None if it fits none."""
     text = str(value).lower() if isinstance(value, bool) else str(value).strip()
     if "string" in kinds and isinstance(value, (bool, int, float)):
@@ -231,24 +237,24 @@ def _read_as(value: object, kinds: list[str]) -> object:
 
 def is_open(schema: Schema) -> bool:
     """Return whether a schema does not restrict its value. Frameworks write ``{}`` for answers without a declared type."""
-    return all(key in _NOTES or key.startswith("x-") for key in schema)
+    return all(key in _ANNOTATIONS or key.startswith("x-") for key in schema)
 
 
-def first_example(schema: Schema) -> Any:
+def find_example(schema: Schema) -> Any:
     """Return ``example``, or the first of ``examples``: values in schemas, named objects in parameters."""
     if "example" in schema:
         return schema["example"]
-    given = schema.get("examples")
-    if isinstance(given, list):
-        return next(iter(items(cast(object, given))), None)
-    return next((mapping(one).get("value") for one in mapping(given).values()), None)
+    examples = schema.get("examples")
+    if isinstance(examples, list):
+        return next(iter(to_list(cast(object, examples))), None)
+    return next((to_mapping(one).get("value") for one in to_mapping(examples).values()), None)
 
 
-def merge(base: Schema, over: Schema) -> Schema:
+def merge_schemas(base: Schema, over: Schema) -> Schema:
     """Merge two schemas that both apply: properties and required names of both, otherwise the second overrides."""
     merged = {**base, **over}
     if "properties" in base or "properties" in over:
-        merged["properties"] = {**mapping(base.get("properties")), **mapping(over.get("properties"))}
+        merged["properties"] = {**to_mapping(base.get("properties")), **to_mapping(over.get("properties"))}
     if isinstance(merged.get("required"), list):
-        merged["required"] = [*items(base.get("required")), *items(over.get("required"))]
+        merged["required"] = [*to_list(base.get("required")), *to_list(over.get("required"))]
     return merged

@@ -7,13 +7,13 @@ from urllib.parse import unquote
 
 from graph.importers.openapi_nodes import (
     Schema,
-    first_example,
+    drop_contradictions,
+    find_example,
+    find_type,
     is_open,
-    items,
-    mapping,
-    merge,
-    type_of,
-    without_contradictions,
+    merge_schemas,
+    to_list,
+    to_mapping,
 )
 
 T = TypeVar("T")
@@ -31,9 +31,9 @@ SHALLOW = 2
 MAX_TEXT = 500
 MAX_NAME = 100
 MAX_VARIANTS = 8
-_PATIENCE = 20
+_MAX_OVERFLOWS = 20
 """Overflows at one depth before it is no longer tried for this document."""
-_KEPT = ("type", "format", "enum", "const", "default", "minimum", "maximum", "description", "required")
+_SHAPE_KEYWORDS = ("type", "format", "enum", "const", "default", "minimum", "maximum", "description", "required")
 
 
 class UnsupportedError(Exception):
@@ -48,33 +48,33 @@ class _OverflowError(Exception):
     """Raised when one result takes more than ``MAX_NODES`` schemas."""
 
 
-class Schemas:
+class SchemaResolver:
     """Resolver of the references of one document. ``MAX_VISITS`` bounds the cost of all results together."""
 
     def __init__(self, document: Mapping[str, Any], visits: int = MAX_VISITS) -> None:
         """Take the document and the remaining visits, which several documents may share; below zero they count those at ``SHALLOW``."""
         self._document = document
-        self._visits = 0
-        self._left = visits
+        self._result_visits = 0
+        self._remaining_visits = visits
         self._resolved: dict[str, Schema] = {}
-        self._made: dict[tuple[str, str], Any] = {}
-        self._failed: Counter[tuple[str, int]] = Counter()
+        self._cache: dict[tuple[str, str], Any] = {}
+        self._overflows: Counter[tuple[str, int]] = Counter()
 
     @property
-    def left(self) -> int:
+    def remaining_visits(self) -> int:
         """Remaining visits; below zero, those used at depth ``SHALLOW``."""
-        return self._left
+        return self._remaining_visits
 
-    def once(self, what: str, given: object, make: Callable[[], T]) -> T:
+    def compute_once(self, purpose: str, value: object, make: Callable[[], T]) -> T:
         """Return the result of ``make``, cached for schemas that are only a reference: documents repeat the same references."""
-        schema = mapping(given)
+        schema = to_mapping(value)
         reference = schema.get("$ref")
         if not isinstance(reference, str) or len(schema) != 1:
             return make()
-        key = (what, reference)
-        if key not in self._made:
-            self._made[key] = make()
-        return self._made[key]
+        key = (purpose, reference)
+        if key not in self._cache:
+            self._cache[key] = make()
+        return self._cache[key]
 
     def follow(self, value: object) -> Schema:
         """Return a value, or the object at the end of its chain of ``$ref``. Keys beside a ``$ref`` are merged in.
@@ -82,81 +82,81 @@ class Schemas:
         Raises:
             DanglingReferenceError: the chain leads nowhere, in a circle, or to another file.
         """
-        return self.target(mapping(value))[0]
+        return self.resolve(to_mapping(value))[0]
 
-    def shape(self, value: object, depth: int = MAX_DEPTH) -> Schema:
+    def build_shape(self, value: object, depth: int = MAX_DEPTH) -> Schema:
         """Build a schema without references; cycles and parts beyond the depth end in ``{"type": "object"}``.
 
         Write-only fields are left out. Of alternatives the first that is not null is used. An open schema has no type.
         """
-        return self.once(f"shape {depth}", value, lambda: self._shaped(value, depth))
+        return self.compute_once(f"shape {depth}", value, lambda: self._build_bounded_shape(value, depth))
 
-    def _shaped(self, value: object, depth: int) -> Schema:
-        for level in self.depths("shape", depth):
-            self._visits = 0
+    def _build_bounded_shape(self, value: object, depth: int) -> Schema:
+        for level in self.list_depths("shape", depth):
+            self._result_visits = 0
             try:
-                return self._shape(value, level, frozenset())
+                return self._build_node_shape(value, level, frozenset())
             except _OverflowError:
-                self.too_deep("shape", level)
-        return {"type": type_of(self.follow(value))} if self._is_spent else {"type": "object"}
+                self.note_overflow("shape", level)
+        return {"type": find_type(self.follow(value))} if self._is_spent else {"type": "object"}
 
-    def example(self, value: object, depth: int = MAX_DEPTH) -> Any:
+    def build_example(self, value: object, depth: int = MAX_DEPTH) -> Any:
         """Build a value of the schema from the examples, defaults and enums of its parts; None if there are none."""
-        return self.once(f"example {depth}", value, lambda: self._exemplified(value, depth))
+        return self.compute_once(f"example {depth}", value, lambda: self._build_bounded_example(value, depth))
 
-    def _exemplified(self, value: object, depth: int) -> Any:
-        for level in self.depths("example", depth):
-            self._visits = 0
+    def _build_bounded_example(self, value: object, depth: int) -> Any:
+        for level in self.list_depths("example", depth):
+            self._result_visits = 0
             try:
-                return self._example(value, level, frozenset())
+                return self._build_node_example(value, level, frozenset())
             except _OverflowError:
-                self.too_deep("example", level)
+                self.note_overflow("example", level)
         return None
 
-    def depths(self, what: str, most: int) -> list[int]:
+    def list_depths(self, purpose: str, max_depth: int) -> list[int]:
         """List the depths to try, except those that overflowed too often; none once the document's visits are used up."""
         if self._is_spent:
             return []
-        bound = most if self._left > 0 else min(most, SHALLOW)
+        limit = max_depth if self._remaining_visits > 0 else min(max_depth, SHALLOW)
         return [
             depth
             for depth in (8, 5, 3, 2, 1)
-            if depth <= bound and (depth == 1 or self._failed[what, depth] < _PATIENCE)
+            if depth <= limit and (depth == 1 or self._overflows[purpose, depth] < _MAX_OVERFLOWS)
         ]
 
     @property
     def _is_spent(self) -> bool:
-        return self._left <= -MAX_VISITS
+        return self._remaining_visits <= -MAX_VISITS
 
-    def too_deep(self, what: str, depth: int) -> None:
+    def note_overflow(self, purpose: str, depth: int) -> None:
         """Record that a schema had too many parts at this depth."""
-        self._failed[what, depth] += 1
+        self._overflows[purpose, depth] += 1
 
-    def merged(self, value: object) -> Schema:
+    def merge_all_of(self, value: object) -> Schema:
         """Return the schema merged with the parts of its ``allOf``, whose own parts stay unresolved."""
         if self._is_spent:
             return self.follow(value)
-        self._visits = 0
+        self._result_visits = 0
         try:
             entered = self._enter(value, frozenset(), variants=False)
         except _OverflowError as error:
             raise UnsupportedError("a schema of it has too many parts") from error
         return entered[0] if entered else {}
 
-    def target(self, schema: Schema) -> tuple[Schema, frozenset[str]]:
+    def resolve(self, schema: Schema) -> tuple[Schema, frozenset[str]]:
         """Return the object at the end of a chain of references, and the references followed. Raises as ``follow``."""
-        self._left -= 1
-        passed: set[str] = set()
-        beside: Schema = {}
+        self._remaining_visits -= 1
+        followed: set[str] = set()
+        overrides: Schema = {}
         while isinstance(reference := schema.get("$ref"), str):
-            if reference in passed:
+            if reference in followed:
                 raise DanglingReferenceError(f"{reference[:200]} refers to itself; correct the reference")
-            passed.add(reference)
-            beside = merge({key: part for key, part in schema.items() if key != "$ref"}, beside)
-            schema = self._resolved.get(reference) or self._resolved.setdefault(reference, self._at(reference))
-        return (merge(schema, beside) if beside else schema), frozenset(passed)
+            followed.add(reference)
+            overrides = merge_schemas({key: part for key, part in schema.items() if key != "$ref"}, overrides)
+            schema = self._resolved.get(reference) or self._resolved.setdefault(reference, self._look_up(reference))
+        return (merge_schemas(schema, overrides) if overrides else schema), frozenset(followed)
 
-    def _at(self, reference: str) -> Schema:
+    def _look_up(self, reference: str) -> Schema:
         if not reference.startswith("#"):
             raise DanglingReferenceError(
                 f"{reference[:200]} lies outside the document, and only local references are read; copy what it refers to into it"
@@ -164,91 +164,91 @@ class Schemas:
         node: object = self._document
         for step in reference[2:].split("/"):
             key = unquote(step).replace("~1", "/").replace("~0", "~")
-            inside: Schema = mapping(node) or {str(n): one for n, one in enumerate(items(node))}
-            if not reference.startswith("#/") or key not in inside:
+            children: Schema = to_mapping(node) or {str(n): one for n, one in enumerate(to_list(node))}
+            if not reference.startswith("#/") or key not in children:
                 raise DanglingReferenceError(f"{reference[:200]} leads nowhere; add what it refers to, or correct it")
-            node = inside[key]
-        return mapping(node)
+            node = children[key]
+        return to_mapping(node)
 
     def _enter(
         self, value: object, stack: frozenset[str], level: int = 0, *, variants: bool = True
     ) -> tuple[Schema, frozenset[str]] | None:
         """Return the schema merged with its parts, and the stack of references; None in a cycle and beyond the bounds."""
-        schema, passed = self.target(mapping(value))
-        self._visits += 1
-        if self._visits > MAX_NODES:
+        schema, followed = self.resolve(to_mapping(value))
+        self._result_visits += 1
+        if self._result_visits > MAX_NODES:
             raise _OverflowError
-        if passed & stack or level > MAX_DEPTH:
+        if followed & stack or level > MAX_DEPTH:
             return None
-        inside = stack | passed
+        inner_stack = stack | followed
         merged = dict(schema)
-        for part in items(schema.get("allOf")):
-            inner = self._enter(part, inside, level + 1, variants=variants)
+        for part in to_list(schema.get("allOf")):
+            inner = self._enter(part, inner_stack, level + 1, variants=variants)
             if inner:
-                merged = merge(inner[0], merged)
+                merged = merge_schemas(inner[0], merged)
         if variants and merged.get("type", "object") == "object" and "properties" not in merged:
-            for variant in (*items(schema.get("anyOf")), *items(schema.get("oneOf"))):
-                inner = self._enter(variant, inside, level + 1)
+            for variant in (*to_list(schema.get("anyOf")), *to_list(schema.get("oneOf"))):
+                inner = self._enter(variant, inner_stack, level + 1)
                 if inner and inner[0].get("type") != "null":
-                    return merge(inner[0], merged), inside
-        return merged, inside
+                    return merge_schemas(inner[0], merged), inner_stack
+        return merged, inner_stack
 
-    def _shape(self, value: object, depth: int, stack: frozenset[str]) -> Schema:
+    def _build_node_shape(self, value: object, depth: int, stack: frozenset[str]) -> Schema:
         entered = self._enter(value, stack)
         if entered is None or depth == 0:
-            named = self._named(value)
-            return {"type": "object", "title": named} if named else {"type": "object"}
-        schema, inside = without_contradictions(entered[0]), entered[1]
-        shaped: Schema = {key: schema[key] for key in _KEPT if key in schema}
+            type_name = self._find_name(value)
+            return {"type": "object", "title": type_name} if type_name else {"type": "object"}
+        schema, inner_stack = drop_contradictions(entered[0]), entered[1]
+        shaped: Schema = {key: schema[key] for key in _SHAPE_KEYWORDS if key in schema}
         if is_open(schema):
             return shaped
         shaped.pop("type", None)
-        if (kind := type_of(schema)) != "any":
+        if (kind := find_type(schema)) != "any":
             shaped["type"] = kind
-        named = self._named(value)
-        if named and kind == "object":
-            shaped["title"] = named
+        type_name = self._find_name(value)
+        if type_name and kind == "object":
+            shaped["title"] = type_name
         if isinstance(shaped.get("description"), str):
             shaped["description"] = " ".join(shaped["description"].split())[:MAX_TEXT]
-        example = first_example(schema)
+        example = find_example(schema)
         if example is not None and not isinstance(example, (dict, list)):
             shaped["example"] = example
         if kind == "array":
-            shaped["items"] = self._shape(schema.get("items"), depth - 1, inside)
-        properties = list(mapping(schema.get("properties")).items())[:MAX_PROPERTIES]
+            shaped["items"] = self._build_node_shape(schema.get("items"), depth - 1, inner_stack)
+        properties = list(to_mapping(schema.get("properties")).items())[:MAX_PROPERTIES]
         if properties:
             shaped["properties"] = {
-                name: self._shape(part, depth - 1, inside)
+                name: self._build_node_shape(part, depth - 1, inner_stack)
                 for name, part in properties
-                if mapping(part).get("writeOnly") is not True
+                if to_mapping(part).get("writeOnly") is not True
             }
         return shaped
 
-    def _named(self, value: object) -> str:
+    def _find_name(self, value: object) -> str:
         """Return the name of a schema: the one it is referred to by, or its title; of alternatives all, joined by ``|``."""
-        schema = mapping(value)
+        schema = to_mapping(value)
         reference = schema.get("$ref")
         if isinstance(reference, str):
             return reference.rpartition("/")[2][:MAX_NAME]
         if isinstance(title := schema.get("title"), str):
             return title[:MAX_NAME]
-        variants = (*items(schema.get("oneOf")), *items(schema.get("anyOf")))
-        parts = variants or items(schema.get("allOf"))
-        return " | ".join(dict.fromkeys(name for part in parts[:MAX_VARIANTS] if (name := self._named(part))))
+        variants = (*to_list(schema.get("oneOf")), *to_list(schema.get("anyOf")))
+        parts = variants or to_list(schema.get("allOf"))
+        return " | ".join(dict.fromkeys(name for part in parts[:MAX_VARIANTS] if (name := self._find_name(part))))
 
-    def _example(self, value: object, depth: int, stack: frozenset[str]) -> Any:
+    def _build_node_example(self, value: object, depth: int, stack: frozenset[str]) -> Any:
         entered = self._enter(value, stack)
         if entered is None or depth == 0:
             return None
-        schema, inside = entered
-        given = first_example(schema)
-        if given is None:
-            given = schema.get("default", next(iter(items(schema.get("enum"))), None))
-        if given is not None:
-            return given
-        if type_of(schema) == "array":
-            item = self._example(schema.get("items"), depth - 1, inside)
+        schema, inner_stack = entered
+        example = find_example(schema)
+        if example is None:
+            example = schema.get("default", next(iter(to_list(schema.get("enum"))), None))
+        if example is not None:
+            return example
+        if find_type(schema) == "array":
+            item = self._build_node_example(schema.get("items"), depth - 1, inner_stack)
             return None if item is None else [item]
-        parts = list(mapping(schema.get("properties")).items())[:MAX_PROPERTIES]
-        made = {name: self._example(part, depth - 1, inside) for name, part in parts}
-        return {name: part for name, part in made.items() if part is not None} or None
+        parts = list(to_mapping(schema.get("properties")).items())[:MAX_PROPERTIES]
+        fields = {name: self._build_node_example(part, depth - 1, inner_stack) for name, part in parts}
+        return {name: part for name, part in fields.items() if part is not None} or None

@@ -12,7 +12,7 @@ MAX_RECORD = 64 * 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True)
-class Skipped:
+class SkippedInput:
     """File or record that was left out."""
 
     file: str
@@ -43,7 +43,7 @@ def load(body: bytes) -> Record:
     Raises:
         RecordError: not UTF-8, not JSON, nested too deeply, or not an object.
     """
-    return as_object(load_any(body), "the record")
+    return ensure_object(load_any(body), "the record")
 
 
 def load_any(body: bytes) -> object:
@@ -51,10 +51,10 @@ def load_any(body: bytes) -> object:
     try:
         return orjson.loads(body)
     except orjson.JSONDecodeError as error:
-        raise RecordError(_why_not_json(body, error)) from error
+        raise RecordError(_explain_json_error(body, error)) from error
 
 
-def _why_not_json(body: bytes, error: orjson.JSONDecodeError) -> str:
+def _explain_json_error(body: bytes, error: orjson.JSONDecodeError) -> str:
     try:
         body.decode()
     except UnicodeDecodeError as at:
@@ -72,46 +72,46 @@ def read_capped(path: str | Path) -> bytes:
         return stream.readall()
 
 
-def as_object(value: object, what: str) -> Record:
+def ensure_object(value: object, what: str) -> Record:
     """Return a value as a mapping. Raises ``RecordError``."""
     if not isinstance(value, dict):
-        raise RecordError(f"{what} must be an object, not {_kind(value)}")
+        raise RecordError(f"{what} must be an object, not {_describe_kind(value)}")
     return cast(Record, value)
 
 
-def as_list(value: object, what: str) -> list[object]:
+def ensure_list(value: object, what: str) -> list[object]:
     """Return a value as a list; None becomes an empty one. Raises ``RecordError``."""
     if value is None:
         return []
     if not isinstance(value, list):
-        raise RecordError(f"{what} must be a list, not {_kind(value)}")
+        raise RecordError(f"{what} must be a list, not {_describe_kind(value)}")
     return cast(list[object], value)
 
 
-def text(record: Record, key: str) -> str:
+def require_text(record: Record, key: str) -> str:
     """Return a text that must be present and not blank. Raises ``RecordError``."""
     value = record.get(key)
     if not isinstance(value, str) or not value.strip():
-        raise RecordError(f"{key!r} must be a text that is not empty, not {_kind(value)}")
+        raise RecordError(f"{key!r} must be a text that is not empty, not {_describe_kind(value)}")
     return value
 
 
-def optional_text(record: Record, key: str) -> str | None:
+def get_optional_text(record: Record, key: str) -> str | None:
     """Return a text, or None if it is missing or null. Raises ``RecordError`` for anything else."""
     value = record.get(key)
     if value is not None and not isinstance(value, str):
-        raise RecordError(f"{key!r} must be a text or null, not {_kind(value)}")
+        raise RecordError(f"{key!r} must be a text or null, not {_describe_kind(value)}")
     return value
 
 
-def json_text(value: object) -> str | None:
+def to_json_text(value: object) -> str | None:
     """Return a value as JSON text. Texts are returned as they are; None and empty texts become None."""
     if value is None or isinstance(value, str):
         return value or None
     return orjson.dumps(value).decode()
 
 
-def _kind(value: object) -> str:
+def _describe_kind(value: object) -> str:
     """Name the JSON type of a value for an error message."""
     match value:
         case dict():

@@ -35,33 +35,33 @@ def read_yaml(content: bytes) -> Any:
     """
     import yaml  # imported here because most runs read no YAML
 
-    building = _Building()
+    builder = _YamlBuilder()
     try:
         events = cast(Iterator[yaml.Event], yaml.parse(content, Loader=yaml.CSafeLoader))  # pyright: ignore[reportUnknownMemberType]
         for event in events:
             match event:
                 case yaml.DocumentStartEvent():
-                    building.start_document()
+                    builder.start_document()
                 case yaml.AliasEvent():
-                    building.alias(str(event.anchor))
+                    builder.add_alias(str(event.anchor))
                 case yaml.ScalarEvent():
                     plain = bool(event.implicit[0]) and not event.style
-                    building.scalar(str(event.value), event.anchor, plain=plain)
+                    builder.add_scalar(str(event.value), event.anchor, plain=plain)
                 case yaml.SequenceStartEvent():
-                    building.open([], event.anchor)
+                    builder.open([], event.anchor)
                 case yaml.MappingStartEvent():
-                    building.open({}, event.anchor)
+                    builder.open({}, event.anchor)
                 case yaml.SequenceEndEvent() | yaml.MappingEndEvent():
-                    building.close()
+                    builder.close()
                 case _:
                     pass
     except (yaml.YAMLError, UnicodeError) as error:
         raise YamlError(" ".join(str(error).split())[:300]) from error
-    return building.result
+    return builder.result
 
 
 @dataclass(slots=True)
-class _Frame:
+class _YamlFrame:
     """List or mapping that is being read."""
 
     value: list[Any] | dict[str, Any]
@@ -79,12 +79,12 @@ class _Frame:
 
 
 @dataclass(slots=True)
-class _Building:
+class _YamlBuilder:
     """Builder of the JSON values from parser events."""
 
     result: Any = None
     documents: int = 0
-    frames: list[_Frame] = field(default_factory=list[_Frame])
+    frames: list[_YamlFrame] = field(default_factory=list[_YamlFrame])
     anchors: dict[str, tuple[Any, int]] = field(default_factory=dict[str, tuple[Any, int]])
 
     def start_document(self) -> None:
@@ -92,14 +92,14 @@ class _Building:
         if self.documents > 1:
             raise YamlError("it holds several documents; keep one a file")
 
-    def alias(self, name: str) -> None:
+    def add_alias(self, name: str) -> None:
         if name not in self.anchors:
             raise YamlError(f"the alias *{name} refers to itself, or to nothing before it")
         value, size = self.anchors[name]
         self._add(value, size, text=value if isinstance(value, str) else None)
 
-    def scalar(self, text: str, anchor: str | None, *, plain: bool) -> None:
-        value = _resolved(text) if plain else text
+    def add_scalar(self, text: str, anchor: str | None, *, plain: bool) -> None:
+        value = _resolve_scalar(text) if plain else text
         if anchor:
             self.anchors[anchor] = (value, 1)
         self._add(value, 1, text=text, merge=plain and text == "<<")
@@ -107,7 +107,7 @@ class _Building:
     def open(self, value: list[Any] | dict[str, Any], anchor: str | None) -> None:
         if len(self.frames) >= MAX_DEPTH:
             raise YamlError(f"it is nested more than {MAX_DEPTH} levels deep")
-        self.frames.append(_Frame(value, anchor))
+        self.frames.append(_YamlFrame(value, anchor))
 
     def close(self) -> None:
         frame = self.frames.pop()
@@ -138,13 +138,13 @@ class _Building:
                 raise YamlError("a mapping has a key that is no text")
             frame.key, frame.merge = text, merge
         else:
-            self._member(frame, frame.key, value)
+            self._add_member(frame, frame.key, value)
             frame.key = None
 
-    def _member(self, frame: _Frame, key: str, value: Any) -> None:
-        others = cast(list[Any], value if isinstance(value, list) else [value])
-        if frame.merge and all(isinstance(other, dict) for other in others):
-            frame.merged.extend(others)
+    def _add_member(self, frame: _YamlFrame, key: str, value: Any) -> None:
+        sources = cast(list[Any], value if isinstance(value, list) else [value])
+        if frame.merge and all(isinstance(other, dict) for other in sources):
+            frame.merged.extend(sources)
             return
         members = cast(dict[str, Any], frame.value)
         if key in members:
@@ -153,7 +153,7 @@ class _Building:
             members[key] = value
 
 
-def _resolved(text: str) -> Any:
+def _resolve_scalar(text: str) -> Any:
     """Return a plain scalar's value. Infinities stay texts, because JSON has none."""
     if text in _WORDS:
         return _WORDS[text]

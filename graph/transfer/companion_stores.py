@@ -10,15 +10,15 @@ from typing import Any, cast
 from pydantic import ValidationError
 
 from domain.errors import UnavailableError
-from domain.memory import EarlierMemory, Memory, MemoryStore, read_memory
-from domain.model import what_is_wrong
+from domain.memory import LegacyMemory, Memory, MemoryStore, read_memory
+from domain.model import describe_errors
 from domain.program import ProgramPlan
 from domain.solution import Solution, SolutionStore
 from domain.tool import ToolId
 from graph.dataflow import FlowCount, FlowStore
-from graph.transfer.fields import LineError, field, text, whole
+from graph.transfer.line_fields import LineError, get_field, get_integer, get_text
 
-_PAGE = 500
+_PAGE_SIZE = 500
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +29,7 @@ class FlowKey:
 
 
 CompanionItem = Memory | Solution | FlowKey | FlowCount
-Adopts = Callable[[Sequence[EarlierMemory]], Awaitable[object]]
+AdoptPrograms = Callable[[Sequence[LegacyMemory]], Awaitable[object]]
 """Makes solutions of the programs that earlier versions kept with memories; idempotent."""
 
 
@@ -40,50 +40,50 @@ class CompanionStores:
     memories: MemoryStore | None = None
     flows: FlowStore | None = None
     solutions: SolutionStore | None = None
-    adopts: Adopts | None = None
+    adopt_programs: AdoptPrograms | None = None
     """Called with memories that hold programs of an earlier version."""
 
-    async def empty(self) -> bool:
+    async def is_empty(self) -> bool:
         """Return whether the stores hold nothing."""
         if self.memories is not None and await self.memories.count():
             return False
         if self.solutions is not None and await self.solutions.count():
             return False
-        return await anext(self.flow_keys(), None) is None and await anext(self.flow_counts(), None) is None
+        return await anext(self.list_flow_keys(), None) is None and await anext(self.list_flow_counts(), None) is None
 
-    async def all_memories(self) -> AsyncIterator[Memory]:
+    async def list_memories(self) -> AsyncIterator[Memory]:
         """Yield the memories in the order of their ids."""
         if self.memories is not None:
-            async for one in self.memories.all():
-                yield one
+            async for memory in self.memories.all():
+                yield memory
 
-    async def all_solutions(self) -> AsyncIterator[Solution]:
+    async def list_solutions(self) -> AsyncIterator[Solution]:
         """Yield the solutions in the order of their ids."""
         if self.solutions is not None:
-            async for one in self.solutions.all():
-                yield one
+            async for solution in self.solutions.all():
+                yield solution
 
-    async def adopt(self, earlier: Sequence[EarlierMemory]) -> None:
+    async def adopt(self, earlier: Sequence[LegacyMemory]) -> None:
         """Keep the programs of memories as solutions. Raises ``UnavailableError`` without a store for them."""
-        if self.adopts is None:
+        if self.adopt_programs is None:
             raise UnavailableError("the export holds programs, and no place was given for them")
-        await self.adopts(earlier)
+        await self.adopt_programs(earlier)
 
-    async def flow_keys(self) -> AsyncIterator[FlowKey]:
+    async def list_flow_keys(self) -> AsyncIterator[FlowKey]:
         """Yield the keys of counted flows, in order."""
         after = ""
-        while self.flows is not None and (page := await self.flows.keys(after, _PAGE)):
+        while self.flows is not None and (page := await self.flows.list_keys(after, _PAGE_SIZE)):
             for key in page:
                 yield FlowKey(key)
             after = page[-1]
 
-    async def flow_counts(self) -> AsyncIterator[FlowCount]:
+    async def list_flow_counts(self) -> AsyncIterator[FlowCount]:
         """Yield the counts of flows in the order of target, parameter, source."""
         after: tuple[str, str, str] = ("", "", "")
-        while self.flows is not None and (page := await self.flows.counts(after, _PAGE)):
-            for one in page:
-                yield one
-            after = page[-1].place
+        while self.flows is not None and (page := await self.flows.list_counts(after, _PAGE_SIZE)):
+            for flow_count in page:
+                yield flow_count
+            after = page[-1].sort_key
 
     async def write(self, chunk: Sequence[CompanionItem]) -> None:
         """Write items of one kind. Raises ``UnavailableError`` without a store for them."""
@@ -108,7 +108,7 @@ class CompanionStores:
                 await cast("FlowStore", store).restore([], cast("Sequence[FlowCount]", chunk))
 
 
-def place_of(item: CompanionItem) -> tuple[str, ...]:
+def build_companion_sort_key(item: CompanionItem) -> tuple[str, ...]:
     """Return the key by which items of one section are sorted."""
     match item:
         case Memory() | Solution():
@@ -116,10 +116,10 @@ def place_of(item: CompanionItem) -> tuple[str, ...]:
         case FlowKey():
             return (item.key,)
         case FlowCount():
-            return item.place
+            return item.sort_key
 
 
-def content_of(item: Memory | FlowKey | FlowCount) -> tuple[str, dict[str, object]]:
+def encode_companion(item: Memory | FlowKey | FlowCount) -> tuple[str, dict[str, object]]:
     """Return kind and content of the item's line."""
     match item:
         case Memory():
@@ -131,36 +131,40 @@ def content_of(item: Memory | FlowKey | FlowCount) -> tuple[str, dict[str, objec
             return "flow", {**ends, "total": item.total, "fields": dict(item.fields)}
 
 
-def item_of(content: dict[str, Any]) -> CompanionItem:
+def decode_companion(content: dict[str, Any]) -> CompanionItem:
     """Return the item of a parsed line. Raises :class:`LineError`."""
     match content["kind"]:
         case "memory":
-            return _memory(content)[0]
+            return _decode_memory(content)[0]
         case "flow_key":
-            return FlowKey(text(content, "key"))
+            return FlowKey(get_text(content, "key"))
         case "flow":
-            counted = cast("dict[str, Any]", field(content, "fields", dict))
-            fields = tuple((name, whole(counted, name)) for name in counted)
-            ends = ToolId(text(content, "target")), text(content, "parameter"), ToolId(text(content, "source"))
-            return FlowCount(*ends, whole(content, "total"), fields)
+            field_counts = cast("dict[str, Any]", get_field(content, "fields", dict))
+            fields = tuple((name, get_integer(field_counts, name)) for name in field_counts)
+            ends = (
+                ToolId(get_text(content, "target")),
+                get_text(content, "parameter"),
+                ToolId(get_text(content, "source")),
+            )
+            return FlowCount(*ends, get_integer(content, "total"), fields)
         case other:
             raise LineError(f"{other!r} is no kind that belongs here")
 
 
-def earlier_of(content: dict[str, Any]) -> EarlierMemory | None:
+def decode_earlier_memory(content: dict[str, Any]) -> LegacyMemory | None:
     """Return the memory of a parsed line with the program that an earlier version kept there, or None without one.
 
     Raises :class:`LineError`.
     """
     if content["kind"] != "memory":
         return None
-    memory, program = _memory(content)
-    return EarlierMemory(memory, program) if program is not None else None
+    memory, program = _decode_memory(content)
+    return LegacyMemory(memory, program) if program is not None else None
 
 
-def _memory(content: dict[str, Any]) -> tuple[Memory, ProgramPlan | None]:
+def _decode_memory(content: dict[str, Any]) -> tuple[Memory, ProgramPlan | None]:
     """Parse a memory, and the program that an earlier version kept with it."""
     try:
         return read_memory({name: value for name, value in content.items() if name != "kind"})
     except ValidationError as error:
-        raise LineError(f"no memory: {what_is_wrong(error)}") from error
+        raise LineError(f"no memory: {describe_errors(error)}") from error

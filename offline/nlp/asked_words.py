@@ -3,15 +3,15 @@
 import re
 from functools import lru_cache
 
-from graph.identifiers import words
+from graph.identifiers import split_words
 from offline.nlp.gazetteer import word_set, word_sets
 
-_STOP = word_set(
+_STOP_WORDS = word_set(
     "a an the of in on at to for from by with and or is are was were be been do does did can could would will should i me my we you your it its this "
     "that these those what which who whom whose when where why how please tell give show find get list next now right there their his her any some "
     "all into as about than then also much many like used use moment say go people"
 )
-_STANDS_FOR: tuple[tuple[re.Pattern[str], str], ...] = tuple(
+_NAMES_BY_WORD: tuple[tuple[re.Pattern[str], str], ...] = tuple(
     (re.compile(pattern, re.IGNORECASE), names)
     for pattern, names in (
         (r"\bhow much\b|\bcosts?\b|\bpriced?\b", "amount result price cost value total"),
@@ -50,7 +50,7 @@ _STANDS_FOR: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         (r"\bsp(?:eak|oken)", "language"),
     )
 )  # fmt: skip
-_PHRASES: tuple[tuple[re.Pattern[str], str], ...] = tuple(
+_NAMES_BY_PHRASE: tuple[tuple[re.Pattern[str], str], ...] = tuple(
     (re.compile(pattern), names)
     for pattern, names in (
         (r"\bpeople (?:live|reside|are there)\b|\b(?:bigger|larger|biggest|largest) (?:city|cities|town|country)\b", "population"),
@@ -74,73 +74,81 @@ _RESERVE = re.compile(r"\bbook(?= (?:me|us|a|an|my|our|two|three)\b)")
 _TOKEN = re.compile(r"[^\W\d_]+\d+\.\d+|[^\W_]+")
 
 
-def asked_words(request: str) -> tuple[frozenset[str], frozenset[str]]:
+def find_asked_words(request: str) -> tuple[frozenset[str], frozenset[str]]:
     """Find the words that a field's name may share with the request.
 
     Returns the words that the request says or that these stand for, and, weaker, those that its question words
     ("when", "how many") may mean.
     """
-    strong = frozenset(word for group in asked_groups(request) for word in group)
-    meant = frozenset(name for pattern, names in _STANDS_FOR if pattern.search(request) for name in names.split())
-    return strong, meant - strong
+    strong_words = frozenset(word for group in group_asked_words(request) for word in group)
+    weak_words = frozenset(
+        name for pattern, names in _NAMES_BY_WORD if pattern.search(request) for name in names.split()
+    )
+    return strong_words, weak_words - strong_words
 
 
-def asked_groups(text: str) -> tuple[frozenset[str], ...]:
+def group_asked_words(text: str) -> tuple[frozenset[str], ...]:
     """Return each telling word of a text with the names that it alone may stand for."""
-    return tuple(group for _, group in asked_pairs(text))
+    return tuple(group for _, group in pair_asked_words(text))
 
 
-def asked_pairs(text: str) -> tuple[tuple[frozenset[str], frozenset[str]], ...]:
+def pair_asked_words(text: str) -> tuple[tuple[frozenset[str], frozenset[str]], ...]:
     """Return each telling word of a text as a pair: its own words, and these with what they may stand for."""
     groups: dict[str, tuple[frozenset[str], frozenset[str]]] = {}
     text = _RESERVE.sub("reserve", re.sub(r"(?<=\be)-(?=mail)|(?<=\bco)-(?=\w)", "", text.lower()))
     for token in _TOKEN.findall(text):
-        if token not in _STOP and (len(token) > 1 or token.isdigit()):
-            own = frozenset((*_base(token), *([compact(token)] if "." in token else ())))
-            meant = [name for pattern, names in _STANDS_FOR if pattern.search(token) for name in names.split()]
-            groups[token] = own, own | {*meant, *(other for word in own for other in synonyms(word))}
-    for pattern, names in _PHRASES:
+        if token not in _STOP_WORDS and (len(token) > 1 or token.isdigit()):
+            own_words = frozenset((*_split_token(token), *([compact_name(token)] if "." in token else ())))
+            meanings = [name for pattern, names in _NAMES_BY_WORD if pattern.search(token) for name in names.split()]
+            groups[token] = (
+                own_words,
+                own_words | {*meanings, *(other for word in own_words for other in find_synonyms(word))},
+            )
+    for pattern, names in _NAMES_BY_PHRASE:
         if pattern.search(text):
-            meant_by_all = frozenset(names.split())
-            groups[pattern.pattern] = meant_by_all, meant_by_all
+            phrase_meanings = frozenset(names.split())
+            groups[pattern.pattern] = phrase_meanings, phrase_meanings
     return tuple(groups.values())
 
 
-def _base(text: str) -> tuple[str, ...]:
+def _split_token(text: str) -> tuple[str, ...]:
     """Split one token into words; in prose *long* is not a longitude."""
-    return words(text) if text != "long" else (text,)
+    return split_words(text) if text != "long" else (text,)
 
 
-def compact(name: str) -> str:
+def compact_name(name: str) -> str:
     """Return a name that has digits without separators: ``pm2_5`` and ``PM2.5`` are pm25; empty for others."""
     return re.sub(r"[\W_]", "", name).lower() if re.search(r"\d", name) else ""
 
 
-def match(name: str, asked: frozenset[str]) -> int:
+def count_matches(name: str, asked_names: frozenset[str]) -> int:
     """Count the words of a field's name that are asked about.
 
     A longer form of a word counts as well, and so does a compound of two words that are asked about.
     """
-    whole = compact(name)
-    if whole and whole in asked:
+    compacted = compact_name(name)
+    if compacted and compacted in asked_names:
         return 1
-    return sum(any(_same(word, other) for other in asked) or _compound(word, asked) for word in set(words(name)))
+    return sum(
+        any(_is_same_word(word, other) for other in asked_names) or _is_compound(word, asked_names)
+        for word in set(split_words(name))
+    )
 
 
 _ENDING = re.compile(r"(?:er|or|ed|ing)$")
 _STEM = 4
 
 
-def _same(one: str, other: str) -> bool:
-    if one == other or (min(len(one), len(other)) >= 5 and (one.startswith(other) or other.startswith(one))):
+def _is_same_word(word: str, other: str) -> bool:
+    if word == other or (min(len(word), len(other)) >= 5 and (word.startswith(other) or other.startswith(word))):
         return True
-    stem = _ENDING.sub("", one)
-    return len(stem) >= _STEM and stem == _ENDING.sub("", other) and stem not in (one, other)
+    stem = _ENDING.sub("", word)
+    return len(stem) >= _STEM and stem == _ENDING.sub("", other) and stem not in (word, other)
 
 
-def _compound(word: str, asked: frozenset[str]) -> bool:
+def _is_compound(word: str, asked_names: frozenset[str]) -> bool:
     """Return whether two words make up a third: ``weekday`` for "day of the week"."""
-    return any(word[:cut] in asked and word[cut:] in asked for cut in range(3, len(word) - 2))
+    return any(word[:cut] in asked_names and word[cut:] in asked_names for cut in range(3, len(word) - 2))
 
 
 _GROUPS = word_sets(
@@ -173,6 +181,6 @@ _GROUPS = word_sets(
 
 
 @lru_cache(maxsize=4096)
-def synonyms(word: str) -> frozenset[str]:
+def find_synonyms(word: str) -> frozenset[str]:
     """Find other words for what a word means; empty for most."""
     return frozenset(other for group in _GROUPS if word in group for other in group) - {word}

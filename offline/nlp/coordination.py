@@ -6,7 +6,7 @@ from datetime import date
 from functools import lru_cache
 from itertools import pairwise
 
-from offline.nlp.entities import Span, SpanKind, spans
+from offline.nlp.entities import Span, SpanKind, find_spans
 
 _ANY_DAY = date(2000, 1, 1)
 _NAMES: tuple[SpanKind, ...] = (
@@ -15,24 +15,24 @@ _NAMES: tuple[SpanKind, ...] = (
 _MEASURES: Mapping[SpanKind, str] = {
     "number": "number", "unit": "unit", "coordinates": "coordinates", "date": "date", "time": "time",
 }  # fmt: skip
-_SORTS: Mapping[SpanKind, str] = {**dict.fromkeys(_NAMES, "name"), **_MEASURES}
+_SORT_BY_KIND: Mapping[SpanKind, str] = {**dict.fromkeys(_NAMES, "name"), **_MEASURES}
 """Sorts of values that may stand side by side: a currency's code may look like any other code, or like a name."""
 
 _JOINED = re.compile(r"(?:\s*,)?\s+(?:and|or|versus|vs\.?|as well as|&)\s+|\s*[,;/]\s*", re.I)
-_STARTS = re.compile(r"\b(?:from|between)\s+(?:the\s+)?$", re.I)
+_RANGE_START = re.compile(r"\b(?:from|between)\s+(?:the\s+)?$", re.I)
 """Before days and hours this begins one range, which is one thing."""
-_MOST_FILLER = 8
+_MAX_FILLER = 8
 _WORD = re.compile(r"[^\W_]+")
 
 
 @lru_cache(maxsize=256)
-def coordinated(clause: str) -> tuple[tuple[str, str], ...]:
+def split_coordinated(clause: str) -> tuple[tuple[str, str], ...]:
     """Return the clause once for each thing that it names side by side, with that thing; ``()`` without any.
 
     Values of one sort stand side by side if a conjunction or a comma joins them. The words that lead to the first may
     be repeated before the second: "in A and in B".
     """
-    runs = _runs(clause, atoms(clause))
+    runs = _find_runs(clause, find_atoms(clause))
     if not runs:
         return ()
     members = max(runs, key=len)
@@ -40,22 +40,22 @@ def coordinated(clause: str) -> tuple[tuple[str, str], ...]:
     return tuple((f"{clause[:start]}{clause[a:b]}{clause[end:]}", clause[a:b]) for a, b in members)
 
 
-def atoms(clause: str) -> list[Span]:
+def find_atoms(clause: str) -> list[Span]:
     """Find the values of a clause without overlaps; of those at one place the longest."""
-    found: list[Span] = []
-    usable = (span for span in spans(clause, _ANY_DAY) if span.kind in _SORTS)
+    values: list[Span] = []
+    usable = (span for span in find_spans(clause, _ANY_DAY) if span.kind in _SORT_BY_KIND)
     for span in sorted(usable, key=lambda span: (span.start, -span.end)):
-        if not any(span.overlaps(other) for other in found):
-            found.append(span)
-    return found
+        if not any(span.overlaps(other) for other in values):
+            values.append(span)
+    return values
 
 
-def _runs(clause: str, values: Sequence[Span]) -> list[list[tuple[int, int]]]:
+def _find_runs(clause: str, values: Sequence[Span]) -> list[list[tuple[int, int]]]:
     """Find sequences of two or more things side by side, as places in the clause."""
-    chunks = _chunks(clause, values)
+    chunks = _group_adjacent(clause, values)
     runs: list[list[tuple[int, int]]] = []
     for left, right in pairwise(chunks):
-        pair = _pair(clause, left, right)
+        pair = _match_neighbours(clause, left, right)
         if pair is None:
             continue
         if runs and runs[-1][-1] == pair[0]:
@@ -65,7 +65,7 @@ def _runs(clause: str, values: Sequence[Span]) -> list[list[tuple[int, int]]]:
     return runs
 
 
-def _chunks(clause: str, values: Sequence[Span]) -> list[list[Span]]:
+def _group_adjacent(clause: str, values: Sequence[Span]) -> list[list[Span]]:
     """Group values that follow each other directly: ``100 USD``, ``Paris tomorrow``."""
     chunks: list[list[Span]] = []
     for atom in values:
@@ -76,41 +76,46 @@ def _chunks(clause: str, values: Sequence[Span]) -> list[list[Span]]:
     return chunks
 
 
-def _pair(clause: str, left: Sequence[Span], right: Sequence[Span]) -> tuple[tuple[int, int], tuple[int, int]] | None:
+def _match_neighbours(
+    clause: str, left: Sequence[Span], right: Sequence[Span]
+) -> tuple[tuple[int, int], tuple[int, int]] | None:
     """Match the similar ends of two neighbouring groups, if the words between them coordinate them."""
     for size in range(min(len(left), len(right)), 0, -1):
-        one, other = left[-size:], right[:size]
-        if [_SORTS[span.kind] for span in one] != [_SORTS[span.kind] for span in other]:
+        first_values, second_values = left[-size:], right[:size]
+        if [_SORT_BY_KIND[span.kind] for span in first_values] != [_SORT_BY_KIND[span.kind] for span in second_values]:
             continue
-        start, end = _outer(clause, one[0].start, one[-1].end), _outer(clause, other[0].start, other[-1].end)
+        start, end = (
+            _include_quotes(clause, first_values[0].start, first_values[-1].end),
+            _include_quotes(clause, second_values[0].start, second_values[-1].end),
+        )
         before, between = clause[: start[0]], clause[start[1] : end[0]]
-        stretch = all(piece.kind in ("time", "date") for piece in one) and _STARTS.search(before)
-        if not stretch and side_by_side(before, between) and clause[slice(*start)] != clause[slice(*end)]:
+        is_range = all(piece.kind in ("time", "date") for piece in first_values) and _RANGE_START.search(before)
+        if not is_range and is_coordination(before, between) and clause[slice(*start)] != clause[slice(*end)]:
             return start, end
     return None
 
 
-def _outer(clause: str, start: int, end: int) -> tuple[int, int]:
+def _include_quotes(clause: str, start: int, end: int) -> tuple[int, int]:
     """Extend a place by the quotation marks around it."""
     quoted = clause[start - 1 : start] in tuple("\"'“‘«`") and clause[end : end + 1] in tuple("\"'”’»`")
     return (start - 1, end + 1) if quoted and start else (start, end)
 
 
-def side_by_side(before: str, between: str) -> bool:
+def is_coordination(before: str, between: str) -> bool:
     """Return whether the words between two things coordinate them; those that lead to the first may be repeated."""
     joined = _JOINED.match(between)
     filler = between[joined.end() :].strip() if joined else ""
-    return joined is not None and (not filler or _repeats(before, filler))
+    return joined is not None and (not filler or _is_repeated_lead(before, filler))
 
 
-def _repeats(before: str, filler: str) -> bool:
+def _is_repeated_lead(before: str, filler: str) -> bool:
     """Return whether the words after *and* are those before the first thing.
 
     ``[to the currency of] A and [to the currency of] B``
     """
-    said, again = list(_words(before)), list(_words(filler))
-    return 0 < len(again) <= _MOST_FILLER and said[-len(again) :] == again
+    lead_words, filler_words = list(_split_words(before)), list(_split_words(filler))
+    return 0 < len(filler_words) <= _MAX_FILLER and lead_words[-len(filler_words) :] == filler_words
 
 
-def _words(text: str) -> Iterator[str]:
+def _split_words(text: str) -> Iterator[str]:
     return (word.lower() for word in _WORD.findall(text) if word.lower() not in ("the", "a", "an"))

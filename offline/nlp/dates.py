@@ -6,7 +6,7 @@ from datetime import UTC, date, datetime, timedelta
 
 _MONTHS = {name: number for number, name in enumerate(
     ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"), start=1)}  # fmt: skip
-_DAYS = {name: number for number, name in enumerate(
+_WEEKDAYS = {name: number for number, name in enumerate(
     ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"))}  # fmt: skip
 _MONTH = r"(?P<month>jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)\.?"
 _NUMBERS = {"one": 1, "a": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7}
@@ -25,27 +25,27 @@ _NAMED = re.compile(
     r"\b(?P<name>the day after tomorrow|(?:(?<=tomorrow or )|(?<=tomorrow and ))the day after|today|tonight|tomorrow|yesterday)\b",
     re.I,
 )
-_WEEKDAY = re.compile(rf"\b(?P<which>next|this|last|on)\s+(?P<weekday>{'|'.join(_DAYS)})\b", re.I)
+_WEEKDAY = re.compile(rf"\b(?P<which>next|this|last|on)\s+(?P<weekday>{'|'.join(_WEEKDAYS)})\b", re.I)
 _OFFSET = re.compile(
     r"\b(?P<in>in\s+)?(?P<n>\d{1,3}|one|a|two|three|four|five|six|seven)\s+(?P<unit>day|week)s?(?:\s+(?P<way>ago|from now|later))?\b",
     re.I,
 )
 
 
-def dates_in(text: str, today: date) -> Iterator[tuple[int, int, date]]:
+def find_dates(text: str, today: date) -> Iterator[tuple[int, int, date]]:
     """Yield start, end and day of each date in a text. A date without a year is the next one from ``today`` on.
 
     ``12/06/2024`` is read month first where that is possible, as American catalogues do.
     """
     for pattern in (_ISO, _DAY_MONTH, _MONTH_DAY, _DAYS_OF_MONTH, _DOTTED, _SLASHED):
-        for found in pattern.finditer(text):
-            day = _absolute(found.groupdict(), today)
+        for hit in pattern.finditer(text):
+            day = _parse_absolute(hit.groupdict(), today)
             if day is not None:
-                yield found.start(), found.end(), day
-    yield from _relative(text, today)
+                yield hit.start(), hit.end(), day
+    yield from _find_relative(text, today)
 
 
-def _absolute(parts: dict[str, str | None], today: date) -> date | None:
+def _parse_absolute(parts: dict[str, str | None], today: date) -> date | None:
     """Build the date of a match's parts; None if there is no such day."""
     month = int(parts["monthnumber"] or 0) if "monthnumber" in parts else _MONTHS[(parts["month"] or "").lower()[:3]]
     day, year = int(parts["day"] or 0), parts.get("year")
@@ -60,27 +60,34 @@ def _absolute(parts: dict[str, str | None], today: date) -> date | None:
         return None
 
 
-def _relative(text: str, today: date) -> Iterator[tuple[int, int, date]]:
+def _find_relative(text: str, today: date) -> Iterator[tuple[int, int, date]]:
     """Yield start, end and day of each date that counts from today: *tomorrow*, *next Monday*, *in two weeks*."""
-    named = {"today": 0, "tonight": 0, "tomorrow": 1, "yesterday": -1, "the day after tomorrow": 2, "the day after": 2}
-    for found in _NAMED.finditer(text):
-        yield found.start(), found.end(), today + timedelta(days=named[found["name"].lower()])
-    for found in _WEEKDAY.finditer(text):
-        ahead = (_DAYS[found["weekday"].lower()] - today.weekday()) % 7
-        which = found["which"].lower()
+    offsets = {
+        "today": 0,
+        "tonight": 0,
+        "tomorrow": 1,
+        "yesterday": -1,
+        "the day after tomorrow": 2,
+        "the day after": 2,
+    }
+    for hit in _NAMED.finditer(text):
+        yield hit.start(), hit.end(), today + timedelta(days=offsets[hit["name"].lower()])
+    for hit in _WEEKDAY.finditer(text):
+        ahead = (_WEEKDAYS[hit["weekday"].lower()] - today.weekday()) % 7
+        which = hit["which"].lower()
         days = {"next": ahead or 7, "last": ahead - 7, "this": ahead, "on": ahead}[which]
-        yield found.start(), found.end(), today + timedelta(days=days)
-    for found in _OFFSET.finditer(text):
-        if not found["in"] and not found["way"]:
+        yield hit.start(), hit.end(), today + timedelta(days=days)
+    for hit in _OFFSET.finditer(text):
+        if not hit["in"] and not hit["way"]:
             continue
-        count = _NUMBERS.get(found["n"].lower()) or int(found["n"])
-        days = count * (7 if found["unit"].lower() == "week" else 1)
-        back = (found["way"] or "").lower() == "ago"
-        yield found.start(), found.end(), today + timedelta(days=-days if back else days)
+        count = _NUMBERS.get(hit["n"].lower()) or int(hit["n"])
+        days = count * (7 if hit["unit"].lower() == "week" else 1)
+        back = (hit["way"] or "").lower() == "ago"
+        yield hit.start(), hit.end(), today + timedelta(days=-days if back else days)
 
 
 _UNIX = re.compile(r"unix|epoch|timestamp", re.I)
-_DAY_AND_HOUR = re.compile(r"yyyy-mm-ddt|iso.?8601.*time|date-time", re.I)
+_DATE_TIME = re.compile(r"yyyy-mm-ddt|iso.?8601.*time|date-time", re.I)
 _ORDER = re.compile(r"yyyy([-/]?)mm\1dd|dd([-/.])mm\2yyyy|mm([-/])dd\3yyyy", re.I)
 _SHAPES = (
     (re.compile(r"\d{4}-\d{2}-\d{2}"), "%Y-%m-%d"),
@@ -91,16 +98,16 @@ _SHAPES = (
 )
 
 
-def wants_both(*, described: str, example: str) -> bool:
+def is_date_time(*, described: str, example: str) -> bool:
     """Return whether a parameter wants a day and an hour in one."""
-    return _form(described, example) == "date-time"
+    return _find_format(described, example) == "date-time"
 
 
-def _form(described: str, example: str) -> str:
+def _find_format(described: str, example: str) -> str:
     """Return the ``strftime`` format that a parameter wants, or ``unix`` or ``date-time``."""
     if _UNIX.search(described):
         return "unix"
-    if _DAY_AND_HOUR.search(described):
+    if _DATE_TIME.search(described):
         return "date-time"
     order = _ORDER.search(described)
     if order:
@@ -108,26 +115,26 @@ def _form(described: str, example: str) -> str:
     return next((form for pattern, form in _SHAPES if pattern.fullmatch(example)), "%Y-%m-%d")
 
 
-def written(day: date, *, described: str, example: str, hour: str = "") -> str:
+def format_day(day: date, *, described: str, example: str, hour: str = "") -> str:
     """Format a day as a parameter's description, format or example asks; ISO 8601 if they say nothing.
 
     ``hour`` (``HH:MM``) is used by a form that holds both. Midnight in UTC stands for a day alone; an hour is local,
     as it was stated.
     """
-    wanted = _form(described, example)
-    if wanted == "unix":
+    day_format = _find_format(described, example)
+    if day_format == "unix":
         return str(int(datetime(day.year, day.month, day.day, tzinfo=UTC).timestamp()))
-    if wanted != "date-time":
-        return day.strftime(wanted)
+    if day_format != "date-time":
+        return day.strftime(day_format)
     return (
         f"{day.isoformat()}T{hour}:00{'Z' if example.endswith('Z') else ''}" if hour else f"{day.isoformat()}T00:00:00Z"
     )
 
 
-def clock(text: str) -> str:
+def format_clock(text: str) -> str:
     """Format an hour of the day as ``HH:MM``: ``6:20 pm`` is 18:20."""
-    found = re.match(r"(\d{1,2})(?::(\d\d))?(?::\d\d)?\s*([ap])?", text.strip(), re.I)
-    if found is None:
+    hit = re.match(r"(\d{1,2})(?::(\d\d))?(?::\d\d)?\s*([ap])?", text.strip(), re.I)
+    if hit is None:
         return text
-    hour = int(found[1]) % 12 + (12 if (found[3] or "").lower() == "p" else 0) if found[3] else int(found[1])
-    return f"{hour:02d}:{found[2] or '00'}"
+    hour = int(hit[1]) % 12 + (12 if (hit[3] or "").lower() == "p" else 0) if hit[3] else int(hit[1])
+    return f"{hour:02d}:{hit[2] or '00'}"

@@ -7,8 +7,8 @@ from datetime import date
 from functools import lru_cache
 from typing import Literal
 
-from graph.identifiers import singular
-from offline.nlp.dates import clock, dates_in
+from graph.identifiers import singularize
+from offline.nlp.dates import find_dates, format_clock
 from offline.nlp.gazetteer import (
     COUNTRIES,
     CURRENCIES,
@@ -19,7 +19,7 @@ from offline.nlp.gazetteer import (
     SHORT_UNITS,
     UNITS,
 )
-from offline.nlp.noun_phrases import TITLED, names_in, titles_in
+from offline.nlp.noun_phrases import TITLED, find_names, find_titles
 
 SpanKind = Literal[
     "number", "date", "time", "quoted", "email", "url", "domain", "ip", "phone", "coordinates", "code", "currency", "language",
@@ -27,7 +27,7 @@ SpanKind = Literal[
 ]  # fmt: skip
 MAX_REQUEST = 4_000
 _MAX_SPANS = 120
-_TITLE = 12
+_MAX_TITLE_WORDS = 12
 """Words up to which a quotation is one value, in which no names are looked for."""
 
 
@@ -79,81 +79,83 @@ _NUMBER = re.compile(
     r"(?<![\w.])(?<!\w-)[-−]?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?(?![\w]*[A-Za-z]{4})(?=\W|$|[a-zA-Z°%]{1,3}\b)"
 )
 _TAIL = re.compile(r"\s*([^\W\d_]+|%|°[CF]?|[€£$])")
-_WITHIN = re.compile(r"in\s+(?:(?:the|an?|my|our|your|his|her|its|their|this|that)\b|[A-Z])")
+_IN_PHRASE = re.compile(r"in\s+(?:(?:the|an?|my|our|your|his|her|its|their|this|that)\b|[A-Z])")
 """The preposition *in*, which is no inches: ``a table for 4 in the garden``."""
 _CODE = re.compile(r"(?<![\w])#?(?=[A-Za-z0-9])(?=[\w-]{0,99}\d)(?=[\w-]{0,99}[A-Za-z_-])[\w-]{3,}|\b[A-Z]{2,6}\b|#\d+|\b\d{4,}\b")  # fmt: skip
-_MEASURED = re.compile(r"PM\d+|CO2?|NO[2x]?|SO2|O3|CH4|NH3|N2O|H2O", re.I)
+_MEASURED_SUBSTANCE = re.compile(r"PM\d+|CO2?|NO[2x]?|SO2|O3|CH4|NH3|N2O|H2O", re.I)
 """Measured quantities that look like codes: dust by its size, gases by their formulas."""
 _COUNT_BEFORE = re.compile(r"\d\s*°?$")
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?|[$€£¥₹]")
 _ENDS_TITLE = re.compile(r"\s(?:by|in|at|with|and|or)\s")
 
 
-def spans(request: str, today: date) -> tuple[Span, ...]:
+def find_spans(request: str, today: date) -> tuple[Span, ...]:
     """Find the typed spans of a request, in order. Only its first ``MAX_REQUEST`` characters are read."""
-    return _spans(request[:MAX_REQUEST], today)
+    return _find_spans(request[:MAX_REQUEST], today)
 
 
 @lru_cache(maxsize=64)
-def _spans(request: str, today: date) -> tuple[Span, ...]:
+def _find_spans(request: str, today: date) -> tuple[Span, ...]:
     """Find the typed spans of a request, each with the words around it; the result is cached."""
-    found: list[Span] = []
+    found_spans: list[Span] = []
     for kind, pattern in _PATTERNS:
         for hit in pattern.finditer(request):
             value = re.sub(r"\s|°", "", hit[0]) if kind == "coordinates" else hit[0]
-            _add(found, Span(kind, hit[0], value, hit.start(), hit.end()))
-    for start, end, day in dates_in(request, today):
-        _add(found, Span("date", request[start:end], day.isoformat(), start, end))
+            _add(found_spans, Span(kind, hit[0], value, hit.start(), hit.end()))
+    for start, end, day in find_dates(request, today):
+        _add(found_spans, Span("date", request[start:end], day.isoformat(), start, end))
     for hit in _TIME.finditer(request):
-        _add(found, Span("time", hit[0], hit[0], hit.start(), hit.end()))
+        _add(found_spans, Span("time", hit[0], hit[0], hit.start(), hit.end()))
     for hit in _LATITUDE_LONGITUDE.finditer(request):
-        _add(found, Span("coordinates", hit[0], f"{hit[1]},{hit[2]}", hit.start(), hit.end()))
+        _add(found_spans, Span("coordinates", hit[0], f"{hit[1]},{hit[2]}", hit.start(), hit.end()))
     # Digits within an address, a date or a time are no numbers and no codes of their own.
-    fixed = tuple(found)
-    loose = (*_numbers(request), *_codes(request))
-    found += [span for span in loose if not any(span.overlaps(other) for other in fixed)]
-    found += [*_quoted(request), *_terms(request)]
-    quotes = [span for span in found if span.kind == "quoted" and len(span.text.split()) <= _TITLE]
-    for start, end in _names(request):
+    certain = tuple(found_spans)
+    uncertain = (*_find_numbers(request), *_find_codes(request))
+    found_spans += [span for span in uncertain if not any(span.overlaps(other) for other in certain)]
+    found_spans += [*_find_quoted(request), *_find_terms(request)]
+    quotes = [span for span in found_spans if span.kind == "quoted" and len(span.text.split()) <= _MAX_TITLE_WORDS]
+    for start, end in _find_names(request):
         inside = any(quote.start <= start and end <= quote.end for quote in quotes)
-        if not inside and not _MEASURED.fullmatch(request[start:end]):
-            found.append(Span("name", request[start:end], request[start:end], start, end))
-    found = _dated(found, today)
-    found.sort(key=lambda span: (span.start, -span.end))
-    return tuple(_with_context(request, found[:_MAX_SPANS]))
+        if not inside and not _MEASURED_SUBSTANCE.fullmatch(request[start:end]):
+            found_spans.append(Span("name", request[start:end], request[start:end], start, end))
+    found_spans = _pair_dates_and_times(found_spans, today)
+    found_spans.sort(key=lambda span: (span.start, -span.end))
+    return tuple(_add_context(request, found_spans[:_MAX_SPANS]))
 
 
-def _dated(found: list[Span], today: date) -> list[Span]:
+def _pair_dates_and_times(spans: list[Span], today: date) -> list[Span]:
     """Pair days with the nearest hour and hours with their day, as their unit: a parameter may want both."""
-    days = [span for span in found if span.kind == "date"]
-    hours = [span for span in found if span.kind == "time"]
+    days = [span for span in spans if span.kind == "date"]
+    hours = [span for span in spans if span.kind == "time"]
     paired: list[Span] = []
-    for span in found:
+    for span in spans:
         others = hours if span.kind == "date" else days if span.kind == "time" else []
         nearest = min(others, key=lambda other: abs(other.start - span.start), default=None)
         if nearest is not None:
-            paired.append(replace(span, unit=clock(nearest.value) if span.kind == "date" else nearest.value))
+            paired.append(replace(span, unit=format_clock(nearest.value) if span.kind == "date" else nearest.value))
         else:
             paired.append(replace(span, unit=today.isoformat()) if span.kind == "time" else span)
     return paired
 
 
-def _names(request: str) -> Iterator[tuple[int, int]]:
+def _find_names(request: str) -> Iterator[tuple[int, int]]:
     """Yield the names, and titles that are more than one name."""
-    plain = list(names_in(request))
-    titles = list(titles_in(request))
-    called = [one for one in titles if _said_to_be_one(request, *one)]
-    yield from (one for one in plain if not any(a <= one[0] and one[1] <= b and one != (a, b) for a, b in called))
+    plain = list(find_names(request))
+    titles = list(find_titles(request))
+    labelled_titles = [one for one in titles if _is_labelled_title(request, *one)]
+    yield from (
+        one for one in plain if not any(a <= one[0] and one[1] <= b and one != (a, b) for a, b in labelled_titles)
+    )
     yield from (title for title in titles if title not in plain)
 
 
-def _said_to_be_one(request: str, start: int, end: int) -> bool:
+def _is_labelled_title(request: str, start: int, end: int) -> bool:
     """Return whether the word before a title says that it is one: ``the film Alien by Someone``.
 
     No small word within it may end the title.
     """
     before = _WORD.findall(request[max(0, start - 60) : start])
-    return bool(before) and singular(before[-1].lower()) in TITLED and not _ENDS_TITLE.search(request[start:end])
+    return bool(before) and singularize(before[-1].lower()) in TITLED and not _ENDS_TITLE.search(request[start:end])
 
 
 def _add(found: list[Span], span: Span) -> None:
@@ -161,34 +163,34 @@ def _add(found: list[Span], span: Span) -> None:
         found.append(span)
 
 
-def _numbers(request: str) -> Iterator[Span]:
+def _find_numbers(request: str) -> Iterator[Span]:
     """Yield numbers in digits and in words, each with its unit."""
     money = bool(_MONEY.search(request))
     for hit in _NUMBER.finditer(request):
-        value = negated(request, hit.start()) + hit[0].replace(",", "").replace("−", "-")
-        tail = _tail(request, hit.end())
+        value = get_sign(request, hit.start()) + hit[0].replace(",", "").replace("−", "-")
+        tail = _get_tail(request, hit.end())
         head = request[hit.start() - 1 : hit.start()]
-        unit = _unit(tail, head)
+        unit = _find_unit(tail, head)
         if money and not unit and re.fullmatch(r"[A-Z]{3}", tail):
             unit = tail
         yield Span("number", hit[0], value, hit.start(), hit.end(), unit=unit)
-    for start, end, number in spelled_in(request):
-        value, unit = f"{negated(request, start)}{number}", _unit(_tail(request, end), "")
+    for start, end, number in find_spelled_numbers(request):
+        value, unit = f"{get_sign(request, start)}{number}", _find_unit(_get_tail(request, end), "")
         yield Span("number", request[start:end], value, start, end, unit=unit)
 
 
-def _tail(request: str, end: int) -> str:
+def _get_tail(request: str, end: int) -> str:
     """Return the word right behind a number, which may be its unit."""
     tail = _TAIL.match(request, end)
-    return "" if tail is None or _WITHIN.match(request, tail.start(1)) else tail[1]
+    return "" if tail is None or _IN_PHRASE.match(request, tail.start(1)) else tail[1]
 
 
-def _unit(tail: str, head: str) -> str:
+def _find_unit(tail: str, head: str) -> str:
     """Return the standard unit or currency of the word behind, or the sign before, a number."""
     if head in CURRENCIES:
         return CURRENCIES[head]
     word = tail.lower()
-    base = singular(word)
+    base = singularize(word)
     return (
         CURRENCIES.get(base)
         or CURRENCIES.get(word)
@@ -198,40 +200,40 @@ def _unit(tail: str, head: str) -> str:
     )
 
 
-def _codes(request: str) -> Iterator[Span]:
+def _find_codes(request: str) -> Iterator[Span]:
     """Yield codes; three capitals behind an amount are currencies as well, known ones or not."""
     for hit in _AMOUNT.finditer(request):
         for part in (1, 2):
             if hit[part] and not {hit[part].lower()} & (UNITS.keys() | CURRENCIES.keys()):
                 yield Span("currency", hit[part], hit[part], hit.start(part), hit.end(part))
-    for hit in (hit for hit in _CODE.finditer(request) if not _MEASURED.fullmatch(hit[0])):
+    for hit in (hit for hit in _CODE.finditer(request) if not _MEASURED_SUBSTANCE.fullmatch(hit[0])):
         yield Span("code", hit[0], hit[0].lstrip("#"), hit.start(), hit.end())
 
 
-def _quoted(request: str) -> Iterator[Span]:
+def _find_quoted(request: str) -> Iterator[Span]:
     for hit in _QUOTED.finditer(request):
         group = 1 if hit[1] is not None else 2
         yield Span("quoted", hit[group], hit[group].strip(), hit.start(group), hit.end(group))
 
 
-def _terms(request: str) -> Iterator[Span]:
+def _find_terms(request: str) -> Iterator[Span]:
     """Yield currencies, languages, countries and units by name or code; the longest name at a place wins."""
     tokens = list(_WORD.finditer(request))
     for at, token in enumerate(tokens):
-        counted = bool(_COUNT_BEFORE.search(request, max(0, token.start() - 10), token.start()))
+        is_counted = bool(_COUNT_BEFORE.search(request, max(0, token.start() - 10), token.start()))
         for size in (2, 1):
             last = tokens[min(at + size, len(tokens)) - 1]
             text = request[token.start() : last.end()]
-            term = _term(text, after_number=counted and not _WITHIN.match(request, token.start()))
+            term = _classify_term(text, after_number=is_counted and not _IN_PHRASE.match(request, token.start()))
             if term and (size == 1 or len(tokens) > at + 1):
                 yield Span(term[0], text, term[1], token.start(), last.end())
                 break
 
 
-def _term(text: str, *, after_number: bool) -> tuple[SpanKind, str] | None:
+def _classify_term(text: str, *, after_number: bool) -> tuple[SpanKind, str] | None:
     """Return kind and standard form of a currency, language, country or unit; None for other text."""
     lowered = text.lower()
-    base = " ".join(singular(word) for word in lowered.split(" "))
+    base = " ".join(singularize(word) for word in lowered.split(" "))
     currency = CURRENCIES.get(base) or CURRENCIES.get(lowered)
     if currency and (text.isupper() or lowered not in CURRENCY_WORDS_NEEDING_CAPITALS):
         return "currency", currency
@@ -247,10 +249,10 @@ def _term(text: str, *, after_number: bool) -> tuple[SpanKind, str] | None:
     return None
 
 
-def _with_context(request: str, found: list[Span]) -> Iterator[Span]:
-    for span in found:
-        before = [singular(hit[0].lower()) for hit in _WORD.finditer(request[max(0, span.start - 60) : span.start])]
-        after = [singular(hit[0].lower()) for hit in _WORD.finditer(request[span.end : span.end + 50])]
+def _add_context(request: str, spans: list[Span]) -> Iterator[Span]:
+    for span in spans:
+        before = [singularize(hit[0].lower()) for hit in _WORD.finditer(request[max(0, span.start - 60) : span.start])]
+        after = [singularize(hit[0].lower()) for hit in _WORD.finditer(request[span.end : span.end + 50])]
         yield Span(
             span.kind, span.text, span.value, span.start, span.end, tuple(before[-4:]), tuple(after[:3]), span.unit
         )
@@ -263,7 +265,7 @@ _MINUS = re.compile(r"([^\W_]*|[)%])\s*\b(?:minus|negative)\s+$", re.IGNORECASE)
 """The word *minus* with what is before it: a number there makes it a difference."""
 
 
-def negated(text: str, start: int) -> str:
+def get_sign(text: str, start: int) -> str:
     """Return ``-`` if the number that starts here is said to be negative ("minus 5"), else an empty string."""
     hit = _MINUS.search(text[max(0, start - 40) : start])
     before = hit[1].lower() if hit else ")"
@@ -271,13 +273,13 @@ def negated(text: str, start: int) -> str:
     return "" if difference or text[start : start + 1] in "-−" else "-"
 
 
-def spelled_in(text: str) -> Iterator[tuple[int, int, int]]:
+def find_spelled_numbers(text: str) -> Iterator[tuple[int, int, int]]:
     """Yield start, end and value of each spelled number of a text."""
     for hit in _SPELLED.finditer(text):
-        yield hit.start(), hit.end(), spelled_number(hit[0])
+        yield hit.start(), hit.end(), parse_spelled_number(hit[0])
 
 
-def spelled_number(text: str) -> int:
+def parse_spelled_number(text: str) -> int:
     """Parse ``seventy-two`` and ``three hundred and five`` as numbers."""
     total = part = 0
     for word in re.findall(r"[a-z]+", text.lower()):

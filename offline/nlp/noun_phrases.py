@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 
 from agent.parameters.kinds import ORGANIZATION_WORDS, WORK_WORDS
-from graph.identifiers import singular
+from graph.identifiers import singularize
 from offline.nlp.gazetteer import ARTICLES, OPENERS, ORDERS, word_set
 
 _TOKEN = re.compile(r"[^\W_][\w'’&.+-]*[^\W_]|[^\W_]")
@@ -15,14 +15,14 @@ _NOT_NAMES = word_set(
 )
 _OBJECT = re.compile(r"\s+(?:an?|the|me|us|my|our|him|his|her|them|their|it|its|another)\b")
 _MAX_WORDS = 7
-_WITHIN = _JOINING | word_set("in on to with from for at by and a an over under into without or")
+_TITLE_JOINING = _JOINING | word_set("in on to with from for at by and a an over under into without or")
 TITLED = WORK_WORDS | word_set(
     "recipe show series game dish play opera magazine podcast course documentary product headline piece painting track called titled named entitled"
 )
 """Words that a title follows."""
 
 
-def names_in(request: str) -> Iterator[tuple[int, int]]:
+def find_names(request: str) -> Iterator[tuple[int, int]]:
     """Yield start and end of each run of capitalised words (``Bank of England``), without common first words."""
     tokens = list(_TOKEN.finditer(request))
     at = 0
@@ -30,25 +30,31 @@ def names_in(request: str) -> Iterator[tuple[int, int]]:
         if not _is_name(tokens[at], request):
             at += 1
             continue
-        end = _parted(tokens, at, _end_of_name(tokens, at, request))
-        at = _after_noun(tokens, at, end, request)
-        yield tokens[at].start(), _trimmed(request, tokens[end].end())
+        end = _cut_at_organization(tokens, at, _find_name_end(tokens, at, request))
+        at = _skip_leading_noun(tokens, at, end, request)
+        yield tokens[at].start(), _trim_possessive(request, tokens[end].end())
         at = end + 1
 
 
-def _after_noun(tokens: list[re.Match[str]], at: int, end: int, request: str) -> int:
+def _skip_leading_noun(tokens: list[re.Match[str]], at: int, end: int, request: str) -> int:
     """Return where the name begins in ``Population of Some Town``, whose first word opens a sentence."""
-    opens = tokens[at].start() == 0 or request[: tokens[at].start()].rstrip()[-1:] in (".", "!", "?", "\n", ":")
-    noun = (
-        opens
+    is_sentence_start = tokens[at].start() == 0 or request[: tokens[at].start()].rstrip()[-1:] in (
+        ".",
+        "!",
+        "?",
+        "\n",
+        ":",
+    )
+    has_leading_noun = (
+        is_sentence_start
         and at + 2 <= end
         and tokens[at + 1][0].lower() == "of"
         and tokens[at][0].lower() not in ORGANIZATION_WORDS
     )
-    return at + 2 if noun else at
+    return at + 2 if has_leading_noun else at
 
 
-def _trimmed(request: str, end: int) -> int:
+def _trim_possessive(request: str, end: int) -> int:
     return end - 2 if request[max(0, end - 2) : end] in ("'s", "’s") else end
 
 
@@ -57,24 +63,26 @@ def _is_name(token: re.Match[str], request: str) -> bool:
     word = token[0]
     if not word[0].isupper() or word.lower() in _NOT_NAMES or re.match(r"I['’]", word):
         return False
-    starts = token.start() == 0 or request[: token.start()].rstrip()[-1:] in ".!?:;,\n"
-    if starts and word.lower() in ORDERS and _OBJECT.match(request, token.end()):
+    is_start = token.start() == 0 or request[: token.start()].rstrip()[-1:] in ".!?:;,\n"
+    if is_start and word.lower() in ORDERS and _OBJECT.match(request, token.end()):
         return False
     if word.lower() not in OPENERS:
         return True
-    return not starts and len(word) > 2 and word.lower() not in ARTICLES
+    return not is_start and len(word) > 2 and word.lower() not in ARTICLES
 
 
-def _parted(tokens: list[re.Match[str]], at: int, end: int) -> int:
+def _cut_at_organization(tokens: list[re.Match[str]], at: int, end: int) -> int:
     """Return the end of the person's name in ``Jane Doe of Some University``, which are two names."""
     of = next((i for i in range(at + 2, end) if tokens[i][0].lower() == "of"), None)
     if of is None:
         return end
-    left, right = ({token[0].lower() for token in part} for part in (tokens[at:of], tokens[of + 1 : end + 1]))
-    return of - 1 if right & ORGANIZATION_WORDS and not left & ORGANIZATION_WORDS else end
+    words_before, words_after = (
+        {token[0].lower() for token in part} for part in (tokens[at:of], tokens[of + 1 : end + 1])
+    )
+    return of - 1 if words_after & ORGANIZATION_WORDS and not words_before & ORGANIZATION_WORDS else end
 
 
-def _end_of_name(tokens: list[re.Match[str]], at: int, request: str) -> int:
+def _find_name_end(tokens: list[re.Match[str]], at: int, request: str) -> int:
     """Return the index of the name's last word; small words join capitalised ones."""
     end = at
     while end + 1 < len(tokens) and end - at < _MAX_WORDS:
@@ -94,7 +102,7 @@ def _end_of_name(tokens: list[re.Match[str]], at: int, request: str) -> int:
     return end
 
 
-def titles_in(request: str) -> Iterator[tuple[int, int]]:
+def find_titles(request: str) -> Iterator[tuple[int, int]]:
     """Yield start and end of names with small words in them, such as ``A Winter in Moonfall``.
 
     "Berlin to Paris" is no title: a title begins with a capitalised article, opens the text, or follows a word for a
@@ -103,27 +111,27 @@ def titles_in(request: str) -> Iterator[tuple[int, int]]:
     tokens = list(_TOKEN.finditer(request))
     at = 0
     while at < len(tokens):
-        end = _end_of_title(tokens, at, request) if _opens_title(tokens, at, request) else at
+        end = _find_title_end(tokens, at, request) if _is_title_start(tokens, at, request) else at
         if end > at:
-            yield tokens[at].start(), _trimmed(request, tokens[end].end())
+            yield tokens[at].start(), _trim_possessive(request, tokens[end].end())
         at = end + 1
 
 
-def _opens_title(tokens: list[re.Match[str]], at: int, request: str) -> bool:
+def _is_title_start(tokens: list[re.Match[str]], at: int, request: str) -> bool:
     """Return whether a title may begin at this token."""
     word = tokens[at][0]
     if not word[0].isupper() or re.match(r"I(?:['’]|$)", word):
         return False
     before = tokens[at - 1][0].lower() if at else ""
-    opens = at == 0 or request[: tokens[at].start()].rstrip()[-1:] in (".", "!", "?", "\n")
-    article = word.lower() in ("the", "a", "an")
-    if opens:
+    is_sentence_start = at == 0 or request[: tokens[at].start()].rstrip()[-1:] in (".", "!", "?", "\n")
+    is_article = word.lower() in ("the", "a", "an")
+    if is_sentence_start:
         following = tokens[at + 1][0] if at + 1 < len(tokens) else ""
-        return (article and following[:1].isupper()) or word.lower() not in OPENERS
-    return article or singular(before) in TITLED
+        return (is_article and following[:1].isupper()) or word.lower() not in OPENERS
+    return is_article or singularize(before) in TITLED
 
 
-def _end_of_title(tokens: list[re.Match[str]], at: int, request: str) -> int:
+def _find_title_end(tokens: list[re.Match[str]], at: int, request: str) -> int:
     """Return the index of the title's last word: the last capitalised one that small words lead to."""
     end = at
     for step in range(at + 1, min(at + _MAX_WORDS + 3, len(tokens))):
@@ -132,6 +140,6 @@ def _end_of_title(tokens: list[re.Match[str]], at: int, request: str) -> int:
             break
         if tokens[step][0][0].isupper() and tokens[step][0].lower() not in _NOT_NAMES:
             end = step
-        elif tokens[step][0].lower() not in _WITHIN:
+        elif tokens[step][0].lower() not in _TITLE_JOINING:
             break
     return end

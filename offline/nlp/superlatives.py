@@ -10,17 +10,18 @@ from functools import lru_cache
 
 from pydantic.types import JsonValue
 
-from graph.identifiers import words
+from graph.identifiers import split_words
 from offline.nlp.gazetteer import NUMBER_WORDS, word_set
 
-_PLACES = {
+_INDEX_BY_ORDINAL = {
     "first": 0, "1st": 0, "second": 1, "2nd": 1, "third": 2, "3rd": 2, "fourth": 3, "4th": 3, "fifth": 4, "5th": 4, "sixth": 5, "6th": 5,
     "seventh": 6, "7th": 6, "eighth": 7, "8th": 7, "ninth": 8, "9th": 8, "tenth": 9, "10th": 9, "last": -1, "final": -1, "lead": 0,
     "leading": 0, "top": 0,
 }  # fmt: skip
 _TIMES = r"(?:\d+|few|weeks?|months?|years?|nights?|days?|hours?|times?|minutes?|seconds?|of (?:january|february|march|april|may|june|july|august|september|october|november|december)|january|february|march|april|may|june|july|august|september|october|november|december|monday|tuesday|wednesday|thursday|friday|saturday|sunday|name|half|class|aid|" + "|".join(NUMBER_WORDS) + r")\b"  # fmt: skip
 _ORDINAL = re.compile(
-    rf"\b({'|'.join(_PLACES)})\b(?![,.]|\s+(?!one\b){_TIMES})(?:\s+(?:listed|named|known))?\s*((?:[^\W\d_]|-)*)", re.I
+    rf"\b({'|'.join(_INDEX_BY_ORDINAL)})\b(?![,.]|\s+(?!one\b){_TIMES})(?:\s+(?:listed|named|known))?\s*((?:[^\W\d_]|-)*)",
+    re.I,
 )
 _QUOTED = re.compile(r"[\"“«‘'][^\"”»’']*[\"”»’'](?!\w)")
 
@@ -33,7 +34,7 @@ _LENGTH, _SINCE = (
     "duration length distance pages minutes",
     "date year time published released day start due founded established built",
 )
-_MOST: Mapping[str, tuple[frozenset[str], bool]] = {
+_MEASURE_BY_STEM: Mapping[str, tuple[frozenset[str], bool]] = {
     word: (word_set(fields), most)
     for adjectives, fields, most in (
         ("expensive costly dear", _MONEY, True), ("cheap", _MONEY, False), ("long", _LENGTH, True), ("short", _LENGTH, False),
@@ -57,24 +58,24 @@ _IRREGULAR = {"best": "good", "better": "good", "worst": "bad", "worse": "bad"} 
 )
 _WORD = re.compile(r"[^\W_]+(?:-[^\W_]+)?")
 _CLAUSE_END = re.compile(r"[.?!;:,](?=\s|$)")
-_LASTING = re.compile(r"\b(?:has|have|had)\s+(?:\w+\s+)?(?:been|existed|lived|worked|served|stood)\b[^.?!;:,]*$")
+_DURATION = re.compile(r"\b(?:has|have|had)\s+(?:\w+\s+)?(?:been|existed|lived|worked|served|stood)\b[^.?!;:,]*$")
 """A lasting state; if it has lasted longer, it began earlier."""
-_COUNTED = word_set("more most fewest fewer less least")
-_FEW = word_set("fewest fewer less least lowest lower")
-_HIGH = word_set(
+_COMPARING = word_set("more most fewest fewer less least")
+_LESS_WORDS = word_set("fewest fewer less least lowest lower")
+_HEIGHT_WORDS = word_set(
     "highest higher greatest greater maximum lowest lower minimum largest larger smallest smaller biggest bigger longest longer shortest shorter"
 )
-_LOW = word_set("lowest lower minimum smallest smaller shortest shorter")
-_STOP = word_set("the a an of in on or and than one is are right now today likely recently")
-_BESIDE = word_set("of in at for than on there between among")
-_FUNCTION = word_set(
+_LOW_WORDS = word_set("lowest lower minimum smallest smaller shortest shorter")
+_SKIPPED = word_set("the a an of in on or and than one is are right now today likely recently")
+_PREPOSITIONS = word_set("of in at for than on there between among")
+_FUNCTION_WORDS = word_set(
     "was were be been its their whose which what who it they that this these those much even far still no any some with has have had get gets "
     "going do does did not how two both"
 )
 
 
 @dataclass(frozen=True, slots=True)
-class Rank:
+class RankCriterion:
     """The thing with the most or the least of a field."""
 
     fields: frozenset[str]
@@ -84,7 +85,7 @@ class Rank:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class OrdinalReference:
     """The thing at an index of a list."""
 
     index: int
@@ -94,15 +95,15 @@ class Place:
 
 
 @lru_cache(maxsize=256)
-def places(request: str) -> tuple[Place, ...]:
+def find_ordinals(request: str) -> tuple[OrdinalReference, ...]:
     """Find the ordinals of a request, with the noun after each."""
     return tuple(
-        Place(_PLACES[found[1].lower()], found[2].lower().strip("-"))
+        OrdinalReference(_INDEX_BY_ORDINAL[found[1].lower()], found[2].lower().strip("-"))
         for found in _ORDINAL.finditer(_QUOTED.sub(" ", request))
     )
 
 
-def without_places(request: str, nouns: Collection[str]) -> str:
+def remove_ordinals(request: str, nouns: Collection[str]) -> str:
     """Blank out the ordinals of a request that stand before these nouns."""
     return _ORDINAL.sub(
         lambda found: f"{' ' * (found.start(2) - found.start())}{found[2]}" if found[2].lower() in nouns else found[0],
@@ -110,18 +111,18 @@ def without_places(request: str, nouns: Collection[str]) -> str:
     )
 
 
-def measured(word: str) -> bool:
+def is_measuring_participle(word: str) -> bool:
     """Return whether a participle says by what things are ranked: *rated*, *cited*."""
-    return word.endswith("ed") and _measured(word) is not None
+    return word.endswith("ed") and _find_measure(word) is not None
 
 
-def compares(word: str) -> bool:
+def is_comparative(word: str) -> bool:
     """Return whether a word is a comparative or superlative that measures something: *older*, *best*."""
-    return _compared(word) is not None
+    return _find_comparative_measure(word) is not None
 
 
 @lru_cache(maxsize=256)
-def ranks(request: str) -> tuple[Rank, ...]:
+def find_rank_criteria(request: str) -> tuple[RankCriterion, ...]:
     """Find the superlatives and comparatives of a request.
 
     An adjective gives what it measures; *highest* and *more* give the words after them.
@@ -129,85 +130,90 @@ def ranks(request: str) -> tuple[Rank, ...]:
     request = _QUOTED.sub(" ", request)
     marks = list(_WORD.finditer(request))
     tokens = [mark[0].lower() for mark in marks]
-    found: list[Rank] = []
+    criteria: list[RankCriterion] = []
     for at, token in enumerate(tokens):
         clause = _CLAUSE_END.search(request, marks[at].end())
         end = clause.start() if clause else len(request)
-        following = [mark[0].lower() for mark in marks[at + 1 : at + 4] if mark.end() <= end]
-        following = [word for word in following if word not in _STOP]
+        next_words = [mark[0].lower() for mark in marks[at + 1 : at + 4] if mark.end() <= end]
+        next_words = [word for word in next_words if word not in _SKIPPED]
         head, _, tail = token.partition("-")
         if tail in ("rated", "ranked"):
-            found.append(Rank(frozenset({"rating", "score"}), head not in _LOW))
-        elif token in _COUNTED and at and tokens[at - 1] == "at":
+            criteria.append(RankCriterion(frozenset({"rating", "score"}), head not in _LOW_WORDS))
+        elif token in _COMPARING and at and tokens[at - 1] == "at":
             continue
-        elif token in ("longer", "longest") and _LASTING.search(request, 0, marks[at].start()) and not following:
-            found.append(Rank(*_MOST["old"]))
-        elif token in _COUNTED:
-            if at and (behind := _measured(tokens[at - 1 - (tokens[at - 1] == "the")])):
-                found.append(Rank(behind[0], behind[1] == (token not in _FEW)))
-            elif following:
-                fields, most = _measured(following[0]) or (
-                    frozenset(base for word in following[:2] for base in words(word)),
+        elif token in ("longer", "longest") and _DURATION.search(request, 0, marks[at].start()) and not next_words:
+            criteria.append(RankCriterion(*_MEASURE_BY_STEM["old"]))
+        elif token in _COMPARING:
+            if at and (measure := _find_measure(tokens[at - 1 - (tokens[at - 1] == "the")])):
+                criteria.append(RankCriterion(measure[0], measure[1] == (token not in _LESS_WORDS)))
+            elif next_words:
+                fields, most = _find_measure(next_words[0]) or (
+                    frozenset(base for word in next_words[:2] for base in split_words(word)),
                     True,
                 )
-                found.append(Rank(fields, most == (token not in _FEW)))
-        elif token in _HIGH and at and not following and (behind := _verb(tokens[at - 1])):
-            found.append(Rank(behind[0], token not in _LOW))
-        elif token in _HIGH and _measure_before(tokens, at, following):
-            found.append(Rank(frozenset(words(tokens[at - 1])), token not in _LOW))
-        elif token in _HIGH and following:
-            nouns = frozenset(base for word in following[:2] for base in words(word))
-            fields, _ = _measured(following[0]) or _compared(token) or (frozenset[str](), True)
-            found.append(Rank(nouns | fields, token not in _LOW))
-        elif known := _compared(token):
-            found.append(Rank(*known))
-    return tuple(found)
+                criteria.append(RankCriterion(fields, most == (token not in _LESS_WORDS)))
+        elif token in _HEIGHT_WORDS and at and not next_words and (measure := _find_verb_measure(tokens[at - 1])):
+            criteria.append(RankCriterion(measure[0], token not in _LOW_WORDS))
+        elif token in _HEIGHT_WORDS and _is_measure_before(tokens, at, next_words):
+            criteria.append(RankCriterion(frozenset(split_words(tokens[at - 1])), token not in _LOW_WORDS))
+        elif token in _HEIGHT_WORDS and next_words:
+            nouns = frozenset(base for word in next_words[:2] for base in split_words(word))
+            fields, _ = _find_measure(next_words[0]) or _find_comparative_measure(token) or (frozenset[str](), True)
+            criteria.append(RankCriterion(nouns | fields, token not in _LOW_WORDS))
+        elif own_measure := _find_comparative_measure(token):
+            criteria.append(RankCriterion(*own_measure))
+    return tuple(criteria)
 
 
-def _measure_before(tokens: Sequence[str], at: int, following: Sequence[str]) -> bool:
+def _is_measure_before(tokens: Sequence[str], at: int, following: Sequence[str]) -> bool:
     """Return whether the measure stands before the adjective: "the fare is lower", "the draught greater of the two"."""
-    joined = not following or tokens[at + 1] in _BESIDE
-    plain = at > 0 and tokens[at - 1] not in _STOP | _FUNCTION and not tokens[at - 1].endswith("ly")
-    return joined and plain and _compared(tokens[at - 1]) is None
+    is_joined = not following or tokens[at + 1] in _PREPOSITIONS
+    is_noun = at > 0 and tokens[at - 1] not in _SKIPPED | _FUNCTION_WORDS and not tokens[at - 1].endswith("ly")
+    return is_joined and is_noun and _find_comparative_measure(tokens[at - 1]) is None
 
 
-def _measured(word: str) -> tuple[frozenset[str], bool] | None:
+def _find_measure(word: str) -> tuple[frozenset[str], bool] | None:
     stems = (word, *(word[: -len(end)] for end in ("ed", "y", "ing") if word.endswith(end)))
-    return next((_MOST[stem] for stem in stems if stem in _MOST), None)
+    return next((_MEASURE_BY_STEM[stem] for stem in stems if stem in _MEASURE_BY_STEM), None)
 
 
-def _verb(word: str) -> tuple[frozenset[str], bool] | None:
+def _find_verb_measure(word: str) -> tuple[frozenset[str], bool] | None:
     """Find what a verb measures, as in *readers rate highest*."""
     stems = (word[: -len(end)] for end in ("ed", "e", "es") if word.endswith(end))
-    return next((_MOST[stem] for stem in stems if stem in _MOST), None)
+    return next((_MEASURE_BY_STEM[stem] for stem in stems if stem in _MEASURE_BY_STEM), None)
 
 
-def _compared(token: str) -> tuple[frozenset[str], bool] | None:
+def _find_comparative_measure(token: str) -> tuple[frozenset[str], bool] | None:
     """Find what the adjective of a comparative or superlative measures."""
     if token in _IRREGULAR:
-        return _MOST[_IRREGULAR[token]]
+        return _MEASURE_BY_STEM[_IRREGULAR[token]]
     stem = next((token[: -len(end)] for end in ("est", "er") if token.endswith(end) and len(token) > len(end) + 2), "")
-    return next((_MOST[word] for word in (stem, f"{stem}e", stem[:-1], f"{stem[:-1]}y") if word in _MOST), None)
+    return next(
+        (_MEASURE_BY_STEM[word] for word in (stem, f"{stem}e", stem[:-1], f"{stem[:-1]}y") if word in _MEASURE_BY_STEM),
+        None,
+    )
 
 
-def ranked(values: Sequence[Mapping[str, JsonValue]], rank: Rank) -> tuple[int, str] | None:
+def find_extreme(values: Sequence[Mapping[str, JsonValue]], rank: RankCriterion) -> tuple[int, str] | None:
     """Find the index of the extreme among ``values`` (fields by dotted name), and the field that decided.
 
     The field must be a number or a date in more than one of them; fields named by the request's own word come first.
     None if no field qualifies.
     """
     names = list(dict.fromkeys(name for value in values for name in value))
-    for name in sorted(names, key=lambda name: -len(rank.fields & set(words(name.rpartition(".")[2])))):
-        if not rank.fields & set(words(name.rpartition(".")[2])):
+    for name in sorted(names, key=lambda name: -len(rank.fields & set(split_words(name.rpartition(".")[2])))):
+        if not rank.fields & set(split_words(name.rpartition(".")[2])):
             return None
-        known = [(at, key) for at, value in enumerate(values) if (key := _comparable(value.get(name))) is not None]
-        if len(known) > 1 and len({type(key) for _, key in known}) == 1:
-            best = (max if rank.most else min)(known, key=lambda pair: pair[1])  # type: ignore[type-var]
+        comparable = [
+            (at, key) for at, value in enumerate(values) if (key := _to_comparable(value.get(name))) is not None
+        ]
+        if len(comparable) > 1 and len({type(key) for _, key in comparable}) == 1:
+            best = (max if rank.most else min)(comparable, key=lambda pair: pair[1])  # type: ignore[type-var]
             return best[0], name
     return None
 
 
-def _comparable(value: JsonValue) -> float | str | None:
+def _to_comparable(value: JsonValue) -> float | str | None:
     """Return a value as a number, or as text if it is a date or time; None if it cannot be ranked."""
     if isinstance(value, bool) or value is None:
         return None
@@ -221,15 +227,15 @@ def _comparable(value: JsonValue) -> float | str | None:
     return None
 
 
-def placed(request: str, size: int, about: frozenset[str]) -> int | None:
+def resolve_ordinal(request: str, size: int, list_words: frozenset[str]) -> int | None:
     """Return the index in a list of ``size`` things that an ordinal of the request means.
 
     ``list_words``: words that may refer to the list. An ordinal with another noun means another list. None if no
     ordinal means this list, or if it is too short.
     """
-    for place in places(request):
-        noun = words(place.noun)
-        if not noun or set(noun) & (about | {"result", "one", "item", "hit", "option", "entry", "match"}):
+    for place in find_ordinals(request):
+        noun = split_words(place.noun)
+        if not noun or set(noun) & (list_words | {"result", "one", "item", "hit", "option", "entry", "match"}):
             index = place.index if place.index >= 0 else size + place.index
             return index if 0 <= index < size else None
     return None

@@ -4,24 +4,24 @@ import re
 from collections.abc import Collection, Mapping
 from datetime import date
 
-from agent.programs.grammar.compiling import compiled
+from agent.programs.grammar.compiling import compile_sentence
 from agent.programs.grammar.sentence import Sentence, Step
-from agent.programs.offer_text import OfferText
-from agent.programs.protocol import Attempt, ProgramQuestion, WrittenProgram
+from agent.programs.protocol import ProgramAttempt, ProgramQuestion, WrittenProgram
+from agent.programs.signatures import OfferText
 from domain.tool import ToolDoc
-from offline.change_words import may_call
+from offline.change_orders import may_call
 from offline.planning_time import OutOfPlanningTimeError, PlanningClock
-from offline.sentences.inputs import Function
-from offline.sentences.said import said_in
-from offline.sentences.scene import Scene
-from offline.sentences.search import Meant, sentences
+from offline.sentences.input_filling import OfferedFunction
+from offline.sentences.parsed_request import parse_request
+from offline.sentences.search import SentenceCandidate, rank_sentences
+from offline.sentences.sentence_context import SentenceContext
 
-_TRIED = 200
+_MAX_TRIED = 200
 _PATH = re.compile(r"(?<!\{)\{([^{}]+)\}")
 _ROOT = re.compile(r"[^\W\d]\w*")
 
 
-def written(clock: PlanningClock, question: ProgramQuestion) -> WrittenProgram:
+def write_program(clock: PlanningClock, question: ProgramQuestion) -> WrittenProgram:
     """Write a program, or none if no sentence covers enough of the request; after a failure the next best.
 
     It runs in a thread of its own. No text is parsed here, since CPython's parser counts its depth for all threads
@@ -31,87 +31,93 @@ def written(clock: PlanningClock, question: ProgramQuestion) -> WrittenProgram:
         question.goes_on
         or question.answers
         or len(question.attempts) > 1
-        or any(one.stands or one.changed for one in question.attempts)
+        or any(one.names_valid or one.changed for one in question.attempts)
     ):
         return WrittenProgram("", "rules write no program that goes on from what was found before")
     if any(not one.safe and may_call(one, question.request) for one in question.docs.values()):
         return WrittenProgram("", "it may order a change, which no sentence makes")
     path = frozenset(question.docs) if question.of_path else frozenset[str]()
-    tried = [_dead_end(one, question.docs) for one in question.attempts]
+    dead_ends = [_find_dead_end(one, question.docs) for one in question.attempts]
     try:
-        found = candidates(question, clock)
+        ranked_candidates = rank_candidates(question, clock)
     except OutOfPlanningTimeError:
         return WrittenProgram(
             "",
             f"no sentence was found in {clock.seconds:g} s of processor time; ask in fewer words, or raise FOOTPATH_PLANNING_SECONDS",
         )
-    for meant in found[:_TRIED]:
-        if not meant.certain or not path <= meant.calls:
+    for candidate in ranked_candidates[:_MAX_TRIED]:
+        if not candidate.is_certain or not path <= candidate.called_functions:
             continue
-        text = text_of(meant, question.offer)
-        if text and not any(one in text for one in tried):
+        text = compile_candidate(candidate, question.offer)
+        if text and not any(one in text for one in dead_ends):
             return WrittenProgram(text)
     return WrittenProgram("", "no sentence over the offered functions says what the request says")
 
 
-def _dead_end(attempt: Attempt, functions: Collection[str]) -> str:
+def _find_dead_end(attempt: ProgramAttempt, functions: Collection[str]) -> str:
     """Return text that no further program may hold: the call that failed, else the first call.
 
     Whatever begins with the same first call would fail too.
     """
-    failed = next((one for one in functions if f"call of {one} failed" in attempt.told), "")
-    return f"{failed}(" if failed else f"await {attempt.text.partition('await ')[2].partition(chr(10))[0]}"
+    failed_function = next((one for one in functions if f"call of {one} failed" in attempt.feedback), "")
+    return (
+        f"{failed_function}("
+        if failed_function
+        else f"await {attempt.text.partition('await ')[2].partition(chr(10))[0]}"
+    )
 
 
-def candidates(question: ProgramQuestion, clock: PlanningClock | None = None) -> list[Meant]:
+def rank_candidates(question: ProgramQuestion, clock: PlanningClock | None = None) -> list[SentenceCandidate]:
     """Return the candidate sentences, best first.
 
     Raises:
         OutOfPlanningTimeError: the clock has run out.
     """
-    offered = functions(question.offer, question.docs)
-    vocabulary = frozenset(word for one in offered for word in one.vocabulary)
-    kinds = frozenset(kind for one in offered for kind in one.kinds)
+    offered_functions = list_functions(question.offer, question.docs)
+    vocabulary = frozenset(word for one in offered_functions for word in one.vocabulary)
+    kinds = frozenset(kind for one in offered_functions for kind in one.kinds)
     clock = clock or PlanningClock()
     clock.check()
-    said = said_in(question.request, date.fromisoformat(question.today), vocabulary, kinds)
-    return sentences(Scene(said, offered, clock))
+    parsed = parse_request(question.request, date.fromisoformat(question.today), vocabulary, kinds)
+    return rank_sentences(SentenceContext(parsed, offered_functions, clock))
 
 
-def functions(offer: OfferText, docs: Mapping[str, ToolDoc]) -> list[Function]:
+def list_functions(offer: OfferText, docs: Mapping[str, ToolDoc]) -> list[OfferedFunction]:
     """List the offered functions that only read, in the order of the offer."""
-    known = [(place, one) for place, one in enumerate(offer.signatures) if one.name in docs]
-    return [Function(one, docs[one.name], place) for place, one in known if docs[one.name].safe]
+    known_signatures = [(place, one) for place, one in enumerate(offer.signatures) if one.name in docs]
+    return [OfferedFunction(one, docs[one.name], place) for place, one in known_signatures if docs[one.name].safe]
 
 
-def text_of(meant: Meant, offer: OfferText) -> str:
+def compile_candidate(candidate: SentenceCandidate, offer: OfferText) -> str:
     """Compile the program of one sentence, or of two in sequence."""
     steps: list[Step] = []
     answers: list[str] = []
-    for number, end in enumerate(meant.ends):
-        renamed = {step.name: f"{step.name}_{number + 1}" if number else step.name for step in end.steps}
-        steps += [_renamed(step, renamed) for step in end.steps]
-        answers.append(_in_path(end.text, renamed))
+    for number, end in enumerate(candidate.endings):
+        new_names = {step.name: f"{step.name}_{number + 1}" if number else step.name for step in end.steps}
+        steps += [_rename_step(step, new_names) for step in end.steps]
+        answers.append(_rename_in_text(end.text, new_names))
     answer = "\n".join(answers)
-    return compiled(Sentence(steps=steps, answered="yes", answer=answer, missing=""), offer, certain=False).text
+    return compile_sentence(Sentence(steps=steps, answered="yes", answer=answer, missing=""), offer, certain=False).text
 
 
-def _renamed(step: Step, names: Mapping[str, str]) -> Step:
+def _rename_step(step: Step, new_names: Mapping[str, str]) -> Step:
     """Rename a step, and the steps that it refers to."""
     fields = step.model_dump()
     for key in ("of", "left", "right", "like", "value"):
         if isinstance(fields.get(key), str):
-            fields[key] = _in_path(fields[key], names) if key != "of" else _root(fields[key], names)
+            fields[key] = (
+                _rename_in_text(fields[key], new_names) if key != "of" else _rename_root(fields[key], new_names)
+            )
     for argument in fields.get("arguments", ()):
         if isinstance(argument["value"], str):
-            argument["value"] = _in_path(argument["value"], names)
-    return type(step).model_validate({**fields, "name": names[step.name]})
+            argument["value"] = _rename_in_text(argument["value"], new_names)
+    return type(step).model_validate({**fields, "name": new_names[step.name]})
 
 
-def _in_path(text: str, names: Mapping[str, str]) -> str:
-    return _PATH.sub(lambda found: f"{{{_root(found[1], names)}}}", text)
+def _rename_in_text(text: str, new_names: Mapping[str, str]) -> str:
+    return _PATH.sub(lambda found: f"{{{_rename_root(found[1], new_names)}}}", text)
 
 
-def _root(path: str, names: Mapping[str, str]) -> str:
-    found = _ROOT.match(path)
-    return f"{names.get(found[0], found[0])}{path[found.end() :]}" if found else path
+def _rename_root(path: str, new_names: Mapping[str, str]) -> str:
+    root = _ROOT.match(path)
+    return f"{new_names.get(root[0], root[0])}{path[root.end() :]}" if root else path

@@ -7,124 +7,130 @@ from typing import cast
 from agent.parameters.needs import need_of
 from agent.programs.grammar.sentence import Argument, Call, First, ForEach, Listed, Pick, Step, Value
 from domain.tool import Parameter
-from graph.identifiers import words
+from graph.identifiers import split_words
 from offline.nlp.entities import Span
-from offline.sentences.fields import Field
-from offline.sentences.inputs import Function, Given, Inputs, called_so
-from offline.sentences.scene import Scene
+from offline.sentences.fields import AnswerField
+from offline.sentences.input_filling import FilledValue, InputFilling, OfferedFunction, score_naming_word
+from offline.sentences.sentence_context import SentenceContext
 
-MOST_TOOLS = 3
-MOST_CALLS = 4
-_COUPLED = 0.6
+MAX_TOOLS = 3
+MAX_CALLS = 4
+_MIN_LINK = 0.6
 _NAMED_KINDS = frozenset({"query", "entity", "person", "place", "organization", "symbol", "country", "text"})
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class AvailableField:
     """A field that is at hand after some steps."""
 
-    field: Field
+    field: AnswerField
     path: str
     """Absolute path, or, where a list is at hand, the path within its item."""
-    function: Function | None
-    call: int
+    function: OfferedFunction | None
+    call_number: int
     """Number of the call that answered it, from 0."""
 
 
 @dataclass(frozen=True, slots=True)
-class Draft:
+class SentenceDraft:
     """A sentence under construction."""
 
     steps: tuple[Step, ...] = ()
-    seen: tuple[Seen, ...] = ()
+    available: tuple[AvailableField, ...] = ()
     """Fields at hand."""
-    many: str = ""
+    list_path: str = ""
     """Path of the list at hand; empty where single things are at hand."""
-    paired: bool = False
+    is_paired: bool = False
     """True if the list's items are pairs of an item and the result of a call for it."""
-    functions: tuple[Function, ...] = ()
-    used: tuple[Span, ...] = ()
+    functions: tuple[OfferedFunction, ...] = ()
+    used_spans: tuple[Span, ...] = ()
     """Spans of the request that are used."""
-    ranked: frozenset[int] = frozenset()
+    used_ranks: frozenset[int] = frozenset()
     """Numbers of the superlatives that are used."""
-    bounded: frozenset[int] = frozenset()
+    used_bounds: frozenset[int] = frozenset()
     """Numbers of the bounds that are used."""
-    decided: tuple[Field, ...] = ()
+    deciding_fields: tuple[AnswerField, ...] = ()
     """Fields by which things were ranked or filtered."""
-    echoed: tuple[Field, ...] = ()
+    echoed_fields: tuple[AnswerField, ...] = ()
     """Fields that only repeat a name that was searched for."""
-    asked: tuple[tuple[Function, str], ...] = ()
+    filled_parameters: tuple[tuple[OfferedFunction, str], ...] = ()
     """Functions with the parameters that the request filled."""
     loss: float = 0.0
     """Cost of uncertain choices; 0 is none."""
-    naming: tuple[tuple[Parameter, str], ...] = ()
+    search_terms: tuple[tuple[Parameter, str], ...] = ()
     """Parameters and values that the list was searched by, until one of its items is picked."""
-    placed: frozenset[int] = frozenset()
+    used_ordinals: frozenset[int] = frozenset()
     """Numbers of the ordinals that are used."""
 
     @property
-    def hits(self) -> bool:
+    def is_search_result(self) -> bool:
         """True if the list at hand was found by searching for one thing by its name."""
-        return any(names_item(parameter, self) for parameter, _ in self.naming)
+        return any(find_name_field(parameter, self) for parameter, _ in self.search_terms)
 
     @property
-    def last(self) -> int:
+    def last_call(self) -> int:
         """Number of the last call."""
         return len(self.functions) - 1
 
-    def free(self, span: Span) -> bool:
+    def is_free(self, span: Span) -> bool:
         """Return whether no used span overlaps this one."""
-        return not any(span.overlaps(other) for other in self.used)
+        return not any(span.overlaps(other) for other in self.used_spans)
 
-    def name(self, wanted: str) -> str:
+    def make_name(self, base: str) -> str:
         """Return a name for a step that no other step has."""
-        taken = {step.name for step in self.steps}
+        used_names = {step.name for step in self.steps}
         return next(
-            one for number in range(1, 99) if (one := wanted if number == 1 else f"{wanted}_{number}") not in taken
+            one for number in range(1, 99) if (one := base if number == 1 else f"{base}_{number}") not in used_names
         )
 
 
-def begun(function: Function, scene: Scene) -> Iterator[Draft]:
+def start_drafts(function: OfferedFunction, context: SentenceContext) -> Iterator[SentenceDraft]:
     """Yield the drafts of one call that takes everything it needs from the request."""
-    for way in scene.inputs(function):
-        if way.listed is not None:
-            yield from _over_values(function, way)
+    for filling in context.find_fillings(function):
+        if filling.listed_values is not None:
+            yield from _call_for_each_value(function, filling)
         else:
-            yield from _called(Draft(), function, way.given, {}, way.loss)
+            yield from _add_call(SentenceDraft(), function, filling.filled, {}, filling.loss)
 
 
-def called_next(draft: Draft, function: Function, scene: Scene) -> Iterator[Draft]:
+def extend_draft(draft: SentenceDraft, function: OfferedFunction, context: SentenceContext) -> Iterator[SentenceDraft]:
     """Yield a draft with one more call, which takes something of what is at hand."""
-    if len({*draft.functions, function}) > MOST_TOOLS or len(draft.functions) >= MOST_CALLS:
+    if len({*draft.functions, function}) > MAX_TOOLS or len(draft.functions) >= MAX_CALLS:
         return
     if sum(one is function for one in draft.functions) > 1:
         return
-    if draft.many and draft.hits:
+    if draft.list_path and draft.is_search_result:
         return
-    for linked, loss in _links(draft, function, scene):
-        again = any((function, name) in draft.asked for name in linked)
-        if again and not scene.said.repeats and not (draft.many and draft.functions[-1] is not function):
+    for linked, loss in _find_links(draft, function, context):
+        is_repeated = any((function, name) in draft.filled_parameters for name in linked)
+        if (
+            is_repeated
+            and not context.parsed.has_repetition
+            and not (draft.list_path and draft.functions[-1] is not function)
+        ):
             continue  # it was called with what the request says already
-        for way in scene.inputs(function, frozenset(linked)):
-            spans = [span for one in way.given.values() for span in one.spans]
-            if way.listed is None and all(draft.free(span) for span in spans):
-                if draft.many:
-                    yield from _each(draft, function, way.given, linked, loss + way.loss)
+        for filling in context.find_fillings(function, frozenset(linked)):
+            spans = [span for one in filling.filled.values() for span in one.spans]
+            if filling.listed_values is None and all(draft.is_free(span) for span in spans):
+                if draft.list_path:
+                    yield from _add_call_for_each(draft, function, filling.filled, linked, loss + filling.loss)
                 else:
-                    yield from _called(draft, function, way.given, linked, loss + way.loss)
+                    yield from _add_call(draft, function, filling.filled, linked, loss + filling.loss)
 
 
-def _links(draft: Draft, function: Function, scene: Scene) -> Iterator[tuple[dict[str, Seen], float]]:
+def _find_links(
+    draft: SentenceDraft, function: OfferedFunction, context: SentenceContext
+) -> Iterator[tuple[dict[str, AvailableField], float]]:
     """Yield the parameters that fields at hand fit, with these fields and the loss.
 
     All required parameters are linked that can be; without any, one that is searched by name.
     """
-    linked: dict[str, Seen] = {}
+    linked: dict[str, AvailableField] = {}
     loss = 0.0
     for name, parameter in function.parameters.items():
         if not parameter.required:
             continue
-        best = _source(draft, function, parameter, scene)
+        best = _find_source(draft, function, parameter, context)
         if best is not None:
             linked[name], score = best
             roles = need_of(parameter).role
@@ -136,114 +142,131 @@ def _links(draft: Draft, function: Function, scene: Scene) -> Iterator[tuple[dic
                 return  # nothing is measured from a thing to itself
             loss += 1 - score
     if linked:
-        if any(one.call == draft.last for one in linked.values()) or _chosen_by_last(draft):
+        if any(one.call_number == draft.last_call for one in linked.values()) or _is_chosen_by_last_call(draft):
             yield linked, loss
         return
     for name, parameter in function.parameters.items():
         kind = need_of(parameter).kind
-        own = [
+        name_fields = [
             one
-            for one in draft.seen
-            if one.call == draft.last
+            for one in draft.available
+            if one.call_number == draft.last_call
             and one.function
             and one.function is not function
-            and words(one.field.name)[-1:] == ("name",)
+            and split_words(one.field.name)[-1:] == ("name",)
             and one.function.doc.toolset == function.doc.toolset
         ]
-        if kind in _NAMED_KINDS and own and words(parameter.name)[-1:] == ("name",):
-            yield {name: own[-1]}, 0.3
+        if kind in _NAMED_KINDS and name_fields and split_words(parameter.name)[-1:] == ("name",):
+            yield {name: name_fields[-1]}, 0.3
 
 
-def _chosen_by_last(draft: Draft) -> bool:
+def _is_chosen_by_last_call(draft: SentenceDraft) -> bool:
     """Return whether the last call's response has already served to choose the thing at hand."""
-    own = draft.functions[-1].fields
-    return bool(draft.ranked) and not draft.many and any(one in own for one in draft.decided)
+    own_fields = draft.functions[-1].fields
+    return bool(draft.used_ranks) and not draft.list_path and any(one in own_fields for one in draft.deciding_fields)
 
 
-def _source(draft: Draft, function: Function, parameter: Parameter, scene: Scene) -> tuple[Seen, float] | None:
+def _find_source(
+    draft: SentenceDraft, function: OfferedFunction, parameter: Parameter, context: SentenceContext
+) -> tuple[AvailableField, float] | None:
     """Find what at hand fits a parameter best, and prefer what was answered last."""
-    found: list[tuple[float, int, Seen]] = []
-    for seen in draft.seen:
-        if seen.function is None or (seen.function is function and not scene.said.repeats):
+    scored: list[tuple[float, int, AvailableField]] = []
+    for seen in draft.available:
+        if seen.function is None or (seen.function is function and not context.parsed.has_repetition):
             continue
-        score = scene.link(seen.function, seen.field, function, parameter)
-        if score >= _COUPLED:
-            found.append((score, int(seen.call == draft.last), seen))
-    if not found:
+        score = context.score_link(seen.function, seen.field, function, parameter)
+        if score >= _MIN_LINK:
+            scored.append((score, int(seen.call_number == draft.last_call), seen))
+    if not scored:
         return None
-    score, _, best = max(found, key=lambda one: (one[1], one[0]))
+    score, _, best = max(scored, key=lambda one: (one[1], one[0]))
     return best, score
 
 
 # -- calls
 
 
-def _called(
-    draft: Draft, function: Function, given: Mapping[str, Given], linked: Mapping[str, Seen], loss: float
-) -> Iterator[Draft]:
+def _add_call(
+    draft: SentenceDraft,
+    function: OfferedFunction,
+    filled: Mapping[str, FilledValue],
+    linked: Mapping[str, AvailableField],
+    loss: float,
+) -> Iterator[SentenceDraft]:
     """Append a call, and yield the drafts over its response."""
-    name = draft.name(function.name)
-    arguments = _arguments(given, {key: f"{{{one.path}}}" for key, one in linked.items()})
-    after = _with_call(
-        draft, function, Call(do="call", name=name, function=function.name, arguments=arguments), given, loss
+    name = draft.make_name(function.name)
+    arguments = _build_arguments(filled, {key: f"{{{one.path}}}" for key, one in linked.items()})
+    after = _append_call(
+        draft, function, Call(do="call", name=name, function=function.name, arguments=arguments), filled, loss
     )
     naming = tuple(
-        (parameter, str(given[key].value))
+        (parameter, str(filled[key].value))
         for key, parameter in function.parameters.items()
-        if key in given
-        and given[key].spans
-        and given[key].spans[0].kind != "phrase"
+        if key in filled
+        and filled[key].spans
+        and filled[key].spans[0].kind != "phrase"
         and need_of(parameter).kind in _NAMED_KINDS
         and f"{{{parameter.name}}}/" not in function.doc.url  # what is said of lists beneath it is their holder's name
     )
-    yield from _answered(after, function, name, naming)
+    yield from _enter_response(after, function, name, naming)
 
 
-def _each(
-    draft: Draft, function: Function, given: Mapping[str, Given], linked: Mapping[str, Seen], loss: float
-) -> Iterator[Draft]:
+def _add_call_for_each(
+    draft: SentenceDraft,
+    function: OfferedFunction,
+    filled: Mapping[str, FilledValue],
+    linked: Mapping[str, AvailableField],
+    loss: float,
+) -> Iterator[SentenceDraft]:
     """Append a call for each item of the list at hand, and yield the drafts over the responses."""
-    name = draft.name(f"each_{function.name}")
-    arguments = _arguments(given, {key: f"{{{one.path}}}" for key, one in linked.items()})
-    step = ForEach(do="for_each", name=name, of=draft.many, function=function.name, arguments=arguments)
-    after = _with_call(draft, function, step, given, loss)
-    searched = any(words(key)[-1:] == ("name",) for key in linked)
-    yield from _paired(after, function, name, searched=searched)
+    name = draft.make_name(f"each_{function.name}")
+    arguments = _build_arguments(filled, {key: f"{{{one.path}}}" for key, one in linked.items()})
+    step = ForEach(do="for_each", name=name, of=draft.list_path, function=function.name, arguments=arguments)
+    after = _append_call(draft, function, step, filled, loss)
+    is_searched = any(split_words(key)[-1:] == ("name",) for key in linked)
+    yield from _enter_results(after, function, name, is_searched=is_searched)
 
 
-def _over_values(function: Function, way: Inputs) -> Iterator[Draft]:
+def _call_for_each_value(function: OfferedFunction, filling: InputFilling) -> Iterator[SentenceDraft]:
     """Yield drafts with one call for each of several values."""
-    if way.listed is None:
+    if filling.listed_values is None:
         return
-    key, readings = way.listed
+    key, readings = filling.listed_values
     values = Listed(
         do="list",
         name="values",
         values=[one.value if isinstance(one.value, (int, float)) else str(one.value) for one in readings],
     )
-    each = Draft(steps=(values,), many="values", used=tuple(one.span for one in readings))
+    list_draft = SentenceDraft(steps=(values,), list_path="values", used_spans=tuple(one.span for one in readings))
     name = f"each_{function.name}"
     step = ForEach(
-        do="for_each", name=name, of="values", function=function.name, arguments=_arguments(way.given, {key: "{item}"})
+        do="for_each",
+        name=name,
+        of="values",
+        function=function.name,
+        arguments=_build_arguments(filling.filled, {key: "{item}"}),
     )
-    after = _with_call(each, function, step, way.given, 0.0)
-    after = replace(after, asked=(*after.asked, (function, key)))
-    items = tuple(Seen(one, f"item.{one.path}", function, 0) for one in function.fields if one.path.count("[]") == 1)
-    named = names_item(
-        function.parameters[key], Draft(many="values", seen=tuple(replace(one, path="item") for one in items))
+    after = _append_call(list_draft, function, step, filling.filled, 0.0)
+    after = replace(after, filled_parameters=(*after.filled_parameters, (function, key)))
+    items = tuple(
+        AvailableField(one, f"item.{one.path}", function, 0) for one in function.fields if one.path.count("[]") == 1
     )
-    yield from _paired(after, function, name, searched=named is not None)
+    name_field = find_name_field(
+        function.parameters[key],
+        SentenceDraft(list_path="values", available=tuple(replace(one, path="item") for one in items)),
+    )
+    yield from _enter_results(after, function, name, is_searched=name_field is not None)
 
 
-def _arguments(given: Mapping[str, Given], linked: Mapping[str, str]) -> list[Argument]:
-    made: dict[str, Value] = {name: _written(one.value) for name, one in given.items()}
-    return [Argument(parameter=name, value=value) for name, value in {**made, **linked}.items()]
+def _build_arguments(filled: Mapping[str, FilledValue], linked: Mapping[str, str]) -> list[Argument]:
+    constants: dict[str, Value] = {name: _to_constant(one.value) for name, one in filled.items()}
+    return [Argument(parameter=name, value=value) for name, value in {**constants, **linked}.items()]
 
 
-def _written(value: object) -> Value:
+def _to_constant(value: object) -> Value:
     """Return a constant as the grammar takes it: braces are not paths."""
     if isinstance(value, str):
-        return _plain(value)
+        return _escape_braces(value)
     if isinstance(value, (bool, int, float)):
         return value
     if isinstance(value, list):
@@ -251,153 +274,186 @@ def _written(value: object) -> Value:
     return str(value)
 
 
-def _plain(text: str) -> str:
+def _escape_braces(text: str) -> str:
     return text.replace("{", "{{").replace("}", "}}")
 
 
-def _with_call(draft: Draft, function: Function, step: Step, given: Mapping[str, Given], loss: float) -> Draft:
+def _append_call(
+    draft: SentenceDraft, function: OfferedFunction, step: Step, filled: Mapping[str, FilledValue], loss: float
+) -> SentenceDraft:
     """Append a call's step, with the spans and parameters that it uses and the cost of weak values."""
-    spans = tuple(span for one in given.values() for span in one.spans)
-    asked = tuple((function, key) for key, one in given.items() if one.spans)
-    weak = sum(0.6 * (1 - one.likeness) for one in given.values() if one.spans)
-    weak -= sum(called_so(span, function.own) for one in given.values() for span in one.spans)
+    spans = tuple(span for one in filled.values() for span in one.spans)
+    new_parameters = tuple((function, key) for key, one in filled.items() if one.spans)
+    weakness = sum(0.6 * (1 - one.likeness) for one in filled.values() if one.spans)
+    weakness -= sum(score_naming_word(span, function.name_words) for one in filled.values() for span in one.spans)
     return replace(
         draft,
         steps=(*draft.steps, step),
         functions=(*draft.functions, function),
-        used=(*draft.used, *spans),
-        asked=(*draft.asked, *asked),
-        loss=draft.loss + loss + weak,
+        used_spans=(*draft.used_spans, *spans),
+        filled_parameters=(*draft.filled_parameters, *new_parameters),
+        loss=draft.loss + loss + weakness,
     )
 
 
 # -- what calls answer
 
 
-def _places(fields: tuple[Field, ...]) -> dict[str, list[Field]]:
+def _group_by_list(fields: tuple[AnswerField, ...]) -> dict[str, list[AnswerField]]:
     """Group the fields of a response by the list that holds them; those of no list under an empty path."""
-    found: dict[str, list[Field]] = {}
-    for one in fields:
-        holder = one.path[: one.path.rfind("[]") + 2] if "[]" in one.path else ""
-        found.setdefault(holder, []).append(one)
-    return found
+    fields_by_list: dict[str, list[AnswerField]] = {}
+    for field in fields:
+        holder = field.path[: field.path.rfind("[]") + 2] if "[]" in field.path else ""
+        fields_by_list.setdefault(holder, []).append(field)
+    return fields_by_list
 
 
-def _within(one: Field, place: str) -> str:
-    return one.path[len(place) :].removeprefix(".")
+def _get_path_within(field: AnswerField, list_path: str) -> str:
+    return field.path[len(list_path) :].removeprefix(".")
 
 
-def _answered(
-    draft: Draft, function: Function, name: str, naming: tuple[tuple[Parameter, str], ...]
-) -> Iterator[Draft]:
+def _enter_response(
+    draft: SentenceDraft, function: OfferedFunction, name: str, search_terms: tuple[tuple[Parameter, str], ...]
+) -> Iterator[SentenceDraft]:
     """Yield the drafts over a response: its single values, each of its lists, and one item of each list."""
     call = len(draft.functions) - 1
-    places = _places(function.fields)
-    if places.get(""):
-        single = tuple(Seen(one, f"{name}.{one.path}" if one.path else name, function, call) for one in places[""])
-        yield replace(draft, seen=(*draft.seen, *single), many="", paired=False, naming=())
-    for place, fields in places.items():
-        if not place:
-            continue
-        of = f"{name}{'.' if not place.startswith('[') else ''}{place}"
-        # A nested list is reached through all outer items and keeps its brackets; an outermost list is one value.
-        of = of if place.count("[]") > 1 else of[:-2]
-        items = tuple(
-            Seen(one, f"item.{within}" if (within := _within(one, place)) else "item", function, call) for one in fields
+    fields_by_list = _group_by_list(function.fields)
+    if fields_by_list.get(""):
+        scalar_fields = tuple(
+            AvailableField(one, f"{name}.{one.path}" if one.path else name, function, call)
+            for one in fields_by_list[""]
         )
-        items += tuple(_nested(place, places, function, call))
-        listed = replace(draft, many=of, paired=False, seen=items, naming=naming)
-        yield replace(listed, loss=listed.loss + 0.15 * listed.hits)
-        yield from _one_of(listed, draft.seen)
+        yield replace(
+            draft, available=(*draft.available, *scalar_fields), list_path="", is_paired=False, search_terms=()
+        )
+    for list_path, fields in fields_by_list.items():
+        if not list_path:
+            continue
+        full_path = f"{name}{'.' if not list_path.startswith('[') else ''}{list_path}"
+        # A nested list is reached through all outer items and keeps its brackets; an outermost list is one value.
+        full_path = full_path if list_path.count("[]") > 1 else full_path[:-2]
+        items = tuple(
+            AvailableField(
+                one, f"item.{within}" if (within := _get_path_within(one, list_path)) else "item", function, call
+            )
+            for one in fields
+        )
+        items += tuple(_list_nested_fields(list_path, fields_by_list, function, call))
+        listed = replace(draft, list_path=full_path, is_paired=False, available=items, search_terms=search_terms)
+        yield replace(listed, loss=listed.loss + 0.15 * listed.is_search_result)
+        yield from _pick_one(listed, draft.available)
 
 
-def _nested(place: str, places: Mapping[str, list[Field]], function: Function, call: int) -> Iterator[Seen]:
+def _list_nested_fields(
+    list_path: str, fields_by_list: Mapping[str, list[AnswerField]], function: OfferedFunction, call: int
+) -> Iterator[AvailableField]:
     """Yield the fields of lists within the items of a list."""
-    for other, fields in places.items():
-        if other.startswith(place) and other != place:
+    for inner_path, fields in fields_by_list.items():
+        if inner_path.startswith(list_path) and inner_path != list_path:
             yield from (
-                Seen(replace(one, listed=True), f"item.{_within(one, place)}", function, call) for one in fields
+                AvailableField(replace(one, is_listed=True), f"item.{_get_path_within(one, list_path)}", function, call)
+                for one in fields
             )
 
 
-def _one_of(listed: Draft, before: tuple[Seen, ...]) -> Iterator[Draft]:
+def _pick_one(listed: SentenceDraft, before: tuple[AvailableField, ...]) -> Iterator[SentenceDraft]:
     """Pick one item of a list: the one whose name was searched for, else the first."""
-    for parameter, text in listed.naming:
-        field = names_item(parameter, listed)
+    for parameter, text in listed.search_terms:
+        field = find_name_field(parameter, listed)
         if field is not None:
-            name = listed.name("found")
-            step = Pick(do="pick", name=name, of=listed.many, field=field.path, like=_plain(text))
-            yield single(
-                replace(listed, steps=(*listed.steps, step), echoed=(*listed.echoed, field.field)), name, before
+            name = listed.make_name("found")
+            step = Pick(do="pick", name=name, of=listed.list_path, field=field.path, like=_escape_braces(text))
+            yield to_single(
+                replace(listed, steps=(*listed.steps, step), echoed_fields=(*listed.echoed_fields, field.field)),
+                name,
+                before,
             )
             return
-    name = listed.name("first")
-    step = First(do="first", name=name, of=listed.many)
-    yield single(replace(listed, steps=(*listed.steps, step), loss=listed.loss + 0.3), name, before)
+    name = listed.make_name("first")
+    step = First(do="first", name=name, of=listed.list_path)
+    yield to_single(replace(listed, steps=(*listed.steps, step), loss=listed.loss + 0.3), name, before)
 
 
-def names_item(parameter: Parameter, listed: Draft) -> Seen | None:
+def find_name_field(parameter: Parameter, listed: SentenceDraft) -> AvailableField | None:
     """Find the item field that a list was searched by, if it is the item's name."""
-    texts = [
+    text_fields = [
         one
-        for one in listed.seen
-        if one.field.output.type == "string" and not one.field.identity and "[]" not in one.path
+        for one in listed.available
+        if one.field.output.type == "string" and not one.field.is_identity and "[]" not in one.path
     ]
-    named = next((one for one in texts if one.field.names), None)
-    own, need = frozenset(words(parameter.name)), need_of(parameter)
+    name_field = next((one for one in text_fields if one.field.is_name), None)
+    parameter_words, need = frozenset(split_words(parameter.name)), need_of(parameter)
     echo = next(
         (
             one
-            for one in texts
-            if set(words(one.field.name)) <= own or words(one.field.name)[-1:] == words(parameter.name)[-1:]
+            for one in text_fields
+            if set(split_words(one.field.name)) <= parameter_words
+            or split_words(one.field.name)[-1:] == split_words(parameter.name)[-1:]
         ),
         None,
     )
-    if named is None or echo is named:
+    if name_field is None or echo is name_field:
         return echo
     if echo is None and (
         need.kind == "query"
-        or set(words(named.field.name)[:-1]) & own
-        or (set(words(named.field.name)) - {"name"}) & need.described
+        or set(split_words(name_field.field.name)[:-1]) & parameter_words
+        or (set(split_words(name_field.field.name)) - {"name"}) & need.described
     ):
-        return named
+        return name_field
     return None
 
 
-def single(draft: Draft, name: str, before: tuple[Seen, ...] = ()) -> Draft:
+def to_single(draft: SentenceDraft, name: str, before: tuple[AvailableField, ...] = ()) -> SentenceDraft:
     """Return a draft whose list has become one thing with this name."""
-    own = tuple(replace(one, path=_rooted(one.path, name, paired=draft.paired)) for one in draft.seen)
-    return replace(draft, many="", paired=False, seen=(*before, *own), naming=())
+    item_fields = tuple(
+        replace(one, path=_rebase_path(one.path, name, is_paired=draft.is_paired)) for one in draft.available
+    )
+    return replace(draft, list_path="", is_paired=False, available=(*before, *item_fields), search_terms=())
 
 
-def _rooted(path: str, name: str, *, paired: bool) -> str:
-    if paired:
+def _rebase_path(path: str, name: str, *, is_paired: bool) -> str:
+    if is_paired:
         return f"{name}.{path}"
     rest = path.removeprefix("item")
     return f"{name}{rest}"
 
 
-def _paired(draft: Draft, function: Function, name: str, *, searched: bool) -> Iterator[Draft]:
+def _enter_results(
+    draft: SentenceDraft, function: OfferedFunction, name: str, *, is_searched: bool
+) -> Iterator[SentenceDraft]:
     """Yield drafts over the responses of a call for each item: as pairs, or with all their lists as one."""
     call = len(draft.functions) - 1
-    outer = tuple(replace(one, path=f"item.{one.path}") if draft.paired else one for one in draft.seen)
-    places = _places(function.fields)
-    if places.get(""):
-        own = tuple(Seen(one, f"result.{one.path}" if one.path else "result", function, call) for one in places[""])
-        yield replace(draft, many=name, paired=True, seen=(*outer, *own), naming=())
-    for place, fields in places.items():
-        if not place:
+    item_fields = tuple(replace(one, path=f"item.{one.path}") if draft.is_paired else one for one in draft.available)
+    fields_by_list = _group_by_list(function.fields)
+    if fields_by_list.get(""):
+        result_fields = tuple(
+            AvailableField(one, f"result.{one.path}" if one.path else "result", function, call)
+            for one in fields_by_list[""]
+        )
+        yield replace(draft, list_path=name, is_paired=True, available=(*item_fields, *result_fields), search_terms=())
+    for list_path, fields in fields_by_list.items():
+        if not list_path:
             continue
-        inner = place.removesuffix("[]")
-        if searched and place.count("[]") == 1:
-            first = f"result.{inner}[0]" if inner else "result[0]"
-            own = tuple(
-                Seen(one, f"{first}.{within}" if (within := _within(one, place)) else first, function, call)
+        inner_path = list_path.removesuffix("[]")
+        if is_searched and list_path.count("[]") == 1:
+            first_path = f"result.{inner_path}[0]" if inner_path else "result[0]"
+            result_fields = tuple(
+                AvailableField(
+                    one,
+                    f"{first_path}.{within}" if (within := _get_path_within(one, list_path)) else first_path,
+                    function,
+                    call,
+                )
                 for one in fields
             )
-            yield replace(draft, many=name, paired=True, seen=(*outer, *own), naming=())
-        of = f"{name}[].result.{place}" if inner else f"{name}[].result[]"
+            yield replace(
+                draft, list_path=name, is_paired=True, available=(*item_fields, *result_fields), search_terms=()
+            )
+        full_path = f"{name}[].result.{list_path}" if inner_path else f"{name}[].result[]"
         items = tuple(
-            Seen(one, f"item.{within}" if (within := _within(one, place)) else "item", function, call) for one in fields
+            AvailableField(
+                one, f"item.{within}" if (within := _get_path_within(one, list_path)) else "item", function, call
+            )
+            for one in fields
         )
-        yield replace(draft, many=of, paired=False, seen=items, naming=())
+        yield replace(draft, list_path=full_path, is_paired=False, available=items, search_terms=())

@@ -8,25 +8,25 @@ from functools import lru_cache
 from pydantic.types import JsonValue
 
 from agent.parameters.needs import Need
-from agent.request_reader import feed_of
+from agent.request_reader import find_feed as find_best_feed
 from domain.event import Feed
 from domain.plan import StepResult
 from domain.tool import Parameter, ToolDoc
-from graph.coupling import couplings, subject
-from graph.identifiers import singular, text_words, words
+from graph.coupling import find_couplings, get_subject_words
+from graph.identifiers import extract_words, singularize, split_words
 from graph.lenient_json import read_value
-from graph.response_fields import OutputField, fields_of_value
+from graph.response_fields import OutputField, read_fields
 from offline.nlp.gazetteer import STARTERS
-from offline.nlp.superlatives import placed, ranked, ranks
-from offline.slots.candidates import of_another
+from offline.nlp.superlatives import find_extreme, find_rank_criteria, resolve_ordinal
+from offline.slots.span_readings import is_other_name
 
 _MAX_LEAVES = 20_000
-_NAMED = 2.0
+_NAMED_SCORE = 2.0
 """Score of an item whose name stands in the request."""
 
 
 @dataclass(frozen=True, slots=True)
-class Fed:
+class ResponseValue:
     """A value of an earlier response."""
 
     value: JsonValue
@@ -36,108 +36,114 @@ class Fed:
 
 
 @dataclass(frozen=True, slots=True)
-class _Response:
+class _ParsedResponse:
     fields: tuple[OutputField, ...]
     leaves: dict[str, list[tuple[str, JsonValue]]]
     """Places and values by path."""
 
 
-def fed(
+def find_response_values(
     parameter: Parameter, need: Need, consumer: ToolDoc, request: str, earlier: Sequence[tuple[ToolDoc, StepResult]]
-) -> list[Fed]:
+) -> list[ResponseValue]:
     """Find the values of earlier responses that fit, best first.
 
     Later steps win ties, since they are nearer to the request's end. Of a list the item is taken whose texts the
     request names best, else the first.
     """
-    found: list[Fed] = []
+    values: list[ResponseValue] = []
     for number, (producer, result) in enumerate(earlier, start=1):
         if result.status != "ok" or not result.response:
             continue
-        response = _read(result.response)
-        for coupling in couplings(response.fields, producer, parameter, consumer)[:3]:
-            if of_another(coupling.field.path, need, consumer):
+        response = _parse_response(result.response)
+        for coupling in find_couplings(response.fields, producer, parameter, consumer)[:3]:
+            if is_other_name(coupling.field.path, need, consumer):
                 continue
             leaves = response.leaves.get(coupling.field.path, [])
-            about = _about(coupling.field, producer)
-            place_value = _best_item(leaves, response, request, need, about)
+            list_words = _collect_list_words(coupling.field, producer)
+            place_value = _select_item(leaves, response, request, need, list_words)
             if place_value is not None:
                 score = coupling.score + (-0.01 if need.role == "from" else 0.01) * number
-                found.append(Fed(place_value[1], score, f"{number}.{place_value[0]}".rstrip(".")))
-    return sorted(found, key=lambda value: -value.score)
+                values.append(ResponseValue(place_value[1], score, f"{number}.{place_value[0]}".rstrip(".")))
+    return sorted(values, key=lambda value: -value.score)
 
 
 @lru_cache(maxsize=64)
-def _read(text: str) -> _Response:
+def _parse_response(text: str) -> _ParsedResponse:
     value = read_value(text)
     leaves: dict[str, list[tuple[str, JsonValue]]] = {}
-    for count, (path, place, leaf) in enumerate(_walk(value, "", "", 0)):
+    for count, (path, place, leaf) in enumerate(_walk_leaves(value, "", "", 0)):
         if count >= _MAX_LEAVES:
             break
         leaves.setdefault(path, []).append((place, leaf))
-    return _Response(fields_of_value(value), leaves)
+    return _ParsedResponse(read_fields(value), leaves)
 
 
-def _walk(value: JsonValue, path: str, place: str, depth: int) -> Iterator[tuple[str, str, JsonValue]]:
+def _walk_leaves(value: JsonValue, path: str, place: str, depth: int) -> Iterator[tuple[str, str, JsonValue]]:
     """Yield path, place and value of each scalar of a response."""
     if depth > 12:
         return
     if isinstance(value, dict):
         for key, item in value.items():
-            yield from _walk(item, f"{path}.{key}" if path else key, f"{place}.{key}" if place else key, depth + 1)
+            yield from _walk_leaves(
+                item, f"{path}.{key}" if path else key, f"{place}.{key}" if place else key, depth + 1
+            )
     elif isinstance(value, list):
         for index, item in enumerate(value):
-            yield from _walk(item, f"{path}[]", f"{place}[{index}]", depth + 1)
+            yield from _walk_leaves(item, f"{path}[]", f"{place}[{index}]", depth + 1)
     elif value is not None and value != "":
         yield path, place, value
 
 
-def _about(field: OutputField, producer: ToolDoc) -> frozenset[str]:
+def _collect_list_words(field: OutputField, producer: ToolDoc) -> frozenset[str]:
     """Collect the words that may refer to the list that a field is in."""
-    return frozenset((*words(field.path), *field.holder)) | subject(producer.api) | text_words(producer.description)
+    return (
+        frozenset((*split_words(field.path), *field.holder))
+        | get_subject_words(producer.api)
+        | extract_words(producer.description)
+    )
 
 
-def _best_item(
-    leaves: list[tuple[str, JsonValue]], response: _Response, request: str, need: Need, about: frozenset[str]
+def _select_item(
+    leaves: list[tuple[str, JsonValue]], response: _ParsedResponse, request: str, need: Need, list_words: frozenset[str]
 ) -> tuple[str, JsonValue] | None:
     """Select the leaf of the item that the request names best, else means by place or rank, else the first.
 
     None if no value fits.
     """
-    fitting = [(place, value) for place, raw in leaves if (value := _fit(raw, need)) is not None]
+    fitting = [(place, value) for place, raw in leaves if (value := _convert_value(raw, need)) is not None]
     if len(fitting) < 2:
         return fitting[0] if fitting else None
-    told = _item_scores(response, request)
-    if max(told.get(_item(place), 0.0) for place, _ in fitting) < _NAMED:
-        meant = _by_rank(fitting, response, request)
-        meant = placed(request, len(fitting), about) if meant is None else meant
-        if meant is not None:
-            return fitting[meant]
-    return max(enumerate(fitting), key=lambda entry: (told.get(_item(entry[1][0]), 0.0), -entry[0]))[1]
+    scores = _score_items(response, request)
+    if max(scores.get(_get_item_place(place), 0.0) for place, _ in fitting) < _NAMED_SCORE:
+        index = _select_by_rank(fitting, response, request)
+        index = resolve_ordinal(request, len(fitting), list_words) if index is None else index
+        if index is not None:
+            return fitting[index]
+    return max(enumerate(fitting), key=lambda entry: (scores.get(_get_item_place(entry[1][0]), 0.0), -entry[0]))[1]
 
 
-def _by_rank(fitting: Sequence[tuple[str, JsonValue]], response: _Response, request: str) -> int | None:
+def _select_by_rank(fitting: Sequence[tuple[str, JsonValue]], response: _ParsedResponse, request: str) -> int | None:
     """Select the item with the most, or the least, of what the request's superlative measures."""
-    wanted = ranks(request)
-    if not wanted:
+    criteria = find_rank_criteria(request)
+    if not criteria:
         return None
-    items = {_item(place): dict[str, JsonValue]() for place, _ in fitting}
-    for path, found in response.leaves.items():
-        for place, value in found:
-            if _item(place) in items:
-                items[_item(place)][path] = value
-    values = [items[_item(place)] for place, _ in fitting]
-    return next((found[0] for rank in wanted if (found := ranked(values, rank))), None)
+    items = {_get_item_place(place): dict[str, JsonValue]() for place, _ in fitting}
+    for path, place_values in response.leaves.items():
+        for place, value in place_values:
+            if _get_item_place(place) in items:
+                items[_get_item_place(place)][path] = value
+    values = [items[_get_item_place(place)] for place, _ in fitting]
+    return next((place_values[0] for rank in criteria if (place_values := find_extreme(values, rank))), None)
 
 
-def _item(place: str) -> str:
+def _get_item_place(place: str) -> str:
     """Return the innermost list item that holds a place: ``items[2].location.lat`` → ``items[2]``."""
     return place[: place.rfind("]") + 1]
 
 
-def _item_scores(response: _Response, request: str) -> dict[str, float]:
+def _score_items(response: _ParsedResponse, request: str) -> dict[str, float]:
     """Score the items of a response by how well the request names their texts."""
-    wanted = {singular(word) for word in re.findall(r"\w+", request.lower())} - STARTERS
+    request_words = {singularize(word) for word in re.findall(r"\w+", request.lower())} - STARTERS
     lowered = request.lower()
     scores: dict[str, float] = {}
     for leaves in response.leaves.values():
@@ -145,15 +151,15 @@ def _item_scores(response: _Response, request: str) -> dict[str, float]:
             if isinstance(value, bool):
                 continue
             text = str(value)[:200].lower()
-            own = {singular(word) for word in re.findall(r"\w+", text)} - STARTERS
-            if own:
-                whole = 2.0 if len(text) > 2 and re.search(rf"(?<!\w){re.escape(text)}(?!\w)", lowered) else 0.0
-                item = _item(place)
-                scores[item] = scores.get(item, 0.0) + whole + len(own & wanted) / len(own)
+            value_words = {singularize(word) for word in re.findall(r"\w+", text)} - STARTERS
+            if value_words:
+                exact_match = 2.0 if len(text) > 2 and re.search(rf"(?<!\w){re.escape(text)}(?!\w)", lowered) else 0.0
+                item = _get_item_place(place)
+                scores[item] = scores.get(item, 0.0) + exact_match + len(value_words & request_words) / len(value_words)
     return scores
 
 
-def _fit(value: JsonValue, need: Need) -> JsonValue:
+def _convert_value(value: JsonValue, need: Need) -> JsonValue:
     """Convert a value to the parameter's type; None if it does not fit."""
     if isinstance(value, (dict, list)) or value is None:
         return None
@@ -180,6 +186,6 @@ def _fit(value: JsonValue, need: Need) -> JsonValue:
     return int(number) if isinstance(value, int) or need.type == "integer" else number
 
 
-def feeding(parameter: Parameter, need: Need, tool: ToolDoc, path: Sequence[ToolDoc]) -> Feed | None:
+def find_feed(parameter: Parameter, need: Need, tool: ToolDoc, path: Sequence[ToolDoc]) -> Feed | None:
     """Find the step of the path that feeds a parameter best; of equals the last."""
-    return feed_of(parameter, tool, path, lambda field: not of_another(field, need, tool))
+    return find_best_feed(parameter, tool, path, lambda field: not is_other_name(field, need, tool))

@@ -6,88 +6,92 @@ from datetime import date
 from pydantic.types import JsonValue
 
 from agent.parameters.needs import Need
-from graph.identifiers import singular, words
-from offline.nlp.dates import clock, wants_both, written
+from graph.identifiers import singularize, split_words
+from offline.nlp.dates import format_clock, format_day, is_date_time
 from offline.nlp.entities import Span
 from offline.nlp.gazetteer import COUNTRIES, CURRENCIES, LANGUAGES, UNITS, word_set
 
 _CURRENCY_CODE = re.compile(r"[A-Z]{3}")
 _COUNTRY_CODE = re.compile(r"[A-Z]{2,3}")
-_PARTS = {"year": 0, "month": 1, "day": 2}
+_DATE_PARTS = {"year": 0, "month": 1, "day": 2}
 
 _NUMBERED = re.compile(r"[A-Z]{0,4}[-/]?\d{6,}")
-_NAMED = word_set("query place person organization country")
+_NAMED_KINDS = word_set("query place person organization country")
 """Kinds for which a serial number, such as a parcel's, is no value although it looks like a name."""
 
 
-def value_for(span: Span, need: Need) -> JsonValue:
+def convert_span(span: Span, need: Need) -> JsonValue:
     """Convert a span's value for a parameter; None if it does not fit the type, bounds, enum or form."""
     if need.enum:
-        meant = enum_value(span.value, need)
-        return listed(enum_value(span.text, need) if meant is None else meant, need)
+        member = find_enum_member(span.value, need)
+        return wrap_enum_value(find_enum_member(span.text, need) if member is None else member, need)
     if need.type == "boolean" or need.type == "object" or _is_no_value(span, need):
         return None
-    text = _text(span, need)
+    text = _render_text(span, need)
     if text is None:
         return None
     if need.type in ("number", "integer"):
-        return _number(text, need)
+        return _parse_number(text, need)
     return [text] if need.type == "array" else text
 
 
-def listed(value: JsonValue, need: Need) -> JsonValue:
+def wrap_enum_value(value: JsonValue, need: Need) -> JsonValue:
     """Return an enum's value as a call takes it: for a list of items, a list of one."""
     return [value] if need.type == "array" and value is not None else value
 
 
 def _is_no_value(span: Span, need: Need) -> bool:
     """Return whether a span cannot be a value: words that name the parameter itself, or a title for an identifier."""
-    if span.kind == "name" and set(words(span.text)) <= set(need.words):
+    if span.kind == "name" and set(split_words(span.text)) <= set(need.words):
         return True
     if need.kind == "identifier" and span.kind == "number" and not span.text[:1].isdigit():
         return span.text[:1].isalpha()  # "one company": none has the id 1
     if span.kind == "name" and _NUMBERED.fullmatch(span.text):
-        return need.kind in _NAMED
+        return need.kind in _NAMED_KINDS
     if need.kind == "currency" and span.kind == "code":
         return not _CURRENCY_CODE.fullmatch(span.text)
     if need.kind == "country" and span.kind in ("name", "quoted"):
-        return _wants_code(need) and not _COUNTRY_CODE.fullmatch(span.value)
+        return _is_code(need) and not _COUNTRY_CODE.fullmatch(span.value)
     return need.kind == "identifier" and span.kind in ("name", "quoted") and " " in span.value.strip()
 
 
-def enum_value(text: str, need: Need) -> JsonValue:
+def find_enum_member(text: str, need: Need) -> JsonValue:
     """Find the enum's member that a text means: the same text, unit, currency, language or country."""
-    wanted = _canonical(text)
+    canonical = _canonicalize(text)
     for value in need.enum:
-        if isinstance(value, str) and (value.casefold() == text.casefold() or _canonical(value) == wanted):
+        if isinstance(value, str) and (value.casefold() == text.casefold() or _canonicalize(value) == canonical):
             return value
         if isinstance(value, (int, float)) and not isinstance(value, bool) and str(value) == text:
             return value
     return None
 
 
-def _canonical(text: str) -> str:
+def _canonicalize(text: str) -> str:
     lowered = text.strip().lower().replace("_", " ")
-    base = " ".join(singular(word) for word in lowered.split(" "))
+    singular_text = " ".join(singularize(word) for word in lowered.split(" "))
     for table in (UNITS, CURRENCIES, LANGUAGES, COUNTRIES):
-        if lowered in table or base in table:
-            return table.get(lowered) or table[base]
-    return base.replace(" ", "_")
+        if lowered in table or singular_text in table:
+            return table.get(lowered) or table[singular_text]
+    return singular_text.replace(" ", "_")
 
 
-def _text(span: Span, need: Need) -> str | None:
+def _render_text(span: Span, need: Need) -> str | None:
     """Render a span's value as text in the parameter's form; None if there is none."""
     match span.kind:
         case "coordinates":
             latitude, longitude = span.value.split(",")
             return {"latitude": latitude, "longitude": longitude}.get(need.kind, span.value)
         case "date":
-            return _day(date.fromisoformat(span.value), need, span.unit)
+            return _format_day(date.fromisoformat(span.value), need, span.unit)
         case "time":
-            both = need.kind == "date" or wants_both(described=need.form, example=need.example)
-            return _day(date.fromisoformat(span.unit), need, clock(span.value)) if both else _hour(span.value, need)
+            has_both = need.kind == "date" or is_date_time(described=need.form, example=need.example)
+            return (
+                _format_day(date.fromisoformat(span.unit), need, format_clock(span.value))
+                if has_both
+                else _format_hour(span.value, need)
+            )
         case "country":
-            return span.value if _wants_code(need) else span.text
+            return span.value if _is_code(need) else span.text
         case "language":
             return (
                 span.text
@@ -104,7 +108,7 @@ def _text(span: Span, need: Need) -> str | None:
             return span.text
 
 
-def _wants_code(need: Need) -> bool:
+def _is_code(need: Need) -> bool:
     return (
         "code" in need.words
         or bool(need.described & {"code", "iso", "alpha"})
@@ -112,30 +116,30 @@ def _wants_code(need: Need) -> bool:
     )
 
 
-def _hour(text: str, need: Need) -> str:
+def _format_hour(text: str, need: Need) -> str:
     """Format an hour for a parameter: as a number of hours, or as the clock's time."""
     if need.type in ("number", "integer"):
-        return str(int(clock(text).partition(":")[0]))
-    return clock(text)
+        return str(int(format_clock(text).partition(":")[0]))
+    return format_clock(text)
 
 
-def _day(day: date, need: Need, hour: str = "") -> str:
-    if len(need.words) == 1 and need.words[0] in _PARTS and need.type in ("number", "integer"):
-        return str((day.year, day.month, day.day)[_PARTS[need.words[0]]])
+def _format_day(day: date, need: Need, hour: str = "") -> str:
+    if len(need.words) == 1 and need.words[0] in _DATE_PARTS and need.type in ("number", "integer"):
+        return str((day.year, day.month, day.day)[_DATE_PARTS[need.words[0]]])
     if need.kind == "year":
         return str(day.year)
-    return written(day, described=need.form, example=need.example, hour=hour)
+    return format_day(day, described=need.form, example=need.example, hour=hour)
 
 
-def _number(text: str, need: Need) -> JsonValue:
+def _parse_number(text: str, need: Need) -> JsonValue:
     """Parse a number within the parameter's type and bounds; None if it does not fit."""
     try:
         number = float(text)
     except ValueError:
         return None
-    whole = number.is_integer()
-    if need.type == "integer" and not whole:
+    is_whole = number.is_integer()
+    if need.type == "integer" and not is_whole:
         return None
     if (need.minimum is not None and number < need.minimum) or (need.maximum is not None and number > need.maximum):
         return None
-    return int(number) if whole and abs(number) < 2**53 else number
+    return int(number) if is_whole and abs(number) < 2**53 else number

@@ -5,8 +5,8 @@ from collections.abc import Mapping
 
 from agent.parameters.kinds import ORGANIZATION_WORDS, NeedKind
 from agent.parameters.needs import Need
-from graph.identifiers import words
-from offline.nlp.dates import wants_both
+from graph.identifiers import split_words
+from offline.nlp.dates import is_date_time
 from offline.nlp.entities import Span, SpanKind
 from offline.nlp.gazetteer import (
     BOOKED_CUES,
@@ -20,7 +20,7 @@ from offline.nlp.gazetteer import (
 )
 from offline.nlp.noun_phrases import TITLED
 
-FITS: Mapping[NeedKind, Mapping[SpanKind, float]] = {
+KIND_SCORES: Mapping[NeedKind, Mapping[SpanKind, float]] = {
     "secret": {}, "technical": {}, "email": {"email": 0.95}, "url": {"url": 0.95, "domain": 0.8}, "domain": {"domain": 0.95, "url": 0.7},
     "ip": {"ip": 0.95}, "phone": {"phone": 0.95}, "latitude": {"coordinates": 0.95, "number": 0.1},
     "longitude": {"coordinates": 0.95, "number": 0.1}, "coordinates": {"coordinates": 0.95}, "currency": {"currency": 0.9, "code": 0.6},
@@ -36,70 +36,76 @@ FITS: Mapping[NeedKind, Mapping[SpanKind, float]] = {
 
 YEAR = re.compile(r"(1[89]|20)\d\d")
 _LENGTHS = word_set("kilometer meter mile foot centimeter inch")
-_SPELLS = word_set("minute hour second day week")
+_TIME_UNITS = word_set("minute hour second day week")
 _DIMENSIONS = {
-    "radius": _LENGTHS, "distance": _LENGTHS, "height": _LENGTHS, "length": _LENGTHS, "day": frozenset({"day"}), "duration": _SPELLS,
+    "radius": _LENGTHS, "distance": _LENGTHS, "height": _LENGTHS, "length": _LENGTHS, "day": frozenset({"day"}), "duration": _TIME_UNITS,
     "weight": frozenset({"kilogram", "pound", "gram"}), "temperature": frozenset({"celsius", "fahrenheit", "kelvin"}),
     "percent": frozenset({"%"}), "rate": frozenset({"%"}), "year": frozenset({"year"}), "month": frozenset({"month"}),
     "hour": frozenset({"hour"}), "minute": frozenset({"minute"}),
 }  # fmt: skip
-_MEASURED = frozenset({"amount", "value", "quantity"})
-_COUNTING = word_set("limit count size quantity result top maximum amount number")
+_AMOUNT_WORDS = frozenset({"amount", "value", "quantity"})
+_COUNT_WORDS = word_set("limit count size quantity result top maximum amount number")
 _QUALIFIERS = word_set("id name code from to start end number value query q key type in of")
-_CONVERTED = frozenset({"currency", "unit", "language"})
+_CONVERTED_KINDS = frozenset({"currency", "unit", "language"})
 """Kinds of things that are converted: ``10 miles in [kilometres]``."""
 _TOWNS = frozenset({"city", "town"})
 _SMALL_WORDS = word_set("and or in to for of on at by with")
-_TOLD_BY_NAME = word_set("amount number identifier entity year latitude longitude")
+_STATED_BY_NAME = word_set("amount number identifier entity year latitude longitude")
 
 
-def beside(need: Need, span: Span) -> float:
+def score_adjacent_words(need: Need, span: Span) -> float:
     """Score the parameter's own words next to the span: ``limit of 5``, ``person 17``, ``artist Eminem``."""
     if "name" in need.words and span.before[-4:] in BOOKED_CUES:
         return 0.5
     if need.kind == "query" and span.text[:1].isupper() and span.cue == "of":
         return 0.0  # the interests of Jane: hers, not Jane
-    own = set(need.words)
-    specific = own - _QUALIFIERS or (own if need.kind in ("identifier", "query") else set[str]())
-    after = () if need.kind == "query" and is_personal(span) else span.after[:1]  # what [Jane Doe] is interested in
-    near = {word for token in (*span.before[-3:], *after) for word in words(token)}
-    if specific & near or any(token.startswith(word) for word in specific if len(word) >= 5 for token in near):
-        return 0.5 if need.kind in _TOLD_BY_NAME else 0.2
-    if need.kind == "identifier" and span.kind == "code" and (need.described & near) - _QUALIFIERS - _SMALL_WORDS:
+    need_words = set(need.words)
+    specific_words = need_words - _QUALIFIERS or (need_words if need.kind in ("identifier", "query") else set[str]())
+    after = () if need.kind == "query" and is_person_name(span) else span.after[:1]  # what [Jane Doe] is interested in
+    nearby_words = {word for token in (*span.before[-3:], *after) for word in split_words(token)}
+    if specific_words & nearby_words or any(
+        token.startswith(word) for word in specific_words if len(word) >= 5 for token in nearby_words
+    ):
+        return 0.5 if need.kind in _STATED_BY_NAME else 0.2
+    if (
+        need.kind == "identifier"
+        and span.kind == "code"
+        and (need.described & nearby_words) - _QUALIFIERS - _SMALL_WORDS
+    ):
         return 0.25
     return 0.0
 
 
-def role(need: Need, span: Span) -> float:
+def score_role(need: Need, span: Span) -> float:
     """Score ``from`` and ``to`` in the request against the parameter's role."""
     if not need.role:
         return 0.0
     side = "from" if span.cue in FROM_CUES else "to" if span.cue in TO_CUES else ""
     if span.cue == "and" and "between" in span.before[-4:]:
         side = "to"
-    if "many" in span.before[-2:] or (span.cue == "in" and need.kind in _CONVERTED):
+    if "many" in span.before[-2:] or (span.cue == "in" and need.kind in _CONVERTED_KINDS):
         side = "to"
     if not side:
         return 0.0 if need.role == "from" else -0.1
     return 0.1 if side == need.role else -0.35
 
 
-def manner(need: Need, span: Span) -> float:
+def score_context(need: Need, span: Span) -> float:
     """Score what else the surrounding words say about a span, by the kind of need."""
-    cue, named = span.cue, span.cue in NAMING_CUES
+    cue, has_naming_cue = span.cue, span.cue in NAMING_CUES
     match need.kind:
         case "amount" | "number":
-            return _number_manner(need, span)
+            return _score_number_context(need, span)
         case "place":
-            return _place_manner(need, span)
+            return _score_place_context(need, span)
         case "organization":
-            return 0.33 if cue == "at" else 0.1 if named or cue in ("from", "of", "by") else 0.0
+            return 0.33 if cue == "at" else 0.1 if has_naming_cue or cue in ("from", "of", "by") else 0.0
         case "identifier":
-            return likeness(need.example, span.text)
+            return score_likeness(need.example, span.text)
         case "entity":  # zones, paths and the like: the example shows the form
-            unlike = "/" in need.example and "/" not in span.text
-            figures = any(map(str.isdigit, need.example)) and not any(map(str.isdigit, span.text))
-            return -0.3 if unlike or figures else 0.0
+            lacks_slash = "/" in need.example and "/" not in span.text
+            lacks_digits = any(map(str.isdigit, need.example)) and not any(map(str.isdigit, span.text))
+            return -0.3 if lacks_slash or lacks_digits else 0.0
         case "symbol":
             return 0.1 if span.text.isupper() else -0.2 if any(map(str.isalpha, span.text)) else -0.5
         case "currency" if need.role and (
@@ -107,14 +113,14 @@ def manner(need: Need, span: Span) -> float:
         ):  # an amount's own currency is what it is converted from
             return 0.1 if need.role == "from" else -0.35
         case "date" | "time":
-            return _day_manner(need, span)
+            return _score_day_context(need, span)
         case "year":
             return 0.85 if YEAR.fullmatch(span.value) and not span.unit else 0.0
         case _:
             return 0.0
 
 
-def _place_manner(need: Need, span: Span) -> float:
+def _score_place_context(need: Need, span: Span) -> float:
     if any(character.isdigit() for character in span.text):
         return -0.4  # an order's number is no town
     if span.cue == "at" and span.after[:1] == ("in",) and _TOWNS & set(need.words):
@@ -122,58 +128,60 @@ def _place_manner(need: Need, span: Span) -> float:
     return 0.25 if span.cue in PLACE_CUES - {"for", "of", "and"} else 0.15 if span.cue in PLACE_CUES else 0.0
 
 
-def _day_manner(need: Need, span: Span) -> float:
+def _score_day_context(need: Need, span: Span) -> float:
     """Score a day for a time and a time for a day, where a parameter wants both in one."""
-    if FITS[need.kind][span.kind] > 0.0 or not wants_both(described=need.form, example=need.example):
+    if KIND_SCORES[need.kind][span.kind] > 0.0 or not is_date_time(described=need.form, example=need.example):
         return 0.0
     return {"date": 0.95, "time": 0.8}.get(span.kind, 0.0)
 
 
-def _number_manner(need: Need, span: Span) -> float:
+def _score_number_context(need: Need, span: Span) -> float:
     """Score a number by its unit against the parameter's dimension; years and other units count against it."""
-    own = set(need.words)
-    if any(span.unit in _DIMENSIONS.get(word, frozenset[str]()) for word in own):
+    need_words = set(need.words)
+    if any(span.unit in _DIMENSIONS.get(word, frozenset[str]()) for word in need_words):
         return 0.5
     if span.unit in UNITS.values():
-        return 0.4 if own & _MEASURED else -0.2
+        return 0.4 if need_words & _AMOUNT_WORDS else -0.2
     if span.unit and span.unit != "%":  # a currency
         return 0.5 if need.kind == "amount" else -0.2
     if YEAR.fullmatch(span.value) and not span.unit:
         return -0.3
-    counted = own & _COUNTING and span.after and span.after[0] not in _SMALL_WORDS
-    return 0.25 if counted else 0.12 if need.kind == "amount" else 0.0
+    is_count = need_words & _COUNT_WORDS and span.after and span.after[0] not in _SMALL_WORDS
+    return 0.25 if is_count else 0.12 if need.kind == "amount" else 0.0
 
 
-def likeness(example: str, text: str) -> float:
+def score_likeness(example: str, text: str) -> float:
     """Score whether letters and digits follow the example's pattern: ``tt0111161`` for ``tt1375666``."""
     if not any(character.isdigit() for character in example):
         return 0.0
-    bare = text.lstrip("#")
-    if example.isdigit() and bare.isdigit() and abs(len(example) - len(bare)) > 1:
+    bare_text = text.lstrip("#")
+    if example.isdigit() and bare_text.isdigit() and abs(len(example) - len(bare_text)) > 1:
         return -0.2
-    return 0.3 if _pattern(example) == _pattern(bare) else 0.1 if len(example) == len(bare) else -0.1
+    return 0.3 if _get_pattern(example) == _get_pattern(bare_text) else 0.1 if len(example) == len(bare_text) else -0.1
 
 
-def _pattern(text: str) -> str:
+def _get_pattern(text: str) -> str:
     return re.sub(r"\d+", "0", re.sub(r"[a-z]+", "a", re.sub(r"[A-Z]+", "A", text)))
 
 
 _NAMED_KINDS = frozenset({"place", "person", "organization", "country"})
 
-_AIM = re.compile(r"\W*(?:please\s+)?(?:mark|set|flag|put|move|change)\b.*\b(?:as|to)\s+$", re.IGNORECASE | re.DOTALL)
+_TARGET_STATE = re.compile(
+    r"\W*(?:please\s+)?(?:mark|set|flag|put|move|change)\b.*\b(?:as|to)\s+$", re.IGNORECASE | re.DOTALL
+)
 
 
 def is_organization(span: Span) -> bool:
     """Return whether a name contains a word for an organisation: ``Ilsenau Polytechnic``."""
-    return bool(ORGANIZATION_WORDS & set(words(span.text)))
+    return bool(ORGANIZATION_WORDS & set(split_words(span.text)))
 
 
-def is_aim(request: str, start: int) -> bool:
+def is_target_state(request: str, start: int) -> bool:
     """Return whether the text from here is what a thing is to become: ``mark the task as [done]``."""
-    return _AIM.match(request[:start]) is not None
+    return _TARGET_STATE.match(request[:start]) is not None
 
 
-def is_personal(span: Span) -> bool:
+def is_person_name(span: Span) -> bool:
     """Return whether a name is formed like most people's names: two or three capitalised words."""
     parts = span.text.split()
     return (
@@ -184,23 +192,23 @@ def is_personal(span: Span) -> bool:
     )
 
 
-def standing(need: Need, span: Span, typed: frozenset[tuple[int, int]]) -> float:
+def score_form(need: Need, span: Span, currency_places: frozenset[tuple[int, int]]) -> float:
     """Score the form of a span: for names of people and organisations, or against it.
 
     ``currency_places``: places of spans that are currencies. A single capitalised word that opens the request may owe
     its capital to that.
     """
-    score = _called(need, span)
+    score = _score_title_word(need, span)
     if span.kind == "name":
-        score += _named(need, span)
+        score += _score_name_type(need, span)
         if span.start == 0 and " " not in span.text:
             score -= 0.1
-        if span.text.isupper() and (span.start, span.end) in typed and need.kind in _NAMED_KINDS | {"query"}:
+        if span.text.isupper() and (span.start, span.end) in currency_places and need.kind in _NAMED_KINDS | {"query"}:
             score -= 0.15
     return score
 
 
-def _called(need: Need, span: Span) -> float:
+def _score_title_word(need: Need, span: Span) -> float:
     """Score the word before a name that says what it names: a book has a title, and is not a person."""
     if span.kind not in ("name", "quoted") or span.cue not in TITLED:
         return 0.0
@@ -209,9 +217,9 @@ def _called(need: Need, span: Span) -> float:
     return 0.1 if span.cue in need.described and need.kind in ("query", "entity", "text") else 0.0
 
 
-def _named(need: Need, span: Span) -> float:
+def _score_name_type(need: Need, span: Span) -> float:
     if is_organization(span):
         return {"organization": 0.3, "person": -0.4, "place": -0.2}.get(need.kind, 0.0)
-    if is_personal(span):
+    if is_person_name(span):
         return {"person": 0.15, "organization": -0.1}.get(need.kind, 0.0)
     return 0.0

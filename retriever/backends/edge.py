@@ -13,16 +13,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from domain.errors import UnavailableError
-from domain.ties import find_with_ties, rank
+from domain.ranking import find_with_ties, rank_results
 from domain.tool import ToolId
 from retriever.backends.edge_folder import EdgeFolder
-from retriever.index import Hit, Point, Vectors, hit_id, hit_score
+from retriever.index import VectorHit, VectorPoint, Vectors, get_hit_id, get_hit_score
 
 _NAMESPACE = UUID("0e3f6e7e-5a0b-5c0e-9a55-7a1f0a0b6c11")
 """Namespace of point ids made from tool ids: the engine takes only UUIDs and integers."""
 
 _PAGE = 10_000
-_PAYLOAD = 2_000
+_PAYLOAD_BYTES = 2_000
 """Upper estimate of a point's bytes besides its vector."""
 _KEPT = 16_384
 """Vectors in the cache, 25 MB at 384 dimensions: the engine returns numbers one by one."""
@@ -42,7 +42,7 @@ class EdgeIndex:
         self._folder = EdgeFolder(directory, reindexing)
         self._lock = threading.Lock()
         self._shard: Any = None
-        self._read: OrderedDict[ToolId, NDArray[np.float32]] = OrderedDict()
+        self._cached_vectors: OrderedDict[ToolId, NDArray[np.float32]] = OrderedDict()
 
     async def setup(self, identity: str, dimension: int) -> None:
         """Open or create the index.
@@ -53,7 +53,7 @@ class EdgeIndex:
         """
         await asyncio.to_thread(self._setup, identity, dimension)
 
-    async def put(self, points: Sequence[Point]) -> None:
+    async def put(self, points: Sequence[VectorPoint]) -> None:
         if points:
             await self._run("write vectors", lambda shard: self._put(shard, points))
 
@@ -63,26 +63,28 @@ class EdgeIndex:
 
     async def search(
         self, vector: NDArray[np.float32], limit: int, where: Mapping[str, str] | None = None
-    ) -> list[Hit]:
+    ) -> list[VectorHit]:
         if limit <= 0:
             return []
-        found = await find_with_ties(
+        hits = await find_with_ties(
             lambda asked: self._run("search", lambda shard: _search(shard, vector, asked, where or {})),
             limit,
-            hit_score,
+            get_hit_score,
         )
-        return rank(found, limit, hit_score, hit_id)
+        return rank_results(hits, limit, get_hit_score, get_hit_id)
 
-    async def cosines(self, asked: Vectors, ids: Iterable[ToolId]) -> dict[ToolId, NDArray[np.float32]]:
-        wanted = list(dict.fromkeys(ids))
-        return await self._run("read vectors", lambda shard: self._cosines(shard, asked, wanted)) if wanted else {}
+    async def compute_cosines(self, queries: Vectors, ids: Iterable[ToolId]) -> dict[ToolId, NDArray[np.float32]]:
+        tools = list(dict.fromkeys(ids))
+        return (
+            await self._run("read vectors", lambda shard: self._compute_cosines(shard, queries, tools)) if tools else {}
+        )
 
-    async def vectors(self, ids: Iterable[ToolId]) -> dict[ToolId, NDArray[np.float32]]:
-        wanted = {point_id(tool): tool for tool in ids}
-        return await self._run("read vectors", lambda shard: _vectors(shard, wanted))
+    async def fetch_vectors(self, ids: Iterable[ToolId]) -> dict[ToolId, NDArray[np.float32]]:
+        tools_by_point = {point_id(tool): tool for tool in ids}
+        return await self._run("read vectors", lambda shard: _fetch_vectors(shard, tools_by_point))
 
-    async def digests(self) -> dict[ToolId, str]:
-        return await self._run("list the vectors", _digests)
+    async def fetch_digests(self) -> dict[ToolId, str]:
+        return await self._run("list the vectors", _fetch_digests)
 
     async def count(self) -> int:
         return await self._run("count vectors", _count)
@@ -90,8 +92,8 @@ class EdgeIndex:
     async def close(self) -> None:
         await asyncio.to_thread(self._close)
 
-    def _put(self, shard: Any, points: Sequence[Point]) -> None:
-        self._folder.check_space(sum(point.vector.nbytes + _PAYLOAD for point in points))
+    def _put(self, shard: Any, points: Sequence[VectorPoint]) -> None:
+        self._folder.check_space(sum(point.vector.nbytes + _PAYLOAD_BYTES for point in points))
         self._forget(point.id for point in points)
         _put(shard, points)
 
@@ -101,27 +103,29 @@ class EdgeIndex:
 
     def _forget(self, tools: Iterable[ToolId]) -> None:
         for tool in tools:
-            self._read.pop(tool, None)
+            self._cached_vectors.pop(tool, None)
 
-    def _cosines(self, shard: Any, asked: Vectors, wanted: Sequence[ToolId]) -> dict[ToolId, NDArray[np.float32]]:
-        new = _vectors(shard, {point_id(tool): tool for tool in wanted if tool not in self._read})
+    def _compute_cosines(
+        self, shard: Any, queries: Vectors, tools: Sequence[ToolId]
+    ) -> dict[ToolId, NDArray[np.float32]]:
+        new = _fetch_vectors(shard, {point_id(tool): tool for tool in tools if tool not in self._cached_vectors})
         for tool, row in new.items():
-            self._read[tool] = row.copy()  # a view would keep the whole array alive
-        found = [tool for tool in wanted if tool in self._read]
-        if not found:
+            self._cached_vectors[tool] = row.copy()  # a view would keep the whole array alive
+        indexed = [tool for tool in tools if tool in self._cached_vectors]
+        if not indexed:
             return {}
-        for tool in found:
-            self._read.move_to_end(tool)
-        cosines = np.stack([self._read[tool] for tool in found]) @ asked.T
-        while len(self._read) > _KEPT:
-            self._read.popitem(last=False)
-        return dict(zip(found, cosines, strict=True))
+        for tool in indexed:
+            self._cached_vectors.move_to_end(tool)
+        cosines = np.stack([self._cached_vectors[tool] for tool in indexed]) @ queries.T
+        while len(self._cached_vectors) > _KEPT:
+            self._cached_vectors.popitem(last=False)
+        return dict(zip(indexed, cosines, strict=True))
 
     async def _run(self, action: str, operation: Callable[[Any], Result]) -> Result:
-        return await asyncio.to_thread(self._locked, action, operation)
+        return await asyncio.to_thread(self._run_locked, action, operation)
 
-    def _locked(self, action: str, operation: Callable[[Any], Result]) -> Result:
-        with self._lock, self._folder.translated(action):
+    def _run_locked(self, action: str, operation: Callable[[Any], Result]) -> Result:
+        with self._lock, self._folder.translate_errors(action):
             if self._shard is None:
                 raise UnavailableError(f"the vector index in {self._folder.root} is not open: call setup first")
             return operation(self._shard)
@@ -129,11 +133,11 @@ class EdgeIndex:
     def _setup(self, identity: str, dimension: int) -> None:
         with self._lock:
             if self._shard is not None:
-                self._folder.check(identity, dimension)
+                self._folder.check_identity(identity, dimension)
                 return
             self._folder.acquire()
             try:
-                with self._folder.translated("open the vector index"):
+                with self._folder.translate_errors("open the vector index"):
                     self._shard = _open(self._folder, identity, dimension)
             except BaseException:
                 self._folder.release()
@@ -142,10 +146,10 @@ class EdgeIndex:
     def _close(self) -> None:
         with self._lock:
             shard, self._shard = self._shard, None
-            self._read.clear()
+            self._cached_vectors.clear()
             try:
                 if shard is not None:
-                    with self._folder.translated("flush the vector index"):
+                    with self._folder.translate_errors("flush the vector index"):
                         shard.flush()
                         shard.close()
             finally:
@@ -162,13 +166,13 @@ def _open(folder: EdgeFolder, identity: str, dimension: int) -> Any:
     """Load the shard; a new one is created in another place and moved, so that a crash leaves none half made."""
     import qdrant_edge as edge
 
-    if folder.made_by() not in (None, (identity, dimension)) and _is_empty(folder.shard):
+    if folder.find_identity() not in (None, (identity, dimension)) and _is_empty(folder.shard):
         # An empty shard of another encoder, left by a build that failed at its start.
-        folder.shard.rename(folder.fresh_part())
+        folder.shard.rename(folder.prepare_part())
     if not folder.shard.exists():
         folder.check_space(0)
-        folder.stamp(identity, dimension)
-        part = folder.fresh_part()
+        folder.write_identity(identity, dimension)
+        part = folder.prepare_part()
         # 16 bits a number: searched in half the time, at the cost of 0.00001 in a cosine.
         vectors = edge.EdgeVectorParams(
             size=dimension, distance=edge.Distance.Cosine, datatype=edge.VectorStorageDatatype.Turbo16
@@ -178,7 +182,7 @@ def _open(folder: EdgeFolder, identity: str, dimension: int) -> Any:
         created.flush()
         created.close()
         part.rename(folder.shard)
-    folder.check(identity, dimension)
+    folder.check_identity(identity, dimension)
     return edge.EdgeShard.load(str(folder.shard))
 
 
@@ -192,7 +196,7 @@ def _is_empty(place: Path) -> bool:
         shard.close()
 
 
-def _put(shard: Any, points: Sequence[Point]) -> None:
+def _put(shard: Any, points: Sequence[VectorPoint]) -> None:
     import qdrant_edge as edge
 
     rows = [
@@ -214,11 +218,11 @@ def _remove(shard: Any, gone: list[Any]) -> None:
     shard.flush()
 
 
-def _search(shard: Any, vector: NDArray[np.float32], limit: int, where: Mapping[str, str]) -> list[Hit]:
+def _search(shard: Any, vector: NDArray[np.float32], limit: int, where: Mapping[str, str]) -> list[VectorHit]:
     import qdrant_edge as edge
 
     conditions: list[Any] = [edge.FieldCondition(key, match=edge.MatchValue(value)) for key, value in where.items()]
-    found = shard.search(
+    scored_points = shard.search(
         edge.SearchRequest(
             query=edge.Query.Nearest(vector.tolist()),
             limit=limit,
@@ -227,28 +231,28 @@ def _search(shard: Any, vector: NDArray[np.float32], limit: int, where: Mapping[
             with_payload=["id"],
         )
     )
-    return [Hit(ToolId(point.payload["id"]), float(point.score)) for point in found]
+    return [VectorHit(ToolId(point.payload["id"]), float(point.score)) for point in scored_points]
 
 
-def _vectors(shard: Any, wanted: Mapping[UUID, ToolId]) -> dict[ToolId, NDArray[np.float32]]:
-    if not wanted:
+def _fetch_vectors(shard: Any, tools_by_point: Mapping[UUID, ToolId]) -> dict[ToolId, NDArray[np.float32]]:
+    if not tools_by_point:
         return {}
-    records = shard.retrieve(list(wanted), with_payload=False, with_vector=True)
+    records = shard.retrieve(list(tools_by_point), with_payload=False, with_vector=True)
     rows = np.array([record.vector for record in records], np.float32)
-    return {wanted[record.id]: row for record, row in zip(records, rows, strict=True)}
+    return {tools_by_point[record.id]: row for record, row in zip(records, rows, strict=True)}
 
 
-def _digests(shard: Any) -> dict[ToolId, str]:
+def _fetch_digests(shard: Any) -> dict[ToolId, str]:
     import qdrant_edge as edge
 
-    found: dict[ToolId, str] = {}
+    digests: dict[ToolId, str] = {}
     offset: Any = None
     while True:
         request = edge.ScrollRequest(offset=offset, limit=_PAGE, with_payload=["id", "digest"], with_vector=False)
         records, offset = shard.scroll(request)
-        found.update((ToolId(record.payload["id"]), record.payload["digest"]) for record in records)
+        digests.update((ToolId(record.payload["id"]), record.payload["digest"]) for record in records)
         if offset is None:
-            return found
+            return digests
 
 
 def _count(shard: Any) -> int:

@@ -12,7 +12,7 @@ import orjson
 
 from domain.errors import FootpathError, StoreBusyError, StoreVersionError, UnavailableError
 
-RESERVE = 160 << 20
+RESERVED_BYTES = 160 << 20
 """Free bytes that must remain after a write: the engine grows its log and its segments by chunks of 32 MiB."""
 
 
@@ -28,8 +28,8 @@ class EdgeFolder:
         self._reindexing = reindexing
         self.former = root.with_name(f"{root.name}.former")
         self.shard = root / "shard"
-        self._stamp = root / "identity.json"
-        self._held: IO[str] | None = None
+        self._identity_file = root / "identity.json"
+        self._lock_file: IO[str] | None = None
 
     def acquire(self) -> None:
         """Own the folder until :meth:`release`; the lock ends with the process, however it ends."""
@@ -37,29 +37,29 @@ class EdgeFolder:
             if not self.root.exists() and self.former.exists():
                 self.former.rename(self.root)  # a switch was interrupted between its two steps
             self.root.mkdir(parents=True, exist_ok=True)
-            held = (self.root / "lock").open("a+")
+            lock_file = (self.root / "lock").open("a+")
         except OSError as error:
             raise UnavailableError(f"cannot open the vector index in {self.root}: {error.strerror}") from error
         try:
-            fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            fcntl.flock(lock_file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError as error:
-            held.seek(0)
-            owner = held.read(20).strip() or "unknown"
-            held.close()
+            lock_file.seek(0)
+            owner = lock_file.read(20).strip() or "unknown"
+            lock_file.close()
             raise StoreBusyError(
                 f"the vector index in {self.root} is in use by another process (number {owner}). An embedded index has "
                 "one owner: wait for it or stop it, or let several processes share a Qdrant server"
             ) from error
-        held.truncate(0)  # only after the lock is ours: before, it names the owner
-        held.write(str(os.getpid()))
-        held.flush()
-        self._held = held
+        lock_file.truncate(0)  # only after the lock is ours: before, it names the owner
+        lock_file.write(str(os.getpid()))
+        lock_file.flush()
+        self._lock_file = lock_file
 
     def release(self) -> None:
         """Release the lock; idempotent."""
-        if self._held is not None:
-            self._held.close()
-            self._held = None
+        if self._lock_file is not None:
+            self._lock_file.close()
+            self._lock_file = None
 
     def check_space(self, more: int) -> None:
         """Raise ``UnavailableError`` unless ``more`` bytes and a reserve fit on the disk.
@@ -67,14 +67,14 @@ class EdgeFolder:
         The engine writes through memory maps: on a full disk the kernel kills the process without an error.
         """
         free = shutil.disk_usage(self.root).free
-        if free < more + RESERVE:
+        if free < more + RESERVED_BYTES:
             raise UnavailableError(
-                f"the disk of {self.root} is full: {free >> 20} MiB free, {(more + RESERVE) >> 20} MiB needed. "
+                f"the disk of {self.root} is full: {free >> 20} MiB free, {(more + RESERVED_BYTES) >> 20} MiB needed. "
                 "What was written is kept: free some space and run the same command again"
             )
 
     @contextmanager
-    def translated(self, action: str) -> Generator[None]:
+    def translate_errors(self, action: str) -> Generator[None]:
         """Turn the engine's errors into ``UnavailableError``; it raises bare exceptions, and panics on damaged files.
 
         A panic is a ``BaseException``.
@@ -91,33 +91,33 @@ class EdgeFolder:
                 "if files are damaged, delete that folder and index the tools again (nothing else is lost)"
             ) from error
 
-    def stamp(self, identity: str, dimension: int) -> None:
+    def write_identity(self, identity: str, dimension: int) -> None:
         """Write the identity of the encoder that a new shard is for."""
-        part = self._stamp.with_suffix(".part")
+        part = self._identity_file.with_suffix(".part")
         part.write_bytes(orjson.dumps({"identity": identity, "dimension": dimension}))
-        part.replace(self._stamp)
+        part.replace(self._identity_file)
 
-    def check(self, identity: str, dimension: int) -> None:
+    def check_identity(self, identity: str, dimension: int) -> None:
         """Raise ``StoreVersionError`` if the shard was made by another encoder."""
-        known = self._read()
-        if known != (identity, dimension):
+        stored = self._read_identity()
+        if stored != (identity, dimension):
             raise StoreVersionError(
-                f"the vectors in {self.root} were made by {known[0]} ({known[1]} dimensions), the encoder in use is "
+                f"the vectors in {self.root} were made by {stored[0]} ({stored[1]} dimensions), the encoder in use is "
                 f"{identity} ({dimension}). Index the tools with it beside the others: {self._reindexing}; or use the "
                 "former encoder; or delete that folder and index the tools again"
             )
 
-    def made_by(self) -> tuple[str, int] | None:
+    def find_identity(self) -> tuple[str, int] | None:
         """Return identity and dimension of the encoder that made the shard; None without a shard."""
-        return self._read() if self.shard.exists() else None
+        return self._read_identity() if self.shard.exists() else None
 
-    def empty_of_others(self, identity: str, dimension: int) -> None:
+    def remove_other_vectors(self, identity: str, dimension: int) -> None:
         """Delete the shard if another encoder made it. Raises ``StoreBusyError`` if another process has it open."""
         if not self.shard.exists():
             return
         self.acquire()
         try:
-            if self._read() != (identity, dimension):
+            if self._read_identity() != (identity, dimension):
                 shutil.rmtree(self.shard)
         except OSError as error:
             raise UnavailableError(
@@ -141,16 +141,16 @@ class EdgeFolder:
             self.release()
         return True
 
-    def _read(self) -> tuple[str, int]:
+    def _read_identity(self) -> tuple[str, int]:
         try:
-            found = orjson.loads(self._stamp.read_bytes())
-            return found["identity"], found["dimension"]
+            stored = orjson.loads(self._identity_file.read_bytes())
+            return stored["identity"], stored["dimension"]
         except (OSError, ValueError, KeyError, TypeError) as error:
             raise UnavailableError(
-                f"{self._stamp} cannot be read ({error}); delete {self.root} and index the tools again"
+                f"{self._identity_file} cannot be read ({error}); delete {self.root} and index the tools again"
             ) from error
 
-    def fresh_part(self) -> Path:
+    def prepare_part(self) -> Path:
         """Return the path for a shard that is being created, after removing a left-over one."""
         part = self.root / "shard.part"
         shutil.rmtree(part, ignore_errors=True)

@@ -6,16 +6,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from domain.errors import StoreVersionError, UnavailableError
-from domain.ties import rank
+from domain.ranking import rank_results
 from domain.tool import ToolId
-from retriever.index import Hit, Point, Vectors, hit_id, hit_score
+from retriever.index import VectorHit, VectorPoint, Vectors, get_hit_id, get_hit_score
 
 
 class ExactIndex:
     """Vector index in memory; ties are broken by id."""
 
     def __init__(self) -> None:
-        self._points: dict[ToolId, Point] = {}
+        self._points: dict[ToolId, VectorPoint] = {}
         self._identity: tuple[str, int] | None = None
         self._open = False
 
@@ -25,7 +25,7 @@ class ExactIndex:
         self._identity = (identity, dimension)
         self._open = True
 
-    async def put(self, points: Sequence[Point]) -> None:
+    async def put(self, points: Sequence[VectorPoint]) -> None:
         self._check()
         self._points.update({point.id: point for point in points})
 
@@ -36,21 +36,23 @@ class ExactIndex:
 
     async def search(
         self, vector: NDArray[np.float32], limit: int, where: Mapping[str, str] | None = None
-    ) -> list[Hit]:
+    ) -> list[VectorHit]:
         self._check()
-        wanted = dict(where or {})
-        points = [point for point in self._points.values() if wanted.items() <= {"category": point.category}.items()]
-        hits = [Hit(point.id, float(point.vector @ vector)) for point in points]
-        return rank(hits, limit, hit_score, hit_id)
+        conditions = dict(where or {})
+        points = [
+            point for point in self._points.values() if conditions.items() <= {"category": point.category}.items()
+        ]
+        hits = [VectorHit(point.id, float(point.vector @ vector)) for point in points]
+        return rank_results(hits, limit, get_hit_score, get_hit_id)
 
-    async def cosines(self, asked: Vectors, ids: Iterable[ToolId]) -> dict[ToolId, NDArray[np.float32]]:
-        return {tool: asked @ vector for tool, vector in (await self.vectors(ids)).items()}
+    async def compute_cosines(self, queries: Vectors, ids: Iterable[ToolId]) -> dict[ToolId, NDArray[np.float32]]:
+        return {tool: queries @ vector for tool, vector in (await self.fetch_vectors(ids)).items()}
 
-    async def vectors(self, ids: Iterable[ToolId]) -> dict[ToolId, NDArray[np.float32]]:
+    async def fetch_vectors(self, ids: Iterable[ToolId]) -> dict[ToolId, NDArray[np.float32]]:
         self._check()
         return {tool: self._points[tool].vector for tool in ids if tool in self._points}
 
-    async def digests(self) -> dict[ToolId, str]:
+    async def fetch_digests(self) -> dict[ToolId, str]:
         self._check()
         return {tool: point.digest for tool, point in self._points.items()}
 

@@ -8,11 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from domain.errors import StoreVersionError, UnavailableError
-from domain.ties import find_with_ties, rank
+from domain.ranking import find_with_ties, rank_results
 from domain.tool import ToolId
-from retriever.backends.qdrant_collections import Encoder, QdrantCollections
+from retriever.backends.qdrant_collections import EncoderIdentity, QdrantCollections
 from retriever.backends.qdrant_connection import MissingCollectionError, QdrantAddress, QdrantConnection, Result
-from retriever.index import Hit, Point, Vectors, hit_id, hit_score
+from retriever.index import VectorHit, VectorPoint, Vectors, get_hit_id, get_hit_score
 
 if TYPE_CHECKING:
     from qdrant_client import AsyncQdrantClient, models
@@ -42,7 +42,7 @@ class QdrantIndex:
         self._connection = QdrantConnection(address)
         self._collections = QdrantCollections(self._connection, name, quantization=quantization)
         self._quantization = quantization
-        self._encoder: Encoder | None = None
+        self._encoder: EncoderIdentity | None = None
         self._collection = ""
 
     async def setup(self, identity: str, dimension: int) -> None:
@@ -52,60 +52,60 @@ class QdrantIndex:
             StoreVersionError: only other encoders have vectors there, or the server is too old.
             UnavailableError: the server is down, slow, refuses the key, or is not a Qdrant server.
         """
-        encoder = Encoder(identity, dimension)
+        encoder = EncoderIdentity(identity, dimension)
         await self._connection.open()
         self._collection = await self._collections.open(encoder)
         self._encoder = encoder
 
-    async def setup_beside(self, identity: str, dimension: int) -> None:
+    async def setup_staging(self, identity: str, dimension: int) -> None:
         """Open a collection besides the active one; its points are found by no other process before :meth:`switch`.
 
         An interrupted re-index continues where it stopped. Raises as :meth:`setup`, but vectors of other encoders are no error.
         """
-        encoder = Encoder(identity, dimension)
+        encoder = EncoderIdentity(identity, dimension)
         await self._connection.open()
-        self._collection = await self._collections.beside(encoder)
+        self._collection = await self._collections.open_staging(encoder)
         self._encoder = encoder
 
-    async def in_force(self) -> list[tuple[str, int]]:
+    async def list_active_encoders(self) -> list[tuple[str, int]]:
         """Return identity and dimension of the encoders with active vectors. The index need not be set up."""
         await self._connection.open()
-        return [(one.identity, one.dimension) for one in await self._collections.in_force()]
+        return [(one.identity, one.dimension) for one in await self._collections.list_active_encoders()]
 
     async def switch(self) -> None:
         """Make this index's collection the active one for every process that uses this encoder, at once."""
-        encoder = self._opened()
-        if self._collection != (alias := self._collections.alias(encoder)):
+        encoder = self._require_encoder()
+        if self._collection != (alias := self._collections.get_alias(encoder)):
             await self._collections.switch(encoder, self._collection)
             self._collection = alias
 
     async def drop_older(self) -> list[str]:
         """Delete this encoder's formerly active collections, and return their names."""
-        return await self._collections.drop_older(self._opened())
+        return await self._collections.drop_older(self._require_encoder())
 
-    async def delete(self, identity: str, dimension: int, *, beside: bool) -> list[str]:
+    async def delete(self, identity: str, dimension: int, *, staged: bool) -> list[str]:
         """Delete an encoder's active vectors, or those not yet active, and return the collections' names.
 
         The index need not be set up.
         """
         await self._connection.open()
-        return await self._collections.delete(Encoder(identity, dimension), beside=beside)
+        return await self._collections.delete(EncoderIdentity(identity, dimension), staged=staged)
 
     async def note(self, key: str, value: str) -> None:
-        """Store a value with the active collection; other processes read it with :meth:`notes`."""
-        await self._collections.note(self._opened(), key, value)
+        """Store a value with the active collection; other processes read it with :meth:`read_notes`."""
+        await self._collections.note(self._require_encoder(), key, value)
 
-    async def notes(self) -> dict[str, str]:
+    async def read_notes(self) -> dict[str, str]:
         """Return the values stored with the active collection."""
-        return await self._collections.notes(self._opened())
+        return await self._collections.read_notes(self._require_encoder())
 
-    async def put(self, points: Sequence[Point]) -> None:
+    async def put(self, points: Sequence[VectorPoint]) -> None:
         from qdrant_client import models
 
-        collection = self._fit(point.vector for point in points)
+        collection = self._check_vectors(point.vector for point in points)
         rows = [
             models.PointStruct(
-                id=point_id(point.id),
+                id=build_point_id(point.id),
                 vector=point.vector.tolist(),
                 payload={"id": point.id, "digest": point.digest, "category": point.category},
             )
@@ -119,39 +119,39 @@ class QdrantIndex:
     async def remove(self, ids: Iterable[ToolId]) -> None:
         from qdrant_client import models
 
-        collection, gone = self._fit(), [point_id(tool) for tool in ids]
+        collection, gone = self._check_vectors(), [build_point_id(tool) for tool in ids]
         for start in range(0, len(gone), _PAGE):
             selector = models.PointIdsList(points=list(gone[start : start + _PAGE]))
             await self._call("remove vectors", lambda client, selector=selector: client.delete(collection, selector))
 
     async def search(
         self, vector: NDArray[np.float32], limit: int, where: Mapping[str, str] | None = None
-    ) -> list[Hit]:
+    ) -> list[VectorHit]:
         if limit <= 0:
             return []
-        collection, conditions = self._fit([vector]), _filter(where or {})
+        collection, conditions = self._check_vectors([vector]), _build_filter(where or {})
 
-        async def find(asked: int) -> list[Hit]:
-            found = await self._call(
+        async def find(count: int) -> list[VectorHit]:
+            answer = await self._call(
                 "search",
                 lambda client: client.query_points(
                     collection,
                     query=vector.tolist(),
                     query_filter=conditions,
-                    search_params=_search_params(quantization=self._quantization),
-                    limit=asked,
+                    search_params=_build_search_params(quantization=self._quantization),
+                    limit=count,
                     with_payload=["id"],
                 ),
             )
-            return [Hit(ToolId((hit.payload or {})["id"]), float(hit.score)) for hit in found.points]
+            return [VectorHit(ToolId((hit.payload or {})["id"]), float(hit.score)) for hit in answer.points]
 
-        return rank(await find_with_ties(find, limit, hit_score), limit, hit_score, hit_id)
+        return rank_results(await find_with_ties(find, limit, get_hit_score), limit, get_hit_score, get_hit_id)
 
-    async def cosines(self, asked: Vectors, ids: Iterable[ToolId]) -> dict[ToolId, NDArray[np.float32]]:
+    async def compute_cosines(self, queries: Vectors, ids: Iterable[ToolId]) -> dict[ToolId, NDArray[np.float32]]:
         from qdrant_client import models
 
-        collection, wanted = self._fit(asked), {point_id(tool): tool for tool in ids}
-        keys, found = list(wanted), dict[str, NDArray[np.float32]]()
+        collection, tools_by_point = self._check_vectors(queries), {build_point_id(tool): tool for tool in ids}
+        keys, cosines = list(tools_by_point), dict[str, NDArray[np.float32]]()
         for start in range(0, len(keys), _PAGE):
             page = keys[start : start + _PAGE]
             requests = [
@@ -161,31 +161,33 @@ class QdrantIndex:
                     params=models.SearchParams(exact=True, quantization=models.QuantizationSearchParams(ignore=True)),
                     limit=len(page),
                 )
-                for vector in asked
+                for vector in queries
             ]
             answers = await self._call(
                 "read vectors", lambda client, requests=requests: client.query_batch_points(collection, requests)
             )
             for column, answer in enumerate(answers):
                 for hit in answer.points:
-                    found.setdefault(str(hit.id), np.zeros(len(asked), np.float32))[column] = hit.score
-        return {tool: found[key] for key, tool in wanted.items() if key in found}
+                    cosines.setdefault(str(hit.id), np.zeros(len(queries), np.float32))[column] = hit.score
+        return {tool: cosines[key] for key, tool in tools_by_point.items() if key in cosines}
 
-    async def vectors(self, ids: Iterable[ToolId]) -> dict[ToolId, NDArray[np.float32]]:
-        collection, wanted = self._fit(), {point_id(tool): tool for tool in ids}
-        keys, found = list(wanted), dict[ToolId, NDArray[np.float32]]()
+    async def fetch_vectors(self, ids: Iterable[ToolId]) -> dict[ToolId, NDArray[np.float32]]:
+        collection, tools_by_point = self._check_vectors(), {build_point_id(tool): tool for tool in ids}
+        keys, vectors = list(tools_by_point), dict[ToolId, NDArray[np.float32]]()
         for start in range(0, len(keys), _PAGE):
             page = keys[start : start + _PAGE]
             records = await self._call(
                 "read vectors",
                 lambda client, page=page: client.retrieve(collection, page, with_payload=False, with_vectors=True),
             )
-            found.update((wanted[str(record.id)], np.asarray(record.vector, np.float32)) for record in records)
-        return found
+            vectors.update(
+                (tools_by_point[str(record.id)], np.asarray(record.vector, np.float32)) for record in records
+            )
+        return vectors
 
-    async def digests(self) -> dict[ToolId, str]:
-        collection, fields = self._fit(), ["id", "digest"]
-        found: dict[ToolId, str] = {}
+    async def fetch_digests(self) -> dict[ToolId, str]:
+        collection, fields = self._check_vectors(), ["id", "digest"]
+        digests: dict[ToolId, str] = {}
         offset = None
         while True:
             records, offset = await self._call(
@@ -195,12 +197,12 @@ class QdrantIndex:
                 ),
             )
             payloads = (record.payload or {} for record in records)
-            found.update((ToolId(payload["id"]), payload["digest"]) for payload in payloads)
+            digests.update((ToolId(payload["id"]), payload["digest"]) for payload in payloads)
             if offset is None:
-                return found
+                return digests
 
     async def count(self) -> int:
-        collection = self._fit()
+        collection = self._check_vectors()
         return (await self._call("count vectors", lambda client: client.count(collection, exact=True))).count
 
     async def close(self) -> None:
@@ -212,19 +214,19 @@ class QdrantIndex:
         try:
             return await self._connection.call(action, request)
         except MissingCollectionError as error:
-            raise self._collections.dropped(self._opened()) from error
+            raise self._collections.build_dropped_error(self._require_encoder()) from error
 
-    def _opened(self) -> Encoder:
+    def _require_encoder(self) -> EncoderIdentity:
         """Return the encoder that the index was set up with. Raises ``UnavailableError`` before that."""
         if self._encoder is None:
             raise UnavailableError(
                 f"the vector index at {self._connection.address.url} is not open: call setup first"
-            ).of("vectors")
+            ).set_part("vectors")
         return self._encoder
 
-    def _fit(self, vectors: Iterable[NDArray[np.float32]] = ()) -> str:
+    def _check_vectors(self, vectors: Iterable[NDArray[np.float32]] = ()) -> str:
         """Check the vectors' shapes and return the collection; a server might refuse one after others were written."""
-        encoder = self._opened()
+        encoder = self._require_encoder()
         for vector in vectors:
             if vector.shape != (encoder.dimension,):
                 raise StoreVersionError(
@@ -234,12 +236,12 @@ class QdrantIndex:
         return self._collection
 
 
-def point_id(tool: ToolId) -> str:
+def build_point_id(tool: ToolId) -> str:
     """Return the server's id of a tool's point."""
     return str(uuid5(_NAMESPACE, tool))
 
 
-def _filter(where: Mapping[str, str]) -> "models.Filter | None":
+def _build_filter(where: Mapping[str, str]) -> "models.Filter | None":
     from qdrant_client import models
 
     conditions: list[models.Condition] = [
@@ -248,7 +250,7 @@ def _filter(where: Mapping[str, str]) -> "models.Filter | None":
     return models.Filter(must=conditions) if conditions else None
 
 
-def _search_params(*, quantization: bool) -> "models.SearchParams":
+def _build_search_params(*, quantization: bool) -> "models.SearchParams":
     from qdrant_client import models
 
     if not quantization:

@@ -14,7 +14,7 @@ from retriever.backends.qdrant_connection import MissingCollectionError, QdrantC
 
 
 @dataclass(frozen=True, slots=True)
-class Encoder:
+class EncoderIdentity:
     """Identity of the encoder that a collection belongs to."""
 
     identity: str
@@ -37,96 +37,98 @@ class QdrantCollections:
         self._name = name
         self._quantization = quantization
 
-    def alias(self, encoder: Encoder) -> str:
+    def get_alias(self, encoder: EncoderIdentity) -> str:
         """Return the alias of this encoder's active collection."""
         return f"{self._name}-{encoder.digest}"
 
-    async def open(self, encoder: Encoder) -> str:
+    async def open(self, encoder: EncoderIdentity) -> str:
         """Return the alias of this encoder's collection, which is created if the server has no vectors of any encoder.
 
         Raises:
             StoreVersionError: the server has vectors of another encoder only.
         """
-        alias, aliases = self.alias(encoder), await self._aliases()
+        alias, aliases = self.get_alias(encoder), await self._list_aliases()
         if alias in aliases:
-            await self._check(aliases[alias], encoder)
+            await self._check_collection(aliases[alias], encoder)
             if await self.count(aliases[alias]):
                 return alias
         # A collection without vectors, left by a build that failed at its start, does not count.
-        makers = {await self._maker(collection) for collection in aliases.values() if await self.count(collection)}
+        makers = {
+            await self._describe_encoder(collection) for collection in aliases.values() if await self.count(collection)
+        }
         if makers:
             others = ", ".join(sorted(makers))
             raise StoreVersionError(
                 f"the vectors at {self._connection.address.url} were made by {others}; the encoder in use is "
                 f"{encoder.identity} ({encoder.dimension} dimensions). Index the tools with it beside the others: "
                 "python scripts/reindex.py; or use the former encoder"
-            ).of("vectors")
+            ).set_part("vectors")
         if alias not in aliases:
-            await self.switch(encoder, await self.beside(encoder))
+            await self.switch(encoder, await self.open_staging(encoder))
         return alias
 
     async def count(self, collection: str) -> int:
         """Return the exact number of a collection's vectors."""
         return (await self._connection.call("count vectors", lambda client: client.count(collection, exact=True))).count
 
-    async def in_force(self) -> list[Encoder]:
+    async def list_active_encoders(self) -> list[EncoderIdentity]:
         """Return the encoders with active vectors, as far as their collections have metadata."""
-        filled = [collection for collection in (await self._aliases()).values() if await self.count(collection)]
-        found = [await self._metadata(collection) for collection in filled]
+        non_empty = [collection for collection in (await self._list_aliases()).values() if await self.count(collection)]
+        metadata = [await self._read_metadata(collection) for collection in non_empty]
         return [
-            Encoder(str(one["identity"]), int(str(one["dimension"])))
-            for one in found
+            EncoderIdentity(str(one["identity"]), int(str(one["dimension"])))
+            for one in metadata
             if "identity" in one and "dimension" in one
         ]
 
-    async def beside(self, encoder: Encoder) -> str:
+    async def open_staging(self, encoder: EncoderIdentity) -> str:
         """Return a collection that is not active: the one of an interrupted re-index, or a new one."""
-        alias, aliases = self.alias(encoder), await self._aliases()
-        numbers = sorted(await self._numbers(alias))
-        current = _number(aliases[alias]) if alias in aliases else 0
-        begun = [number for number in numbers if number > current]
-        collection = f"{alias}-{begun[-1] if begun else current + 1}"
-        if not begun:
+        alias, aliases = self.get_alias(encoder), await self._list_aliases()
+        numbers = sorted(await self._list_numbers(alias))
+        current = _parse_number(aliases[alias]) if alias in aliases else 0
+        unfinished = [number for number in numbers if number > current]
+        collection = f"{alias}-{unfinished[-1] if unfinished else current + 1}"
+        if not unfinished:
             await self._create(collection, encoder)
         await self._index_payload(collection)
-        await self._check(collection, encoder)
+        await self._check_collection(collection, encoder)
         return collection
 
-    async def switch(self, encoder: Encoder, collection: str) -> None:
+    async def switch(self, encoder: EncoderIdentity, collection: str) -> None:
         """Make a collection the active one, for all processes at once."""
         from qdrant_client import models
 
-        alias = self.alias(encoder)
-        made = models.CreateAlias(collection_name=collection, alias_name=alias)
+        alias = self.get_alias(encoder)
+        create_alias = models.CreateAlias(collection_name=collection, alias_name=alias)
         changes: list[models.CreateAliasOperation | models.DeleteAliasOperation] = [
-            models.CreateAliasOperation(create_alias=made)
+            models.CreateAliasOperation(create_alias=create_alias)
         ]
         # Both changes are one request, so that no process finds the alias missing.
-        if alias in await self._aliases():
+        if alias in await self._list_aliases():
             changes.insert(0, models.DeleteAliasOperation(delete_alias=models.DeleteAlias(alias_name=alias)))
         await self._connection.call(
             "switch to the new vectors",
             lambda client: client.update_collection_aliases(change_aliases_operations=changes),
         )
 
-    async def drop_older(self, encoder: Encoder) -> list[str]:
+    async def drop_older(self, encoder: EncoderIdentity) -> list[str]:
         """Delete this encoder's formerly active collections, and return their names."""
-        alias, aliases = self.alias(encoder), await self._aliases()
+        alias, aliases = self.get_alias(encoder), await self._list_aliases()
         if alias not in aliases:
             raise UnavailableError("this encoder has no vectors in force yet: switch to them before the former ones go")
-        current = _number(aliases[alias])
-        own = [one for one in await self._collections() if one.startswith(f"{alias}-")]
-        return await self._delete([one for one in own if _number(one) < current])
+        current = _parse_number(aliases[alias])
+        own = [one for one in await self._list_collections() if one.startswith(f"{alias}-")]
+        return await self._delete([one for one in own if _parse_number(one) < current])
 
-    async def delete(self, encoder: Encoder, *, beside: bool) -> list[str]:
+    async def delete(self, encoder: EncoderIdentity, *, staged: bool) -> list[str]:
         """Delete this encoder's active and former collections and return their names.
 
-        With ``beside``, delete instead those that were never active.
+        With ``staged``, delete instead those that were never active.
         """
-        alias, aliases = self.alias(encoder), await self._aliases()
-        current = _number(aliases[alias]) if alias in aliases else 0
-        own = [one for one in await self._collections() if one.startswith(f"{alias}-")]
-        return await self._delete([one for one in own if (_number(one) > current) == beside])
+        alias, aliases = self.get_alias(encoder), await self._list_aliases()
+        current = _parse_number(aliases[alias]) if alias in aliases else 0
+        own = [one for one in await self._list_collections() if one.startswith(f"{alias}-")]
+        return await self._delete([one for one in own if (_parse_number(one) > current) == staged])
 
     async def _delete(self, collections: Sequence[str]) -> list[str]:
         for collection in collections:
@@ -135,37 +137,37 @@ class QdrantCollections:
             )
         return sorted(collections)
 
-    async def notes(self, encoder: Encoder) -> dict[str, str]:
+    async def read_notes(self, encoder: EncoderIdentity) -> dict[str, str]:
         """Read the active collection's metadata, in one round trip. Raises ``StoreVersionError`` if it was dropped."""
         try:
-            found = await self._metadata(self.alias(encoder))
+            metadata = await self._read_metadata(self.get_alias(encoder))
         except MissingCollectionError:
-            found = await self._metadata(await self._in_force_of(encoder))
-        return {key: str(value) for key, value in found.items()}
+            metadata = await self._read_metadata(await self._find_active_collection(encoder))
+        return {key: str(value) for key, value in metadata.items()}
 
-    async def note(self, encoder: Encoder, key: str, value: str) -> None:
+    async def note(self, encoder: EncoderIdentity, key: str, value: str) -> None:
         """Store a value with the active collection. Raises ``StoreVersionError`` if it was dropped."""
-        collection = await self._in_force_of(encoder)
+        collection = await self._find_active_collection(encoder)
         await self._connection.call(
             "note the state of the index", lambda client: client.update_collection(collection, metadata={key: value})
         )
 
-    def dropped(self, encoder: Encoder) -> StoreVersionError:
+    def build_dropped_error(self, encoder: EncoderIdentity) -> StoreVersionError:
         """Build the error for vectors that another process dropped after a change of encoder."""
         return StoreVersionError(
             f"the vectors of {encoder.identity} ({encoder.dimension} dimensions) are no longer at "
             f"{self._connection.address.url}: they were dropped after a change to another encoder. Name the encoder that is "
             "in use now in the settings (FOOTPATH_EMBEDDER and those beside it) and start again; or index the tools with this "
             "one: python scripts/reindex.py"
-        ).of("vectors")
+        ).set_part("vectors")
 
-    async def _in_force_of(self, encoder: Encoder) -> str:
-        collection = (await self._aliases()).get(self.alias(encoder))
+    async def _find_active_collection(self, encoder: EncoderIdentity) -> str:
+        collection = (await self._list_aliases()).get(self.get_alias(encoder))
         if collection is None:
-            raise self.dropped(encoder)
+            raise self.build_dropped_error(encoder)
         return collection
 
-    async def _create(self, collection: str, encoder: Encoder) -> None:
+    async def _create(self, collection: str, encoder: EncoderIdentity) -> None:
         """Create a collection; if another process was first, its collection is used."""
         from qdrant_client import models
 
@@ -182,7 +184,7 @@ class QdrantCollections:
                 ),
             )
         except UnavailableError:
-            if collection not in await self._collections():
+            if collection not in await self._list_collections():
                 raise
 
     async def _index_payload(self, collection: str) -> None:
@@ -193,44 +195,44 @@ class QdrantCollections:
             lambda client: client.create_payload_index(collection, "category", models.PayloadSchemaType.KEYWORD),
         )
 
-    async def _check(self, collection: str, encoder: Encoder) -> None:
+    async def _check_collection(self, collection: str, encoder: EncoderIdentity) -> None:
         """Raise ``StoreVersionError`` if a collection does not fit its name, as one made by hand or restored elsewhere."""
         from qdrant_client import models
 
-        found = await self._connection.call("read a collection", lambda client: client.get_collection(collection))
-        vectors = found.config.params.vectors
+        info = await self._connection.call("read a collection", lambda client: client.get_collection(collection))
+        vectors = info.config.params.vectors
         fits = isinstance(vectors, models.VectorParams) and (vectors.size, vectors.distance) == (
             encoder.dimension,
             models.Distance.COSINE,
         )
-        identity = (found.config.metadata or {}).get("identity", encoder.identity)
+        identity = (info.config.metadata or {}).get("identity", encoder.identity)
         if not fits or identity != encoder.identity:
             raise StoreVersionError(
                 f"the collection {collection} at {self._connection.address.url} does not hold vectors of "
                 f"{encoder.identity} ({encoder.dimension} dimensions, cosine); delete it and index the tools again"
-            ).of("vectors")
+            ).set_part("vectors")
 
-    async def _maker(self, collection: str) -> str:
-        metadata = await self._metadata(collection)
+    async def _describe_encoder(self, collection: str) -> str:
+        metadata = await self._read_metadata(collection)
         return f"{metadata.get('identity', 'an unknown encoder')} ({metadata.get('dimension', '?')} dimensions)"
 
-    async def _metadata(self, collection: str) -> dict[str, object]:
-        found = await self._connection.call("read a collection", lambda client: client.get_collection(collection))
-        return dict(found.config.metadata or {})
+    async def _read_metadata(self, collection: str) -> dict[str, object]:
+        info = await self._connection.call("read a collection", lambda client: client.get_collection(collection))
+        return dict(info.config.metadata or {})
 
-    async def _aliases(self) -> dict[str, str]:
-        found = await self._connection.call("list the aliases", lambda client: client.get_aliases())
-        ours = re.compile(rf"{re.escape(self._name)}-[0-9a-f]{{12}}")
-        return {one.alias_name: one.collection_name for one in found.aliases if ours.fullmatch(one.alias_name)}
+    async def _list_aliases(self) -> dict[str, str]:
+        answer = await self._connection.call("list the aliases", lambda client: client.get_aliases())
+        pattern = re.compile(rf"{re.escape(self._name)}-[0-9a-f]{{12}}")
+        return {one.alias_name: one.collection_name for one in answer.aliases if pattern.fullmatch(one.alias_name)}
 
-    async def _collections(self) -> list[str]:
-        found = await self._connection.call("list the collections", lambda client: client.get_collections())
-        ours = re.compile(rf"{re.escape(self._name)}-[0-9a-f]{{12}}-[0-9]+")
-        return [one.name for one in found.collections if ours.fullmatch(one.name)]
+    async def _list_collections(self) -> list[str]:
+        answer = await self._connection.call("list the collections", lambda client: client.get_collections())
+        pattern = re.compile(rf"{re.escape(self._name)}-[0-9a-f]{{12}}-[0-9]+")
+        return [one.name for one in answer.collections if pattern.fullmatch(one.name)]
 
-    async def _numbers(self, alias: str) -> list[int]:
-        return [_number(one) for one in await self._collections() if one.startswith(f"{alias}-")]
+    async def _list_numbers(self, alias: str) -> list[int]:
+        return [_parse_number(one) for one in await self._list_collections() if one.startswith(f"{alias}-")]
 
 
-def _number(collection: str) -> int:
+def _parse_number(collection: str) -> int:
     return int(collection.rpartition("-")[2])

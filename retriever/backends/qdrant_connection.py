@@ -9,21 +9,21 @@ from urllib.parse import urlsplit
 from weakref import WeakKeyDictionary
 
 from domain.errors import StoreRefusedError, StoreUnreachableError, StoreVersionError, UnavailableError, UsageError
-from retriever.backends.qdrant_failures import Failure, failure, is_dropped
+from retriever.backends.qdrant_failures import QdrantFailure, classify_error, is_dropped
 
 if TYPE_CHECKING:
     from qdrant_client import AsyncQdrantClient
 
-OLDEST = (1, 16)
+MIN_SERVER_VERSION = (1, 16)
 """Oldest supported server version, the first that stores metadata with a collection."""
 
-LOCAL = ":memory:"
+LOCAL_URL = ":memory:"
 """Address of the client's local mode, which tests use."""
 
-_GRPC_PORT = 6334
-_USUAL_PORTS = (None, 80, 443, 6333)
+_DEFAULT_GRPC_PORT = 6334
+_DEFAULT_HTTP_PORTS = (None, 80, 443, 6333)
 
-_KEPT, _KEPT_SECONDS = 20, 4.0
+_MAX_IDLE_CONNECTIONS, _IDLE_SECONDS = 20, 4.0
 """Maximum of idle connections, and seconds that they are kept; a server closes them itself after 5 seconds."""
 
 Result = TypeVar("Result")
@@ -45,7 +45,7 @@ class QdrantAddress:
     api_key: str = field(default="", repr=False)
     prefer_grpc: bool = False
     grpc_port: int = 0
-    """Port of gRPC; 0: see :meth:`port_of_grpc`."""
+    """Port of gRPC; 0: see :meth:`effective_grpc_port`."""
     timeout: int = 30
     """Seconds that a request may take."""
 
@@ -57,13 +57,13 @@ class QdrantAddress:
             )
 
     @property
-    def port_of_grpc(self) -> int:
+    def effective_grpc_port(self) -> int:
         """Return the port of gRPC: the configured one, else Qdrant's 6334.
 
         With a custom HTTP port it is the one after that, as with Qdrant's defaults 6333 and 6334.
         """
         port = urlsplit(self.url).port
-        return self.grpc_port or (_GRPC_PORT if port in _USUAL_PORTS else port + 1)
+        return self.grpc_port or (_DEFAULT_GRPC_PORT if port in _DEFAULT_HTTP_PORTS else port + 1)
 
 
 class _SharedClient:
@@ -78,9 +78,9 @@ class _SharedClient:
 _shared_clients = WeakKeyDictionary[asyncio.AbstractEventLoop, dict[QdrantAddress, _SharedClient]]()
 
 
-def _shared_client(address: QdrantAddress) -> _SharedClient:
+def _get_shared_client(address: QdrantAddress) -> _SharedClient:
     """Return the shared client of an address; in local mode a new one, because there the client is the server."""
-    if address.url == LOCAL:
+    if address.url == LOCAL_URL:
         return _SharedClient()
     return _shared_clients.setdefault(asyncio.get_running_loop(), {}).setdefault(address, _SharedClient())
 
@@ -101,7 +101,7 @@ class QdrantConnection:
         """
         if self._client is not None:
             return
-        shared = _shared_client(self.address)
+        shared = _get_shared_client(self.address)
         async with shared.lock:
             if self._client is not None:  # another task opened it while this one waited for the lock
                 return
@@ -126,7 +126,7 @@ class QdrantConnection:
         It is sent again if the server closed an idle connection meanwhile, so every request must be safe to repeat.
         """
         if self._client is None:
-            raise UnavailableError(f"the vector index at {self.address.url} is not open: call setup first").of(
+            raise UnavailableError(f"the vector index at {self.address.url} is not open: call setup first").set_part(
                 "vectors"
             )
         return await self._send(action, request, self._client)
@@ -143,79 +143,81 @@ class QdrantConnection:
             return await request(client)
         except Exception as error:
             # The client raises its own errors, httpx's, gRPC's and bare ones; any other is a bug of ours.
-            if (known := failure(error)) is None:
+            if (cause := classify_error(error)) is None:
                 raise
             # The client's frames hold its sockets: an error with its traceback would keep them open after close.
-            raise self._unavailable(action, known) from error.with_traceback(None)
+            raise self._build_error(action, cause) from error.with_traceback(None)
 
     async def _connect(self) -> "AsyncQdrantClient":
         """Create a client, and check that a server of a supported version answers."""
         # In a thread: the import takes most of a second, and a client reads certificates.
-        client = await asyncio.to_thread(_new_client, self.address)
+        client = await asyncio.to_thread(_create_client, self.address)
         try:
-            if self.address.url != LOCAL:
-                await self._check(client)
+            if self.address.url != LOCAL_URL:
+                await self._check_server(client)
         except BaseException:
             await client.close()
             raise
         return client
 
-    async def _check(self, client: "AsyncQdrantClient") -> None:
-        found = await self._send("reach the Qdrant server", lambda client: client.info(), client)
-        version = tuple(int(part) for part in found.version.split(".")[:2] if part.isdigit())
-        if "qdrant" not in found.title.lower() or len(version) < 2:
+    async def _check_server(self, client: "AsyncQdrantClient") -> None:
+        info = await self._send("reach the Qdrant server", lambda client: client.info(), client)
+        version = tuple(int(part) for part in info.version.split(".")[:2] if part.isdigit())
+        if "qdrant" not in info.title.lower() or len(version) < 2:
             raise UnavailableError(
                 f"{self.address.url} answers, but not as a Qdrant server; correct FOOTPATH_VECTOR_URL"
-            ).of("vectors")
-        if version < OLDEST:
+            ).set_part("vectors")
+        if version < MIN_SERVER_VERSION:
             raise StoreVersionError(
-                f"the Qdrant server at {self.address.url} has version {found.version}; "
-                f"Footpath needs {OLDEST[0]}.{OLDEST[1]} or newer: update the server"
-            ).of("vectors")
+                f"the Qdrant server at {self.address.url} has version {info.version}; "
+                f"Footpath needs {MIN_SERVER_VERSION[0]}.{MIN_SERVER_VERSION[1]} or newer: update the server"
+            ).set_part("vectors")
 
-    def _unavailable(self, action: str, known: Failure) -> UnavailableError:
-        place = self.address.url
-        match known.status:
+    def _build_error(self, action: str, failure: QdrantFailure) -> UnavailableError:
+        url = self.address.url
+        match failure.status:
             case None:
                 port = " or FOOTPATH_VECTOR_GRPC_PORT" if self.address.prefer_grpc else ""
-                why = f"nothing answers there ({known.text}). Start the server, or correct FOOTPATH_VECTOR_URL{port}"
+                why = f"nothing answers there ({failure.text}). Start the server, or correct FOOTPATH_VECTOR_URL{port}"
             case HTTPStatus.REQUEST_TIMEOUT:
                 why = f"no answer within {self.address.timeout} s. See whether the server is overloaded, and run again"
             case HTTPStatus.UNAUTHORIZED | HTTPStatus.FORBIDDEN if self.address.api_key:
-                why = f"it refuses the API key ({known.text}). FOOTPATH_VECTOR_API_KEY must be one that may read and write"
+                why = f"it refuses the API key ({failure.text}). FOOTPATH_VECTOR_API_KEY must be one that may read and write"
             case HTTPStatus.UNAUTHORIZED | HTTPStatus.FORBIDDEN:
                 why = "it wants an API key: set FOOTPATH_VECTOR_API_KEY"
             case HTTPStatus.NOT_FOUND:
-                why = f"not found ({known.text}). Is it a Qdrant server, and was its collection deleted? Index the tools again"
+                why = f"not found ({failure.text}). Is it a Qdrant server, and was its collection deleted? Index the tools again"
             case HTTPStatus.OK:
-                why = f"it answers, but not as a Qdrant server ({known.text}); correct FOOTPATH_VECTOR_URL"
+                why = f"it answers, but not as a Qdrant server ({failure.text}); correct FOOTPATH_VECTOR_URL"
             case HTTPStatus.TOO_MANY_REQUESTS:
                 why = "it limits the rate of requests; wait a little and run again"
             case status if status >= HTTPStatus.INTERNAL_SERVER_ERROR:
-                why = f"it failed ({known.text}). See its log and its free disk, and run again"
+                why = f"it failed ({failure.text}). See its log and its free disk, and run again"
             case _:
-                why = f"it refused the request ({known.text})"
-        refused = known.status in (HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN)
-        kind = StoreUnreachableError if known.passes else StoreRefusedError if refused else UnavailableError
-        kind = MissingCollectionError if known.lacks_collection else kind
-        return kind(f"cannot {action} at {place}: {why}; what was written is kept").of("vectors")
+                why = f"it refused the request ({failure.text})"
+        refused = failure.status in (HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN)
+        kind = StoreUnreachableError if failure.is_temporary else StoreRefusedError if refused else UnavailableError
+        kind = MissingCollectionError if failure.lacks_collection else kind
+        return kind(f"cannot {action} at {url}: {why}; what was written is kept").set_part("vectors")
 
 
-def _new_client(address: QdrantAddress) -> "AsyncQdrantClient":
+def _create_client(address: QdrantAddress) -> "AsyncQdrantClient":
     import httpx
     from qdrant_client import AsyncQdrantClient
 
-    if address.url == LOCAL:
+    if address.url == LOCAL_URL:
         return AsyncQdrantClient(location=address.url)
     return AsyncQdrantClient(
         url=address.url,
         # As our own header the key causes no warning on plain HTTP, which is fine within one host or cluster.
         headers={"api-key": address.api_key} if address.api_key else None,
         prefer_grpc=address.prefer_grpc,
-        grpc_port=address.port_of_grpc,
+        grpc_port=address.effective_grpc_port,
         timeout=address.timeout,
         # By default the client keeps no connection to a local address, though a tunnel to a remote server may begin there.
-        limits=httpx.Limits(max_connections=None, max_keepalive_connections=_KEPT, keepalive_expiry=_KEPT_SECONDS),
+        limits=httpx.Limits(
+            max_connections=None, max_keepalive_connections=_MAX_IDLE_CONNECTIONS, keepalive_expiry=_IDLE_SECONDS
+        ),
         # Our own check raises an exception; the client's only warns, from a thread.
         check_compatibility=False,
     )

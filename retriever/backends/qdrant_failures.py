@@ -8,14 +8,14 @@ from typing import Any
 
 import orjson
 
-_SHOWN = 200
+_MAX_MESSAGE_CHARS = 200
 """Characters of a server's message that are shown."""
 _LOCAL_MISSING = re.compile(r"Collection \S+ not found")
 """Message of the client's local mode for a missing collection."""
 
 
 @dataclass(frozen=True, slots=True)
-class Failure:
+class QdrantFailure:
     """A failed request."""
 
     status: int | None
@@ -28,13 +28,13 @@ class Failure:
         return self.status == HTTPStatus.NOT_FOUND and "collection" in self.text.casefold()
 
     @property
-    def passes(self) -> bool:
+    def is_temporary(self) -> bool:
         """Return whether the same request may succeed later: the server is down, restarting or overloaded."""
         status = self.status
         return status is None or status in (HTTPStatus.REQUEST_TIMEOUT, HTTPStatus.TOO_MANY_REQUESTS) or status >= 500
 
 
-def failure(error: Exception) -> Failure | None:
+def classify_error(error: Exception) -> QdrantFailure | None:
     """Classify an exception of the client; None for any other. The text is cut and has no header that was sent."""
     import grpc
     import httpx
@@ -43,21 +43,21 @@ def failure(error: Exception) -> Failure | None:
 
     match error:
         case ValueError() if _LOCAL_MISSING.fullmatch(str(error)):
-            return Failure(HTTPStatus.NOT_FOUND, str(error))
+            return QdrantFailure(HTTPStatus.NOT_FOUND, str(error))
         case UnexpectedResponse():
-            return Failure(error.status_code or int(HTTPStatus.BAD_GATEWAY), _server_words(error))
+            return QdrantFailure(error.status_code or int(HTTPStatus.BAD_GATEWAY), _extract_server_message(error))
         case ResourceExhaustedResponse():
-            return Failure(HTTPStatus.TOO_MANY_REQUESTS, "too many requests")
+            return QdrantFailure(HTTPStatus.TOO_MANY_REQUESTS, "too many requests")
         case ResponseHandlingException():
-            return failure(error.source) or _strange(error.source)
+            return classify_error(error.source) or _build_unreadable_failure(error.source)
         case grpc.aio.AioRpcError():
-            return _of_grpc(error)
+            return _classify_grpc_error(error)
         case httpx.TimeoutException() | TimeoutError():
-            return Failure(HTTPStatus.REQUEST_TIMEOUT, "no answer in time")
+            return QdrantFailure(HTTPStatus.REQUEST_TIMEOUT, "no answer in time")
         case httpx.TransportError() | OSError() | ssl.SSLError():
-            return Failure(None, _cut(str(error) or type(error).__name__))
+            return QdrantFailure(None, _truncate(str(error) or type(error).__name__))
         case ValueError():
-            return _strange(error)
+            return _build_unreadable_failure(error)
         case _:
             return None
 
@@ -71,45 +71,45 @@ def is_dropped(error: Exception) -> bool:
     return isinstance(source, httpx.RemoteProtocolError | httpx.ReadError | httpx.WriteError)
 
 
-def _strange(error: Exception) -> Failure:
+def _build_unreadable_failure(error: Exception) -> QdrantFailure:
     """Return the failure for an answer that the client cannot read."""
-    return Failure(HTTPStatus.OK, _cut(f"{type(error).__name__}: {error}"))
+    return QdrantFailure(HTTPStatus.OK, _truncate(f"{type(error).__name__}: {error}"))
 
 
-def _of_grpc(error: Any) -> Failure:
+def _classify_grpc_error(error: Any) -> QdrantFailure:
     import grpc
 
-    text = _cut(error.details() or "no details")
+    text = _truncate(error.details() or "no details")
     match error.code():
         case grpc.StatusCode.UNAVAILABLE:
-            return Failure(None, f"gRPC: {text}")
+            return QdrantFailure(None, f"gRPC: {text}")
         case grpc.StatusCode.DEADLINE_EXCEEDED:
-            return Failure(HTTPStatus.REQUEST_TIMEOUT, text)
+            return QdrantFailure(HTTPStatus.REQUEST_TIMEOUT, text)
         case grpc.StatusCode.UNAUTHENTICATED:
-            return Failure(HTTPStatus.UNAUTHORIZED, text)
+            return QdrantFailure(HTTPStatus.UNAUTHORIZED, text)
         case grpc.StatusCode.PERMISSION_DENIED:
-            return Failure(HTTPStatus.FORBIDDEN, text)
+            return QdrantFailure(HTTPStatus.FORBIDDEN, text)
         case grpc.StatusCode.NOT_FOUND:
-            return Failure(HTTPStatus.NOT_FOUND, text)
+            return QdrantFailure(HTTPStatus.NOT_FOUND, text)
         case grpc.StatusCode.RESOURCE_EXHAUSTED:
-            return Failure(HTTPStatus.TOO_MANY_REQUESTS, text)
+            return QdrantFailure(HTTPStatus.TOO_MANY_REQUESTS, text)
         case grpc.StatusCode.INVALID_ARGUMENT | grpc.StatusCode.FAILED_PRECONDITION | grpc.StatusCode.ALREADY_EXISTS:
-            return Failure(HTTPStatus.BAD_REQUEST, text)
+            return QdrantFailure(HTTPStatus.BAD_REQUEST, text)
         case grpc.StatusCode.UNIMPLEMENTED:
-            return Failure(HTTPStatus.OK, text)
+            return QdrantFailure(HTTPStatus.OK, text)
         case _:
-            return Failure(HTTPStatus.INTERNAL_SERVER_ERROR, text)
+            return QdrantFailure(HTTPStatus.INTERNAL_SERVER_ERROR, text)
 
 
-def _server_words(error: Any) -> str:
+def _extract_server_message(error: Any) -> str:
     """Return the server's message: Qdrant's ``status.error``, or the page of a proxy in front of it."""
     try:
-        words = orjson.loads(error.content)["status"]["error"]
+        message = orjson.loads(error.content)["status"]["error"]
     except (ValueError, KeyError, TypeError):
-        words = error.content.decode(errors="replace").strip() or error.reason_phrase
-    return _cut(f"{error.status_code}: {words}")
+        message = error.content.decode(errors="replace").strip() or error.reason_phrase
+    return _truncate(f"{error.status_code}: {message}")
 
 
-def _cut(text: str) -> str:
+def _truncate(text: str) -> str:
     text = " ".join(text.split())
-    return text if len(text) <= _SHOWN else text[: _SHOWN - 1] + "…"
+    return text if len(text) <= _MAX_MESSAGE_CHARS else text[: _MAX_MESSAGE_CHARS - 1] + "…"

@@ -1,38 +1,124 @@
 """Store of memories on a Qdrant server, shared by several processes and machines.
 
-See :mod:`retriever.backends.qdrant_memory_points` for its collections.
+See :mod:`retriever.backends.qdrant_memories` for its collections.
 """
 
 import asyncio
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any
-from uuid import uuid4
+from uuid import UUID, uuid4, uuid5
 
 import orjson
 
-from domain.memory import PROGRAM, EarlierMemory, Memory, Recalled, read_memory
-from domain.ties import find_with_ties, rank
+from domain.memory import LEGACY_PROGRAM_KEY, LegacyMemory, Memory, RecalledMemory, read_memory
+from domain.ranking import find_with_ties, rank_results
 from domain.tool import ToolId
+from retriever.backends import qdrant_side_collections as side
 from retriever.backends.qdrant_connection import MissingCollectionError, QdrantAddress, QdrantConnection
-from retriever.backends.qdrant_memory_points import (
-    MARKED,
-    MemoryCollections,
-    about,
-    judged,
-    judgement_id,
-    point_id,
-    where,
-)
+
+if TYPE_CHECKING:
+    from qdrant_client import models
+
+MARK_VALUE = "yes"
+"""Value of a mark."""
+
+_NAMESPACE = UUID("5d0c9a1e-6f1b-5b7a-8c55-2a9b4f0d7e33")
+_SUBJECT_PREFIX = "memory "
+
+
+def build_point_id(memory: str) -> str:
+    """Return the server's id of a memory's points; it takes only UUIDs and integers."""
+    return str(uuid5(_NAMESPACE, memory))
+
+
+def build_judgement_id(memory: str, key: str) -> str:
+    """Return the id of a judgement's point; judgements with the same key share it and count once."""
+    return str(uuid5(_NAMESPACE, f"{to_judgement_subject(memory)} {key}"))
+
+
+def to_judgement_subject(memory: str) -> str:
+    """Return the field value by which a judgement names its memory.
+
+    A bare id looks like a UUID, and a server would write it differently in its counts.
+    """
+    return f"{_SUBJECT_PREFIX}{memory}"
+
+
+def from_judgement_subject(filed_under: str) -> str:
+    """Return the id of the memory that a judgement is about; the inverse of :func:`to_judgement_subject`."""
+    return filed_under.removeprefix(_SUBJECT_PREFIX)
+
+
+def build_memory_filter(conditions: Mapping[str, Sequence[str]], *, without: str = "") -> "models.Filter":
+    """Return a filter for points whose fields each have one of these values, without the mark ``without``."""
+    return side.build_filter(conditions, not_in={without: [MARK_VALUE]} if without else None)
+
+
+class MemoryCollections:
+    """Collections whose names begin with ``name``-memories, created and indexed when first needed."""
+
+    def __init__(self, connection: QdrantConnection, name: str) -> None:
+        self._connection = connection
+        self._side = side.SideCollections(connection, f"{name}-memories-")
+        self.bodies = f"{name}-memories"
+        self._ready: set[str] = set()
+
+    async def setup(self) -> None:
+        """Create the collection of bodies; idempotent."""
+        await self._side.create_if_missing(self.bodies, None)
+        await self._side.index_fields(self.bodies, "kind", "memory", "id")
+
+    def get_vector_collection(self, identity: str) -> str:
+        """Return the name of an encoder's collection."""
+        return f"{self.bodies}-{side.hash_encoder_identity(identity)}"
+
+    def get_mark(self, identity: str) -> str:
+        """Return the field of a body that says that the memory has a vector of this encoder."""
+        return f"embedded_{side.hash_encoder_identity(identity)}"
+
+    async def list_vector_collections(self) -> list[str]:
+        """Return the existing collections of vectors."""
+        return await self._side.list_names()
+
+    async def exists(self, collection: str) -> bool:
+        """Return whether a collection exists."""
+        return await self._side.exists(collection)
+
+    async def ensure_mark(self, identity: str) -> str:
+        """Index the encoder's mark for filters, and return it."""
+        mark = self.get_mark(identity)
+        if mark not in self._ready:
+            await self._side.index_fields(self.bodies, mark)
+            self._ready.add(mark)
+        return mark
+
+    async def ensure_vector_collection(self, identity: str, dimension: int) -> str:
+        """Create an encoder's collection if it is missing, and return its name.
+
+        Marks of a former collection of that encoder are removed, because its vectors are gone.
+        """
+        collection = self.get_vector_collection(identity)
+        if collection not in self._ready:
+            mark = await self.ensure_mark(identity)
+            if await self._side.create_if_missing(collection, dimension):
+                marked = build_memory_filter({mark: [MARK_VALUE]})
+                await self._connection.call(
+                    "write memories", lambda client: client.delete_payload(self.bodies, [mark], marked)
+                )
+            await self._side.index_fields(collection, "owner")
+            self._ready.add(collection)
+        return collection
+
 
 if TYPE_CHECKING:
     from qdrant_client import models
 
 _PAGE = 500
 """Memories of one request."""
-_IDS = 5_000
+_IDS_PER_PAGE = 5_000
 """Ids of one request."""
-_A_MEMORY = {"kind": ["memory"]}
+_MEMORY_CONDITION = {"kind": ["memory"]}
 
 
 class QdrantMemories:
@@ -57,129 +143,141 @@ class QdrantMemories:
 
         first = {memory.id: memory for memory in reversed(memories)}  # the first of equal ids wins, as in SQLite
         rows = {
-            point_id(name): {"kind": "memory", "id": name, "body": memory.model_dump_json(exclude_none=True)}
+            build_point_id(name): {"kind": "memory", "id": name, "body": memory.model_dump_json(exclude_none=True)}
             for name, memory in first.items()
         }
         keys: list[models.ExtendedPointId] = list(rows)
         for start in range(0, len(keys), _PAGE):
             page = keys[start : start + _PAGE]
-            known = await self._connection.call(
+            existing = await self._connection.call(
                 "read memories", lambda client, page=page: client.retrieve(self._bodies, page, with_payload=False)
             )
-            new = set(map(str, page)) - {str(record.id) for record in known}
+            new = set(map(str, page)) - {str(record.id) for record in existing}
             if new:
                 points = [models.PointStruct(id=key, vector={}, payload=rows[key]) for key in sorted(new)]
                 await self._connection.call(
                     "write memories", lambda client, points=points: client.upsert(self._bodies, points)
                 )
 
-    async def without_vector(self, identity: str, limit: int) -> list[Memory]:
+    async def list_without_vector(self, identity: str, limit: int) -> list[Memory]:
         """Return memories without the encoder's mark.
 
         One that has a vector nevertheless, after an interrupted write, gets its mark here.
         """
-        collection = self._collections.vectors(identity)
-        there = await self._collections.exists(collection)
-        mark = await self._collections.ready_to_mark(identity) if there else ""
-        found: list[Memory] = []
-        async for page in self._scrolled(where(_A_MEMORY, without=mark), ["id", "body"], min(limit, _PAGE)):
-            known = await self._ids(collection, [payload["id"] for payload in page]) if there else set[str]()
-            if known:
-                await self._mark(mark, known)
-            found += _parsed(payload for payload in page if payload["id"] not in known)
-            if len(found) >= limit:
+        collection = self._collections.get_vector_collection(identity)
+        has_collection = await self._collections.exists(collection)
+        mark = await self._collections.ensure_mark(identity) if has_collection else ""
+        memories: list[Memory] = []
+        async for page in self._scroll(
+            build_memory_filter(_MEMORY_CONDITION, without=mark), ["id", "body"], min(limit, _PAGE)
+        ):
+            embedded = (
+                await self._find_existing(collection, [payload["id"] for payload in page])
+                if has_collection
+                else set[str]()
+            )
+            if embedded:
+                await self._mark(mark, embedded)
+            memories += _parse_memories(payload for payload in page if payload["id"] not in embedded)
+            if len(memories) >= limit:
                 break
-        return await self._with_judgements(found[:limit])
+        return await self._add_judgements(memories[:limit])
 
     async def put_vectors(self, identity: str, vectors: Sequence[tuple[str, Sequence[float]]]) -> None:
         from qdrant_client import models
 
         if not vectors:
             return
-        collection = await self._collections.ready_for_vectors(identity, len(vectors[0][1]))
-        known = {memory.id: memory for memory in await self._found([memory for memory, _ in vectors])}
+        collection = await self._collections.ensure_vector_collection(identity, len(vectors[0][1]))
+        stored = {memory.id: memory for memory in await self._fetch([memory for memory, _ in vectors])}
         points = [
             models.PointStruct(
-                id=point_id(memory), vector=list(vector), payload={"id": memory, "owner": known[memory].owner}
+                id=build_point_id(memory), vector=list(vector), payload={"id": memory, "owner": stored[memory].owner}
             )
             for memory, vector in vectors
-            if memory in known
+            if memory in stored
         ]
         if points:
             await self._connection.call("write vectors", lambda client: client.upsert(collection, points))
-            await self._mark(self._collections.mark(identity), known)
+            await self._mark(self._collections.get_mark(identity), stored)
 
-    async def near(self, vector: Sequence[float], identity: str, owner: str, limit: int) -> list[Recalled]:
+    async def find_similar(
+        self, vector: Sequence[float], identity: str, owner: str, limit: int
+    ) -> list[RecalledMemory]:
         from qdrant_client import models
 
-        collection = self._collections.vectors(identity)
+        collection = self._collections.get_vector_collection(identity)
         if limit < 1:
             return []
-        seen = where({"owner": sorted({"", owner})})
+        visible = build_memory_filter({"owner": sorted({"", owner})})
 
-        async def find(asked: int) -> list[tuple[str, float]]:
-            found = await self._connection.call(
+        async def find(count: int) -> list[tuple[str, float]]:
+            answer = await self._connection.call(
                 "search memories",
                 lambda client: client.query_points(
-                    collection, query=list(vector), query_filter=seen, limit=asked, with_payload=["id"],
+                    collection, query=list(vector), query_filter=visible, limit=count, with_payload=["id"],
                     search_params=models.SearchParams(exact=True),
                 ),
             )  # fmt: skip
-            return [((point.payload or {})["id"], min(1.0, float(point.score))) for point in found.points]
+            return [((point.payload or {})["id"], min(1.0, float(point.score))) for point in answer.points]
 
         try:
-            found = await find_with_ties(find, limit, itemgetter(1))
+            scored = await find_with_ties(find, limit, itemgetter(1))
         except MissingCollectionError:
             return []
-        near = dict(rank(found, limit, itemgetter(1), itemgetter(0)))
-        memories = {one.id: one for one in await self._judged(list(near))}
-        return [Recalled(memory=memories[one], similarity=near[one]) for one in near if one in memories]
+        similarities = dict(rank_results(scored, limit, itemgetter(1), itemgetter(0)))
+        memories = {one.id: one for one in await self._fetch_judged(list(similarities))}
+        return [
+            RecalledMemory(memory=memories[one], similarity=similarities[one])
+            for one in similarities
+            if one in memories
+        ]
 
     async def judge(self, memory: str, *, good: bool, key: str = "") -> None:
         from qdrant_client import models
 
-        if not await self._ids(self._bodies, [memory]):
+        if not await self._find_existing(self._bodies, [memory]):
             return
-        payload = {"kind": "good" if good else "bad", "memory": about(memory)}
+        payload = {"kind": "good" if good else "bad", "memory": to_judgement_subject(memory)}
         # The same id for the same key: a repeated judgement overwrites its own point and counts once.
-        name = judgement_id(memory, key) if key else str(uuid4())
+        name = build_judgement_id(memory, key) if key else str(uuid4())
         point = models.PointStruct(id=name, vector={}, payload=payload)
         await self._connection.call("write a judgement", lambda client: client.upsert(self._bodies, [point]))
 
-    async def judge_anew(self, tools: Iterable[ToolId]) -> None:
-        others = set(tools)
-        moved = [one async for one in self.all() if (one.good or one.bad) and not others.isdisjoint(one.path)]
-        for start in range(0, len(moved), _PAGE):
-            await self._forget_judgements([memory.id for memory in moved[start : start + _PAGE]])
-        for memory in moved:
+    async def reset_judgements(self, tools: Iterable[ToolId]) -> None:
+        changed_tools = set(tools)
+        affected = [one async for one in self.all() if (one.good or one.bad) and not changed_tools.isdisjoint(one.path)]
+        for start in range(0, len(affected), _PAGE):
+            await self._forget_judgements([memory.id for memory in affected[start : start + _PAGE]])
+        for memory in affected:
             body = {"body": memory.model_copy(update={"good": 0, "bad": 0}).model_dump_json(exclude_none=True)}
             await self._set(body, [memory.id])
 
-    async def earlier(self, limit: int) -> list[EarlierMemory]:
+    async def list_legacy(self, limit: int) -> list[LegacyMemory]:
         """Return memories that still have a program in their body; the server searches the bodies' text."""
         from qdrant_client import models
 
-        of_bodies = models.FieldCondition(key="body", match=models.MatchText(text=f'"{PROGRAM}":{{'))
-        wanted = where(_A_MEMORY)
-        wanted.must = [*(wanted.must if isinstance(wanted.must, list) else []), of_bodies]
+        has_program = models.FieldCondition(key="body", match=models.MatchText(text=f'"{LEGACY_PROGRAM_KEY}":{{'))
+        query_filter = build_memory_filter(_MEMORY_CONDITION)
+        query_filter.must = [*(query_filter.must if isinstance(query_filter.must, list) else []), has_program]
         records, _ = await self._connection.call(
-            "list the memories", lambda client: client.scroll(self._bodies, scroll_filter=wanted, limit=limit)
+            "list the memories", lambda client: client.scroll(self._bodies, scroll_filter=query_filter, limit=limit)
         )
         read = (read_memory(orjson.loads((record.payload or {})["body"])) for record in records)
-        known = {memory.id: program for memory, program in read if program is not None}
-        kept = await self._judged(list(known))
-        return [EarlierMemory(memory, known[memory.id]) for memory in kept]
+        programs = {memory.id: program for memory, program in read if program is not None}
+        memories = await self._fetch_judged(list(programs))
+        return [LegacyMemory(memory, programs[memory.id]) for memory in memories]
 
     async def drop_programs(self, memories: Iterable[str]) -> None:
-        for memory in await self._found(list(memories)):
+        for memory in await self._fetch(list(memories)):
             await self._set({"body": memory.model_dump_json(exclude_none=True)}, [memory.id])
 
     async def all(self) -> AsyncIterator[Memory]:
         """Yield all memories by id; ids are read and sorted first, because the server cannot order by a text."""
-        pages = self._scrolled(where(_A_MEMORY), ["id"], _IDS)
+        pages = self._scroll(build_memory_filter(_MEMORY_CONDITION), ["id"], _IDS_PER_PAGE)
         ids = sorted([payload["id"] async for page in pages for payload in page])
         for start in range(0, len(ids), _PAGE):
-            page = await self._judged(ids[start : start + _PAGE])
+            page = await self._fetch_judged(ids[start : start + _PAGE])
             for memory in sorted(page, key=lambda one: one.id):
                 yield memory
 
@@ -190,24 +288,25 @@ class QdrantMemories:
         gone = list(memories)
         if not gone:
             return
-        selector = models.PointIdsList(points=[point_id(memory) for memory in gone])
-        for collection in (self._bodies, *await self._collections.vectors_of_all()):
+        selector = models.PointIdsList(points=[build_point_id(memory) for memory in gone])
+        for collection in (self._bodies, *await self._collections.list_vector_collections()):
             await self._connection.call(
                 "remove memories", lambda client, name=collection: client.delete(name, selector)
             )
         await self._forget_judgements(gone)
 
     async def count(self) -> int:
-        found = await self._connection.call(
-            "count memories", lambda client: client.count(self._bodies, where(_A_MEMORY), exact=True)
+        answer = await self._connection.call(
+            "count memories",
+            lambda client: client.count(self._bodies, build_memory_filter(_MEMORY_CONDITION), exact=True),
         )
-        return found.count
+        return answer.count
 
     async def close(self) -> None:
         await self._connection.close()
 
-    async def _scrolled(
-        self, wanted: "models.Filter", fields: list[str], limit: int
+    async def _scroll(
+        self, query_filter: "models.Filter", fields: list[str], limit: int
     ) -> AsyncIterator[list[dict[str, Any]]]:
         """Yield the payloads of all points of a filter, page by page, in the server's order of points."""
         offset: Any = None
@@ -215,77 +314,79 @@ class QdrantMemories:
             records, offset = await self._connection.call(
                 "list the memories",
                 lambda client, offset=offset: client.scroll(
-                    self._bodies, scroll_filter=wanted, limit=limit, offset=offset, with_payload=fields
+                    self._bodies, scroll_filter=query_filter, limit=limit, offset=offset, with_payload=fields
                 ),
             )
             yield [record.payload or {} for record in records]
             if offset is None:
                 return
 
-    async def _found(self, ids: Sequence[str]) -> list[Memory]:
+    async def _fetch(self, ids: Sequence[str]) -> list[Memory]:
         """Return the memories that exist, as they were added."""
-        keys = [point_id(memory) for memory in ids]
+        keys = [build_point_id(memory) for memory in ids]
         if not keys:
             return []
         records = await self._connection.call("read memories", lambda client: client.retrieve(self._bodies, keys))
-        return _parsed(record.payload or {} for record in records)
+        return _parse_memories(record.payload or {} for record in records)
 
-    async def _with_judgements(self, memories: list[Memory]) -> list[Memory]:
+    async def _add_judgements(self, memories: list[Memory]) -> list[Memory]:
         """Return the memories with their judgements counted."""
-        return _counted(memories, await self._judgements([memory.id for memory in memories]))
+        return _add_counts(memories, await self._count_judgements([memory.id for memory in memories]))
 
-    async def _judged(self, ids: list[str]) -> list[Memory]:
+    async def _fetch_judged(self, ids: list[str]) -> list[Memory]:
         """Return the memories that exist, with their judgements counted; both are read concurrently."""
-        memories, said = await asyncio.gather(self._found(ids), self._judgements(ids))
-        return _counted(memories, said)
+        memories, judgements = await asyncio.gather(self._fetch(ids), self._count_judgements(ids))
+        return _add_counts(memories, judgements)
 
-    async def _judgements(self, ids: list[str]) -> dict[str, dict[str, int]]:
+    async def _count_judgements(self, ids: list[str]) -> dict[str, dict[str, int]]:
         """Return how often each memory was judged good and bad: kind → memory → count."""
         if not ids:
             return {}
-        good, bad = await asyncio.gather(self._said("good", ids), self._said("bad", ids))
+        good, bad = await asyncio.gather(self._count_judgements_of("good", ids), self._count_judgements_of("bad", ids))
         return {"good": good, "bad": bad}
 
-    async def _said(self, kind: str, ids: list[str]) -> dict[str, int]:
-        wanted = where({"kind": [kind], "memory": [about(memory) for memory in ids]})
-        found = await self._connection.call(
+    async def _count_judgements_of(self, kind: str, ids: list[str]) -> dict[str, int]:
+        facet_filter = build_memory_filter({"kind": [kind], "memory": [to_judgement_subject(memory) for memory in ids]})
+        answer = await self._connection.call(
             "count judgements",
-            lambda client: client.facet(self._bodies, "memory", facet_filter=wanted, limit=len(ids), exact=True),
+            lambda client: client.facet(self._bodies, "memory", facet_filter=facet_filter, limit=len(ids), exact=True),
         )
-        return {judged(str(hit.value)): hit.count for hit in found.hits}
+        return {from_judgement_subject(str(hit.value)): hit.count for hit in answer.hits}
 
     async def _mark(self, mark: str, memories: Iterable[str]) -> None:
-        await self._set({mark: MARKED}, memories)
+        await self._set({mark: MARK_VALUE}, memories)
 
     async def _set(self, fields: dict[str, Any], memories: Iterable[str]) -> None:
         from qdrant_client import models
 
-        chosen = models.PointIdsList(points=[point_id(memory) for memory in memories])
+        chosen = models.PointIdsList(points=[build_point_id(memory) for memory in memories])
         await self._connection.call("write memories", lambda client: client.set_payload(self._bodies, fields, chosen))
 
     async def _forget_judgements(self, memories: Iterable[str]) -> None:
         from qdrant_client import models
 
-        said = models.FilterSelector(filter=where({"memory": [about(memory) for memory in memories]}))
-        await self._connection.call("remove judgements", lambda client: client.delete(self._bodies, said))
+        selector = models.FilterSelector(
+            filter=build_memory_filter({"memory": [to_judgement_subject(memory) for memory in memories]})
+        )
+        await self._connection.call("remove judgements", lambda client: client.delete(self._bodies, selector))
 
-    async def _ids(self, collection: str, ids: Sequence[str]) -> set[str]:
-        keys = [point_id(memory) for memory in ids]
+    async def _find_existing(self, collection: str, ids: Sequence[str]) -> set[str]:
+        keys = [build_point_id(memory) for memory in ids]
         records = await self._connection.call(
             "read memories", lambda client: client.retrieve(collection, keys, with_payload=["id"])
         )
         return {(record.payload or {})["id"] for record in records}
 
 
-def _counted(memories: Iterable[Memory], said: Mapping[str, Mapping[str, int]]) -> list[Memory]:
+def _add_counts(memories: Iterable[Memory], judgements: Mapping[str, Mapping[str, int]]) -> list[Memory]:
     """Return the memories with these judgements added to those that they were stored with."""
     return [
         memory.model_copy(
-            update={kind: getattr(memory, kind) + counts.get(memory.id, 0) for kind, counts in said.items()}
+            update={kind: getattr(memory, kind) + counts.get(memory.id, 0) for kind, counts in judgements.items()}
         )
         for memory in memories
     ]
 
 
-def _parsed(payloads: Iterable[dict[str, Any]]) -> list[Memory]:
+def _parse_memories(payloads: Iterable[dict[str, Any]]) -> list[Memory]:
     return [read_memory(orjson.loads(payload["body"]))[0] for payload in payloads]

@@ -16,17 +16,17 @@ class QdrantNotes:
         """Return a note; empty if it was never written. Raises ``UnavailableError``."""
         await self._connection.open()
         try:
-            found = await self._connection.call(
+            info = await self._connection.call(
                 "read a collection", lambda client: client.get_collection(self._collection)
             )
         except MissingCollectionError:
             return ""
-        return str((found.config.metadata or {}).get(key, ""))
+        return str((info.config.metadata or {}).get(key, ""))
 
     async def write(self, key: str, text: str) -> None:
         """Store a note for every process. Raises ``UnavailableError``."""
         await self._connection.open()
-        await self._side.make(self._collection, None)
+        await self._side.create_if_missing(self._collection, None)
         await self._connection.call(
             "write a note", lambda client: client.update_collection(self._collection, metadata={key: text})
         )

@@ -4,10 +4,10 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 from uuid import UUID, uuid5
 
+from domain.ranking import find_with_ties
 from domain.solution import NearPattern, rank_patterns
-from domain.ties import find_with_ties
 from retriever.backends.qdrant_connection import MissingCollectionError, QdrantAddress, QdrantConnection
-from retriever.backends.qdrant_side_collections import SideCollections, digest, where
+from retriever.backends.qdrant_side_collections import SideCollections, build_filter, hash_encoder_identity
 
 _NAMESPACE = UUID("0f1b7a44-92d5-5c0e-8d0a-63f0c1c1a9b2")
 _PAGE = 2_000
@@ -27,13 +27,13 @@ class QdrantPatterns:
         """Connect; collections are created when first needed."""
         await self._connection.open()
 
-    async def known(self, solutions: Iterable[str], identity: str) -> dict[str, int]:
+    async def count_patterns(self, solutions: Iterable[str], identity: str) -> dict[str, int]:
         """Return the number of points of each solution that has any."""
-        wanted = list(dict.fromkeys(solutions))
-        collection = self._collection(identity)
-        pages = [wanted[start : start + _PAGE] for start in range(0, len(wanted), _PAGE)]
+        solution_ids = list(dict.fromkeys(solutions))
+        collection = self._get_collection(identity)
+        pages = [solution_ids[start : start + _PAGE] for start in range(0, len(solution_ids), _PAGE)]
         try:
-            return {one: count for page in pages for one, count in (await self._counted(collection, page)).items()}
+            return {one: count for page in pages for one, count in (await self._count_points(collection, page)).items()}
         except MissingCollectionError:
             return {}
 
@@ -43,38 +43,38 @@ class QdrantPatterns:
         numbers = [str(number) for number in range(len(vectors))]
         points = [
             models.PointStruct(
-                id=_point_id(solution, number),
+                id=_build_point_id(solution, number),
                 vector=list(vector),
                 payload={"solution": solution, "number": number, "owner": owner},
             )
             for number, vector in zip(numbers, vectors, strict=True)
         ]
-        collection = self._collection(identity)
+        collection = self._get_collection(identity)
         if points:
-            await self._make_ready(collection, len(vectors[0]))
+            await self._ensure_collection(collection, len(vectors[0]))
             await self._connection.call("write patterns", lambda client: client.upsert(collection, points))
         # New points first: a failure in between leaves surplus patterns rather than none.
         if points or await self._collections.exists(collection):
-            others = models.FilterSelector(filter=where({"solution": [solution]}, not_in={"number": numbers}))
+            others = models.FilterSelector(filter=build_filter({"solution": [solution]}, not_in={"number": numbers}))
             await self._connection.call("remove patterns", lambda client: client.delete(collection, others))
 
-    async def near(self, vector: Sequence[float], identity: str, owner: str, limit: int) -> list[NearPattern]:
+    async def find_similar(self, vector: Sequence[float], identity: str, owner: str, limit: int) -> list[NearPattern]:
         from qdrant_client import models
 
-        collection = self._collection(identity)
+        collection = self._get_collection(identity)
         if limit < 1:
             return []
-        seen = where({"owner": sorted({"", owner})})
+        visible = build_filter({"owner": sorted({"", owner})})
 
-        async def find(asked: int) -> list[NearPattern]:
-            found = await self._connection.call(
+        async def find(count: int) -> list[NearPattern]:
+            answer = await self._connection.call(
                 "search patterns",
                 lambda client: client.query_points(
-                    collection, query=list(vector), query_filter=seen, limit=asked, with_payload=["solution", "number"],
+                    collection, query=list(vector), query_filter=visible, limit=count, with_payload=["solution", "number"],
                     search_params=models.SearchParams(exact=True),
                 ),
             )  # fmt: skip
-            return [_near(point.payload or {}, float(point.score)) for point in found.points]
+            return [_to_near_pattern(point.payload or {}, float(point.score)) for point in answer.points]
 
         try:
             return rank_patterns(await find_with_ties(find, limit, lambda one: one.similarity), limit)
@@ -87,8 +87,8 @@ class QdrantPatterns:
         gone = list(solutions)
         if not gone:
             return
-        selector = models.FilterSelector(filter=where({"solution": gone}))
-        for collection in await self._collections.names():
+        selector = models.FilterSelector(filter=build_filter({"solution": gone}))
+        for collection in await self._collections.list_names():
             await self._connection.call(
                 "remove patterns", lambda client, name=collection: client.delete(name, selector)
             )
@@ -96,28 +96,30 @@ class QdrantPatterns:
     async def close(self) -> None:
         await self._connection.close()
 
-    def _collection(self, identity: str) -> str:
-        return f"{self._prefix}{digest(identity)}"
+    def _get_collection(self, identity: str) -> str:
+        return f"{self._prefix}{hash_encoder_identity(identity)}"
 
-    async def _counted(self, collection: str, solutions: list[str]) -> dict[str, int]:
-        filed = where({"solution": solutions})
-        found = await self._connection.call(
+    async def _count_points(self, collection: str, solutions: list[str]) -> dict[str, int]:
+        of_solutions = build_filter({"solution": solutions})
+        answer = await self._connection.call(
             "count patterns",
-            lambda client: client.facet(collection, "solution", facet_filter=filed, limit=len(solutions), exact=True),
+            lambda client: client.facet(
+                collection, "solution", facet_filter=of_solutions, limit=len(solutions), exact=True
+            ),
         )
-        return {str(hit.value): hit.count for hit in found.hits}
+        return {str(hit.value): hit.count for hit in answer.hits}
 
-    async def _make_ready(self, collection: str, dimension: int) -> None:
+    async def _ensure_collection(self, collection: str, dimension: int) -> None:
         if collection not in self._ready:
-            await self._collections.make(collection, dimension)
-            await self._collections.index(collection, "owner", "solution", "number")
+            await self._collections.create_if_missing(collection, dimension)
+            await self._collections.index_fields(collection, "owner", "solution", "number")
             self._ready.add(collection)
 
 
-def _point_id(solution: str, number: str) -> str:
+def _build_point_id(solution: str, number: str) -> str:
     """Return the id of a pattern's point; the server takes only UUIDs and integers."""
     return str(uuid5(_NAMESPACE, f"{solution} {number}"))
 
 
-def _near(payload: dict[str, Any], score: float) -> NearPattern:
+def _to_near_pattern(payload: dict[str, Any], score: float) -> NearPattern:
     return NearPattern(solution=payload["solution"], number=int(payload["number"]), similarity=min(1.0, score))

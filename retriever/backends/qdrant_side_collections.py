@@ -5,27 +5,29 @@ from hashlib import blake2b
 from typing import TYPE_CHECKING
 
 from domain.errors import UnavailableError
-from retriever.backends.qdrant_connection import LOCAL, QdrantConnection
+from retriever.backends.qdrant_connection import LOCAL_URL, QdrantConnection
 
 if TYPE_CHECKING:
     from qdrant_client import models
 
 
-def digest(identity: str) -> str:
+def hash_encoder_identity(identity: str) -> str:
     """Return the hash of an encoder's identity that is part of a collection's name."""
     return blake2b(identity.encode(), digest_size=6).hexdigest()
 
 
-def where(wanted: Mapping[str, Sequence[str]], *, not_in: Mapping[str, Sequence[str]] | None = None) -> "models.Filter":
+def build_filter(
+    conditions: Mapping[str, Sequence[str]], *, not_in: Mapping[str, Sequence[str]] | None = None
+) -> "models.Filter":
     """Return a filter for points whose fields have one of these values each, and none of the values in ``not_in``."""
     from qdrant_client import models
 
-    def one_of(key: str, values: Sequence[str]) -> "models.FieldCondition":
+    def match_any(key: str, values: Sequence[str]) -> "models.FieldCondition":
         return models.FieldCondition(key=key, match=models.MatchAny(any=list(values)))
 
     return models.Filter(
-        must=[one_of(key, values) for key, values in wanted.items()],
-        must_not=[one_of(key, values) for key, values in (not_in or {}).items()] or None,
+        must=[match_any(key, values) for key, values in conditions.items()],
+        must_not=[match_any(key, values) for key, values in (not_in or {}).items()] or None,
     )
 
 
@@ -36,16 +38,16 @@ class SideCollections:
         self._connection = connection
         self._prefix = prefix
 
-    async def names(self) -> list[str]:
+    async def list_names(self) -> list[str]:
         """Return the names of the existing collections."""
-        found = await self._connection.call("list the collections", lambda client: client.get_collections())
-        return [one.name for one in found.collections if one.name.startswith(self._prefix)]
+        answer = await self._connection.call("list the collections", lambda client: client.get_collections())
+        return [one.name for one in answer.collections if one.name.startswith(self._prefix)]
 
     async def exists(self, collection: str) -> bool:
         """Return whether a collection exists."""
         return await self._connection.call("find a collection", lambda client: client.collection_exists(collection))
 
-    async def make(self, collection: str, dimension: int | None) -> bool:
+    async def create_if_missing(self, collection: str, dimension: int | None) -> bool:
         """Create a collection if it is missing, and return whether this call created it.
 
         Two processes may try at once: it is enough that the collection exists afterwards.
@@ -67,14 +69,14 @@ class SideCollections:
             return False
         return True
 
-    async def index(self, collection: str, *fields: str) -> None:
+    async def index_fields(self, collection: str, *fields: str) -> None:
         """Index the fields that have no index yet; writes nothing if all have one, so a read-only key is enough."""
         from qdrant_client import models
 
-        if self._connection.address.url == LOCAL:
+        if self._connection.address.url == LOCAL_URL:
             return
-        found = await self._connection.call("read a collection", lambda client: client.get_collection(collection))
-        for field in sorted({*fields} - found.payload_schema.keys()):
+        info = await self._connection.call("read a collection", lambda client: client.get_collection(collection))
+        for field in sorted({*fields} - info.payload_schema.keys()):
             await self._connection.call(
                 "index a field",
                 lambda client, field=field: client.create_payload_index(

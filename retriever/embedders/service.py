@@ -10,14 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from domain.errors import ModelUnavailableError
-from retriever.documents import TEMPLATE
-from retriever.embedders.apart import ReadsApart
+from retriever.documents import TEMPLATE_VERSION
+from retriever.embedders.sentence_embedder import BaseEmbedder
 from retriever.index import Vectors
 
-LONGEST = 2_000
+MAX_CHARS = 2_000
 """Characters of a text that are sent: about 500 tokens, which small encoders accept and larger ones do not need."""
 
-_AT_ONCE = 4
+_MAX_CONCURRENT_BATCHES = 4
 """Maximum of batches that are sent at the same time."""
 
 
@@ -29,40 +29,40 @@ class EmbeddingService(Protocol):
         """Name of the model."""
         ...
 
-    async def rows(self, texts: Sequence[str]) -> list[NDArray[np.float64]]:
+    async def embed(self, texts: Sequence[str]) -> list[NDArray[np.float64]]:
         """Return a row for each text, in order. Raises ``ModelUnavailableError``."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
-class Prefixes:
+class TextPrefixes:
     """Prefixes that a model expects: E5 "query: " and "passage: ", BGE an instruction before requests."""
 
     query: str = ""
     document: str = ""
 
 
-class ServiceEmbedder(ReadsApart):
+class ServiceEmbedder(BaseEmbedder):
     """Embeds texts by a service, ``batch`` texts a request; vectors have unit length and ``dimension`` numbers.
 
     The identity names no host: the same model served elsewhere uses the same index.
     """
 
     def __init__(
-        self, service: EmbeddingService, dimension: int, prefixes: Prefixes | None = None, *, batch: int = 64
+        self, service: EmbeddingService, dimension: int, prefixes: TextPrefixes | None = None, *, batch: int = 64
     ) -> None:
         self._service = service
         self._dimension = dimension
-        self._prefixes = prefixes or Prefixes()
+        self._prefixes = prefixes or TextPrefixes()
         self._batch = batch
-        self._places = asyncio.Semaphore(_AT_ONCE)
+        self._semaphore = asyncio.Semaphore(_MAX_CONCURRENT_BATCHES)
 
     @property
     def identity(self) -> str:
         """Return the service's model, template version, prefixes and dimension."""
         both = f"{self._prefixes.query}\0{self._prefixes.document}"
         prefixes = "" if both == "\0" else f":prefixes-{blake2b(both.encode(), digest_size=4).hexdigest()}"
-        return f"service:{self._service.name}:text{TEMPLATE}{prefixes}:{self._dimension}"
+        return f"service:{self._service.name}:text{TEMPLATE_VERSION}{prefixes}:{self._dimension}"
 
     @property
     def dimension(self) -> int:
@@ -76,16 +76,16 @@ class ServiceEmbedder(ReadsApart):
             ModelUnavailableError: the service gave no usable answer, or vectors of another dimension.
         """
         prefix = self._prefixes.query if role == "query" else self._prefixes.document
-        sent = [prefix + _fit(text) for text in texts]
-        found = np.zeros((len(sent), self._dimension), np.float32)
+        inputs = [prefix + _truncate(text) for text in texts]
+        vectors = np.zeros((len(inputs), self._dimension), np.float32)
 
         async def fill(start: int) -> None:
-            async with self._places:
-                rows = await self._service.rows(sent[start : start + self._batch])
+            async with self._semaphore:
+                rows = await self._service.embed(inputs[start : start + self._batch])
             for place, row in enumerate(rows, start):
-                found[place] = self._unit(row)
+                vectors[place] = self._normalize(row)
 
-        tasks = [asyncio.create_task(fill(start)) for start in range(0, len(sent), self._batch)]
+        tasks = [asyncio.create_task(fill(start)) for start in range(0, len(inputs), self._batch)]
         try:
             await asyncio.gather(*tasks)
         finally:
@@ -93,27 +93,27 @@ class ServiceEmbedder(ReadsApart):
             for task in tasks:
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
-        return found
+        return vectors
 
-    def _unit(self, row: NDArray[np.float64]) -> NDArray[np.float64]:
+    def _normalize(self, row: NDArray[np.float64]) -> NDArray[np.float64]:
         """Check a row and scale it to unit length. Raises ``ModelUnavailableError``."""
         if row.shape != (self._dimension,):
-            raise self._unusable(
+            raise self._build_error(
                 f"sent a vector of {row.size} numbers where FOOTPATH_EMBEDDING_DIMENSION is {self._dimension}: set what "
                 "scripts/check_model.py --embedding tells, or FOOTPATH_EMBEDDING_SHORTEN where the model can be shortened"
             )
         if not np.isfinite(row).all():
-            raise self._unusable("sent a vector with numbers that are none (NaN or infinite): its model is damaged")
+            raise self._build_error("sent a vector with numbers that are none (NaN or infinite): its model is damaged")
         largest = float(np.abs(row).max())
         if largest == 0.0:
-            raise self._unusable("sent a vector of zeros only: FOOTPATH_EMBEDDING_NAME is no embedding model")
+            raise self._build_error("sent a vector of zeros only: FOOTPATH_EMBEDDING_NAME is no embedding model")
         scaled = row / largest  # squares of very small or large numbers would underflow or overflow
         return scaled / np.linalg.norm(scaled)
 
-    def _unusable(self, why: str) -> ModelUnavailableError:
+    def _build_error(self, why: str) -> ModelUnavailableError:
         return ModelUnavailableError(f"the embedding service of {self._service.name!r} {why}", "protocol", lasting=True)
 
 
-def _fit(text: str) -> str:
+def _truncate(text: str) -> str:
     """Cut a text and replace what UTF-8 cannot encode; an empty one becomes a blank, as services refuse it."""
-    return text[:LONGEST].encode("utf-8", "replace").decode() or " "
+    return text[:MAX_CHARS].encode("utf-8", "replace").decode() or " "

@@ -6,15 +6,15 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from retriever.training.encoder import TrainedEncoder
-from retriever.training.examples import Corpus, Example
-from retriever.training.negatives import Negatives
-from retriever.training.recipe import Recipe
+from retriever.training.examples import DocumentCorpus, TrainingExample
+from retriever.training.negatives import NegativeSampler
+from retriever.training.recipe import TrainingRecipe
 
 NEGATIVE, POSITIVE, LEFT_OUT = 0, 1, -1
 """Labels of a document for a request; a left-out one solved it too, but was not drawn for this step."""
 
 
-class Batches:
+class BatchCollator:
     """Collates examples, which the trainer passes by place.
 
     Draws depend on seed, epoch and first place, so that a resumed training draws the same.
@@ -23,7 +23,12 @@ class Batches:
     valid_label_columns = ("label",)
 
     def __init__(
-        self, encoder: TrainedEncoder, corpus: Corpus, examples: Sequence[Example], negatives: Negatives, recipe: Recipe
+        self,
+        encoder: TrainedEncoder,
+        corpus: DocumentCorpus,
+        examples: Sequence[TrainingExample],
+        negatives: NegativeSampler,
+        recipe: TrainingRecipe,
     ) -> None:
         self._encoder = encoder
         self._corpus = corpus
@@ -41,9 +46,9 @@ class Batches:
 
         places = [row["place"] for row in rows]
         examples, corpus = [self._examples[place] for place in places], self._corpus
-        chance = random.Random(f"{self._recipe.seed} {self.epoch} {places[0]}")
-        hard = [self._negatives.draw(place, chance) for place in places]
-        chosen = [chance.sample(one.solved, min(self._recipe.positives, len(one.solved))) for one in examples]
+        rng = random.Random(f"{self._recipe.seed} {self.epoch} {places[0]}")
+        hard = [self._negatives.draw(place, rng) for place in places]
+        chosen = [rng.sample(one.solved, min(self._recipe.positives, len(one.solved))) for one in examples]
         documents = list(dict.fromkeys(row for group in (*chosen, *hard) for row in group))
         label = torch.full((len(places), len(documents)), NEGATIVE)
         for number, (example, positives) in enumerate(zip(examples, chosen, strict=True)):
@@ -53,10 +58,10 @@ class Batches:
                     label[number, column] = POSITIVE
                 elif corpus.names[row] in solved:
                     label[number, column] = LEFT_OUT
-        asked = self._encoder.read([one.request for one in examples], requests=True)
-        told = self._encoder.read([corpus.texts[row] for row in documents], requests=False)
+        request_tokens = self._encoder.tokenize([one.request for one in examples], requests=True)
+        document_tokens = self._encoder.tokenize([corpus.texts[row] for row in documents], requests=False)
         return {
-            **{f"request_{name}": one for name, one in asked.items()},
-            **{f"document_{name}": one for name, one in told.items()},
+            **{f"request_{name}": one for name, one in request_tokens.items()},
+            **{f"document_{name}": one for name, one in document_tokens.items()},
             "label": label,
         }

@@ -11,23 +11,23 @@ import orjson
 from pydantic import ValidationError
 
 from domain.errors import UnavailableError, UsageError
-from retriever.training.recipe import Recipe
-from retriever.training.validation import Judgement
+from retriever.training.recipe import TrainingRecipe
+from retriever.training.validation import ValidationScore
 
-_OF_THE_MACHINE = ("CUDA", "allocate memory")
+_MACHINE_ERRORS = ("CUDA", "allocate memory")
 """Parts of torch's error messages that are about the machine, not about a file."""
-_STATE = "trainer_state.json"
-_WRITTEN = ("model.safetensors", "modules.json", "optimizer.pt", "scheduler.pt", "rng_state.pth")
-"""Files of a checkpoint, some of which the trainer would silently do without; ``_STATE`` is written after them."""
+_STATE_FILE = "trainer_state.json"
+_CHECKPOINT_FILES = ("model.safetensors", "modules.json", "optimizer.pt", "scheduler.pt", "rng_state.pth")
+"""Files of a checkpoint, some of which the trainer would silently do without; ``_STATE_FILE`` is written after them."""
 
 
 @dataclass
-class Standing:
+class TrainingState:
     """State of a training that a checkpoint stores."""
 
     mined: int = 0
     """Last epoch for which negatives were mined."""
-    judgements: list[Judgement] = field(default_factory=list[Judgement])
+    judgements: list[ValidationScore] = field(default_factory=list[ValidationScore])
     left_out: list[int] = field(default_factory=list[int])
     """Likely false negatives that were left out, by epoch."""
     negatives: dict[str, list[list[int]]] = field(default_factory=dict[str, list[list[int]]])
@@ -41,10 +41,10 @@ class Standing:
         return self.judgements[-1].step if self.judgements else 0
 
 
-class Checkpoints:
+class CheckpointFolder:
     """Checkpoints of one training in ``folder``, written by the trainer; another recipe's are refused."""
 
-    def __init__(self, folder: Path, recipe: Recipe, data: str = "") -> None:
+    def __init__(self, folder: Path, recipe: TrainingRecipe, data: str = "") -> None:
         """Check that the folder has no other training.
 
         ``data``: fingerprint of the training data. Raises ``UsageError`` if the folder has a training of another recipe or data.
@@ -52,12 +52,12 @@ class Checkpoints:
         self.folder = folder
         self.recipe = recipe
         self._data = data
-        known, of = folder / "recipe.json", folder / "data"
+        recipe_file, data_file = folder / "recipe.json", folder / "data"
         if (folder / "state.json").exists():
             raise UsageError(f"{folder} holds a training of an earlier version; choose another --out, or remove it")
-        if known.exists() and _recipe(known) != recipe:
+        if recipe_file.exists() and _read_recipe(recipe_file) != recipe:
             raise UsageError(f"{folder} holds a training of another recipe; choose another --out, or remove it")
-        if of.exists() and of.read_text(encoding="utf-8") != data:
+        if data_file.exists() and data_file.read_text(encoding="utf-8") != data:
             raise UsageError(
                 f"{folder} holds a training on other requests or documents; choose another --out, or remove it"
             )
@@ -65,10 +65,10 @@ class Checkpoints:
     @property
     def last(self) -> Path | None:
         """Return the newest complete checkpoint; None at the beginning."""
-        whole = [path.parent for path in self.folder.glob(f"checkpoint-*/{_STATE}")]
-        return max(whole, key=lambda path: int(path.name.rpartition("-")[2]), default=None)
+        complete = [path.parent for path in self.folder.glob(f"checkpoint-*/{_STATE_FILE}")]
+        return max(complete, key=lambda path: int(path.name.rpartition("-")[2]), default=None)
 
-    def read(self) -> Standing:
+    def read_state(self) -> TrainingState:
         """Read the state of the training.
 
         Raises:
@@ -77,13 +77,15 @@ class Checkpoints:
         """
         last = self.last
         if last is None:
-            return Standing()
-        with self.undamaged():
-            for name in _WRITTEN:
+            return TrainingState()
+        with self.translate_read_errors():
+            for name in _CHECKPOINT_FILES:
                 if not (last / name).exists():
                     raise ValueError(f"{name} is gone")
-            told = orjson.loads((last / _STATE).read_bytes())["stateful_callbacks"]["Course"]["attributes"]
-            return Standing(**told | {"judgements": [Judgement(**one) for one in told["judgements"]]})
+            attributes = orjson.loads((last / _STATE_FILE).read_bytes())["stateful_callbacks"]["Course"]["attributes"]
+            return TrainingState(
+                **attributes | {"judgements": [ValidationScore(**one) for one in attributes["judgements"]]}
+            )
 
     def sign(self) -> None:
         """Write recipe and fingerprint of the data next to the checkpoints."""
@@ -92,7 +94,7 @@ class Checkpoints:
         (self.folder / "data").write_text(self._data, encoding="utf-8")
 
     @contextmanager
-    def undamaged(self) -> Generator[None]:
+    def translate_read_errors(self) -> Generator[None]:
         """Turn errors from reading the last checkpoint into errors that say what to do.
 
         Without a checkpoint, and for errors that reading did not cause, they pass unchanged.
@@ -102,25 +104,25 @@ class Checkpoints:
         except Exception as error:  # a truncated file raises many kinds of errors, some of them bare Exceptions
             if self.last is None or isinstance(error, MemoryError | UsageError):
                 raise
-            raise self._fault(error) from error
+            raise self._build_error(error) from error
 
-    def _fault(self, error: Exception) -> UsageError | UnavailableError:
+    def _build_error(self, error: Exception) -> UsageError | UnavailableError:
         cause = error.__cause__ or error
         reason = " ".join(str(cause).split())[:200] or type(cause).__name__
         # torch raises EINVAL for a file that ends too early.
         by_system = isinstance(cause, OSError) and cause.errno not in {None, EINVAL}
-        if by_system or any(word in reason for word in _OF_THE_MACHINE):
+        if by_system or any(word in reason for word in _MACHINE_ERRORS):
             return UnavailableError(f"{self.folder} cannot be read ({reason}); it is kept, try again")
         return UsageError(f"{self.folder} is damaged ({reason}); remove it to begin the training anew")
 
 
-def _recipe(path: Path) -> Recipe | None:
+def _read_recipe(path: Path) -> TrainingRecipe | None:
     """Read a stored recipe; None if another version of Footpath wrote it.
 
     A missing setting had its default value, except for the precision, which was float32 before it was recorded.
     """
     try:
-        told: dict[str, Any] = {"precision": "float32"} | orjson.loads(path.read_bytes())
-        return Recipe.model_validate(told)
+        settings: dict[str, Any] = {"precision": "float32"} | orjson.loads(path.read_bytes())
+        return TrainingRecipe.model_validate(settings)
     except (ValidationError, TypeError, orjson.JSONDecodeError):
         return None

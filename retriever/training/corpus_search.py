@@ -8,12 +8,12 @@ from tempfile import TemporaryDirectory
 
 from domain.tool import ToolId
 from retriever.lexical import LexicalIndex
-from retriever.training.examples import Corpus
+from retriever.training.examples import DocumentCorpus
 from retriever.training.written_requests import SyntheticRequest
 
 
 @asynccontextmanager
-async def bm25_of(corpus: Corpus) -> AsyncGenerator[LexicalIndex]:
+async def open_bm25_index(corpus: DocumentCorpus) -> AsyncGenerator[LexicalIndex]:
     """Open a BM25 index of the corpus in a temporary folder."""
     folder = await asyncio.to_thread(TemporaryDirectory[str])
     try:
@@ -24,19 +24,19 @@ async def bm25_of(corpus: Corpus) -> AsyncGenerator[LexicalIndex]:
         await asyncio.to_thread(folder.cleanup)
 
 
-async def leading_back(
-    corpus: Corpus, requests: Sequence[SyntheticRequest], first: int, told: Callable[[int, int], None]
+async def select_retrievable(
+    corpus: DocumentCorpus, requests: Sequence[SyntheticRequest], limit: int, report: Callable[[int, int], None]
 ) -> list[SyntheticRequest]:
-    """Return the requests whose own document, or a copy of it, is among BM25's ``first`` best.
+    """Return the requests whose own document, or a copy of it, is among BM25's ``limit`` best.
 
-    Other synthetic requests would teach a wrong match. ``told`` gets the number done and the total.
+    Other synthetic requests would teach a wrong match. ``report`` gets the number done and the total.
     """
-    found: list[SyntheticRequest] = []
-    async with bm25_of(corpus) as index:
+    retrievable: list[SyntheticRequest] = []
+    async with open_bm25_index(corpus) as index:
         for number, one in enumerate(requests):
-            best = (await index.match(one.request)).best(first)
-            names = {corpus.names[corpus.row[tool]] for tool in best}
-            if corpus.names[corpus.row[ToolId(one.tool)]] in names:
-                found.append(one)
-            told(number + 1, len(requests))
-    return found
+            best = (await index.match(one.request)).select_best(limit)
+            names = {corpus.names[corpus.row_by_id[tool]] for tool in best}
+            if corpus.names[corpus.row_by_id[ToolId(one.tool)]] in names:
+                retrievable.append(one)
+            report(number + 1, len(requests))
+    return retrievable

@@ -19,34 +19,34 @@ from sentence_transformers.sentence_transformer.evaluation import SentenceEvalua
 from transformers import PrinterCallback, TrainerCallback
 from transformers.trainer_callback import ExportableState
 
-from retriever.training.batches import Batches
-from retriever.training.checkpoints import Checkpoints, Standing
-from retriever.training.encoder import TrainedEncoder, settled
-from retriever.training.examples import Corpus, Example
-from retriever.training.loss import SeveralPositives
-from retriever.training.negatives import Negatives
-from retriever.training.progress import Progress
-from retriever.training.recipe import Recipe
-from retriever.training.validation import Judge, Judgement, best_of, stalled
+from retriever.training.batches import BatchCollator
+from retriever.training.checkpoints import CheckpointFolder, TrainingState
+from retriever.training.encoder import TrainedEncoder, resolve_precision
+from retriever.training.examples import DocumentCorpus, TrainingExample
+from retriever.training.loss import MultiPositiveLoss
+from retriever.training.negatives import NegativeSampler
+from retriever.training.progress import TrainingProgress
+from retriever.training.recipe import TrainingRecipe
+from retriever.training.validation import HeldOutEvaluator, ValidationScore, has_stalled, select_best
 
 
-class _Trainer(SentenceTransformerTrainer):
+class _RetrieverTrainer(SentenceTransformerTrainer):
     """Trainer that writes no model card."""
 
     def add_model_card_callback(self, *_: object) -> None:
         """Do nothing: a card would contain requests, which may be private."""
 
 
-class _Evaluator(SentenceEvaluator):
+class _NdcgEvaluator(SentenceEvaluator):
     """NDCG of the held-out requests, in the form that the trainer calls."""
 
-    def __init__(self, judge: Judge, encoder: TrainedEncoder) -> None:
+    def __init__(self, judge: HeldOutEvaluator, encoder: TrainedEncoder) -> None:
         super().__init__()
         self._judge = judge
         self._encoder = encoder
 
     def __call__(self, *_: object, **__: object) -> dict[str, float]:
-        return {"ndcg": self._judge.ndcg(self._encoder)}
+        return {"ndcg": self._judge.compute_ndcg(self._encoder)}
 
 
 class Course(TrainerCallback, ExportableState):
@@ -58,37 +58,37 @@ class Course(TrainerCallback, ExportableState):
     def __init__(
         self,
         encoder: TrainedEncoder,
-        corpus: Corpus,
-        examples: Sequence[Example],
-        negatives: Negatives,
-        judge: Judge,
-        standing: Standing,
-        checkpoints: Checkpoints,
+        corpus: DocumentCorpus,
+        examples: Sequence[TrainingExample],
+        negatives: NegativeSampler,
+        judge: HeldOutEvaluator,
+        training_state: TrainingState,
+        checkpoints: CheckpointFolder,
         model: Path,
-        progress: Progress,
+        progress: TrainingProgress,
     ) -> None:
         recipe = checkpoints.recipe
         self._encoder = encoder
         self._negatives = negatives
-        self._batches = Batches(encoder, corpus, examples, negatives, recipe)
-        self._standing = standing
+        self._batches = BatchCollator(encoder, corpus, examples, negatives, recipe)
+        self._training_state = training_state
         self._checkpoints = checkpoints
         self._recipe = recipe
         self._model = model
         self._progress = progress
-        self._per_epoch = recipe.steps_of(len(examples))
+        self._per_epoch = recipe.count_steps(len(examples))
         self._losses: list[float] = []
-        self._stepped = False
-        self._began = time.perf_counter()
-        self._trainer: Any = _Trainer(
+        self._has_stepped = False
+        self._started_at = time.perf_counter()
+        self._trainer: Any = _RetrieverTrainer(
             model=encoder.model,
-            args=_arguments(
-                recipe, checkpoints.folder, recipe.epochs * self._per_epoch, begins=not standing.judgements
+            args=_build_arguments(
+                recipe, checkpoints.folder, recipe.epochs * self._per_epoch, begins=not training_state.judgements
             ),
             train_dataset=Dataset.from_dict({"place": list(range(len(examples)))}),
             data_collator=self._batches,
-            loss=SeveralPositives(encoder.model, recipe.scale),
-            evaluator=_Evaluator(judge, encoder),
+            loss=MultiPositiveLoss(encoder.model, recipe.scale),
+            evaluator=_NdcgEvaluator(judge, encoder),
             callbacks=[self],
         )
         self._trainer.remove_callback(PrinterCallback)
@@ -99,25 +99,25 @@ class Course(TrainerCallback, ExportableState):
         try:
             self._trainer.train(resume_from_checkpoint=str(last) if last else None)
         except Exception as error:
-            if self._stepped:  # after the first step no error is one of reading a checkpoint
+            if self._has_stepped:  # after the first step no error is one of reading a checkpoint
                 raise
-            with self._checkpoints.undamaged():
+            with self._checkpoints.translate_read_errors():
                 raise error
 
     def state(self) -> dict[str, Any]:
         """Return what a checkpoint stores of this callback."""
-        return {"args": {}, "attributes": asdict(self._standing)}
+        return {"args": {}, "attributes": asdict(self._training_state)}
 
     def on_epoch_begin(self, _args: Any, state: Any, _control: Any, **_: object) -> None:
-        standing, epoch = self._standing, state.global_step // self._per_epoch
+        training_state, epoch = self._training_state, state.global_step // self._per_epoch
         self._batches.epoch = epoch
-        if standing.mined < epoch:
-            self._progress.tell(f"epoch {epoch + 1}: mining negatives")
-            standing.left_out.append(self._negatives.mine(self._encoder.encode))
-            standing.mined, standing.negatives = epoch, self._negatives.state
+        if training_state.mined < epoch:
+            self._progress.report(f"epoch {epoch + 1}: mining negatives")
+            training_state.left_out.append(self._negatives.mine(self._encoder.encode))
+            training_state.mined, training_state.negatives = epoch, self._negatives.state
 
     def on_step_begin(self, *_: object, **__: object) -> None:
-        self._stepped = True
+        self._has_stepped = True
 
     def on_step_end(self, _args: Any, state: Any, control: Any, **_: object) -> None:
         every = max(1, self._per_epoch // self._recipe.judged)
@@ -130,25 +130,25 @@ class Course(TrainerCallback, ExportableState):
             self._progress.step(state.global_step, state.max_steps, logs["loss"])
 
     def on_evaluate(self, _args: Any, state: Any, control: Any, metrics: Mapping[str, float], **_: object) -> None:
-        standing, losses = self._standing, self._losses
+        training_state, losses = self._training_state, self._losses
         loss = sum(losses) / len(losses) if losses else 0.0
-        judgement = Judgement(state.global_step, metrics["eval_ndcg"], loss)
-        standing.judgements.append(judgement)
+        judgement = ValidationScore(state.global_step, metrics["eval_ndcg"], loss)
+        training_state.judgements.append(judgement)
         self._losses = []
-        if best_of(standing.judgements) is judgement:
+        if select_best(training_state.judgements) is judgement:
             self._encoder.save(self._model)
         if losses:
-            self._progress.tell(f"step {judgement.step}: NDCG@5 {judgement.ndcg:.4f}, loss {judgement.loss:.3f}")
-        if stalled(standing.judgements, self._recipe.patience):
+            self._progress.report(f"step {judgement.step}: NDCG@5 {judgement.ndcg:.4f}, loss {judgement.loss:.3f}")
+        if has_stalled(training_state.judgements, self._recipe.patience):
             control.should_training_stop = True
         now = time.perf_counter()
-        standing.seconds, self._began = standing.seconds + now - self._began, now
+        training_state.seconds, self._started_at = training_state.seconds + now - self._started_at, now
 
     def on_save(self, *_: object, **__: object) -> None:
         self._checkpoints.sign()
 
 
-def _arguments(recipe: Recipe, folder: Path, steps: int, *, begins: bool) -> Any:
+def _build_arguments(recipe: TrainingRecipe, folder: Path, steps: int, *, begins: bool) -> Any:
     """Return the recipe as arguments of the trainer; :class:`Course` decides when it evaluates and saves."""
     return SentenceTransformerTrainingArguments(
         output_dir=str(folder),
@@ -159,7 +159,7 @@ def _arguments(recipe: Recipe, folder: Path, steps: int, *, begins: bool) -> Any
         warmup_steps=max(1, round(recipe.warm_up * steps)),
         lr_scheduler_type="linear",
         max_grad_norm=1.0,
-        bf16=settled(recipe).precision == "bfloat16",
+        bf16=resolve_precision(recipe).precision == "bfloat16",
         use_cpu=not torch.cuda.is_available(),
         seed=recipe.seed,
         eval_on_start=begins,

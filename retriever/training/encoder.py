@@ -10,12 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from domain.errors import UnavailableError
-from retriever.encoder_folder import EncoderForm, write_form
-from retriever.pooling import inside
-from retriever.training.export import bundled_source
-from retriever.training.recipe import Recipe
-from retriever.training.requirements import need
-from retriever.words import SENTENCES, sentence_spans
+from retriever.encoder_folder import EncoderConfig, write_encoder_config
+from retriever.pooling import find_tokens_inside
+from retriever.training.export import find_bundled_source
+from retriever.training.recipe import TrainingRecipe
+from retriever.training.requirements import require_modules
+from retriever.words import MAX_SENTENCES, find_sentence_spans
 
 _BATCH = 64
 
@@ -23,7 +23,7 @@ _BATCH = 64
 class TrainedEncoder:
     """Encoder in training; ``model`` is a SentenceTransformer, and vectors have unit length."""
 
-    def __init__(self, recipe: Recipe, folder: Path | None = None) -> None:
+    def __init__(self, recipe: TrainingRecipe, folder: Path | None = None) -> None:
         """Load the weights in ``folder``, or those of the recipe's base. Raises ``UnavailableError``."""
         from safetensors import SafetensorError
         from sentence_transformers import SentenceTransformer
@@ -32,21 +32,21 @@ class TrainedEncoder:
 
         logging.disable_progress_bar()
 
-        source = str(folder or (bundled_source() if recipe.base == "bundled" else recipe.base))
-        self._form = _form_of(recipe)
-        longest = max(self._form.query_tokens, self._form.document_tokens)
+        source = str(folder or (find_bundled_source() if recipe.base == "bundled" else recipe.base))
+        self._config = _build_config(recipe)
+        longest = max(self._config.query_tokens, self._config.document_tokens)
         try:
-            read: Any = Transformer(source, max_seq_length=longest, model_kwargs={"dtype": "float32"})
+            transformer: Any = Transformer(source, max_seq_length=longest, model_kwargs={"dtype": "float32"})
         except (OSError, ValueError, SafetensorError) as error:
             reason = " ".join(str(error).split())
             raise UnavailableError(
                 f"the weights of {source} are not at hand ({reason}); name a folder that holds them, or 'bundled'"
             ) from error
-        self.dimension = int(read.get_embedding_dimension())
+        self.dimension = int(transformer.get_embedding_dimension())
         self.model: Any = SentenceTransformer(
-            modules=[read, Pooling(self.dimension, recipe.pooling), Normalize()],
+            modules=[transformer, Pooling(self.dimension, recipe.pooling), Normalize()],
             prompts={"query": recipe.query_prefix} if recipe.query_prefix else None,
-            device=_device(),
+            device=_select_device(),
             local_files_only=True,  # else its model card asks the hub for the names of folders
         )
         self._recipe = recipe
@@ -63,17 +63,17 @@ class TrainedEncoder:
             for part in (reading.embeddings, *reading.encoder.layer[:layers]):
                 part.requires_grad_(requires_grad=False)
 
-    def read(self, texts: Sequence[str], *, requests: bool) -> dict[str, Any]:
-        """Return tokens as the model takes them, and ``parts``, the mask of each vector's tokens.
+    def tokenize(self, texts: Sequence[str], *, requests: bool) -> dict[str, Any]:
+        """Return tokens as the model takes them, and ``masks``, the mask of each vector's tokens.
 
         The mask has the shape (texts, vectors, tokens).
 
         A document has one vector. A request's first vector is the whole text's, the others are its sentences'; missing ones repeat another.
         """
         recipe = self._recipe
-        given = [recipe.query_prefix + text for text in texts] if requests else list(texts)
+        inputs = [recipe.query_prefix + text for text in texts] if requests else list(texts)
         batch = self.tokenizer(
-            given,
+            inputs,
             padding=True,
             truncation=True,
             max_length=recipe.query_tokens if requests else recipe.document_tokens,
@@ -81,13 +81,13 @@ class TrainedEncoder:
             return_offsets_mapping=True,
         )
         offsets = batch.pop("offset_mapping") - len(recipe.query_prefix)
-        parts = batch["attention_mask"].float().unsqueeze(1)
+        masks = batch["attention_mask"].float().unsqueeze(1)
         if recipe.pooling == "cls":
-            parts[:, :, 1:] = 0.0
-            parts = parts.expand(-1, 1 + SENTENCES if requests else 1, -1)
+            masks[:, :, 1:] = 0.0
+            masks = masks.expand(-1, 1 + MAX_SENTENCES if requests else 1, -1)
         elif requests:
-            parts = _with_sentences(texts, offsets, parts)
-        return {**batch, "parts": parts}
+            masks = _add_sentence_masks(texts, offsets, masks)
+        return {**batch, "parts": masks}
 
     def encode(self, texts: Sequence[str], requests: bool) -> NDArray[np.float32]:
         """Return vectors without gradients, in order.
@@ -96,48 +96,50 @@ class TrainedEncoder:
         """
         import torch
 
-        shape = (1 + SENTENCES, self.dimension) if requests else (self.dimension,)
-        found = np.zeros((len(texts), *shape), np.float32)
+        shape = (1 + MAX_SENTENCES, self.dimension) if requests else (self.dimension,)
+        encoded = np.zeros((len(texts), *shape), np.float32)
         order = sorted(range(len(texts)), key=lambda place: len(texts[place]))  # texts of like length together
-        learning = self.model.training
+        was_training = self.model.training
         self.model.eval()
         with torch.inference_mode():
             for start in range(0, len(order), _BATCH):
                 rows = order[start : start + _BATCH]
-                told = self.read([texts[row] for row in rows], requests=requests)
-                made = vectors(self.model, {name: one.to(self.model.device) for name, one in told.items()}).cpu()
-                found[rows] = (made if requests else made[:, 0]).numpy()
-        self.model.train(learning)
-        return found
+                tokens = self.tokenize([texts[row] for row in rows], requests=requests)
+                batch_vectors = embed_tokens(
+                    self.model, {name: one.to(self.model.device) for name, one in tokens.items()}
+                ).cpu()
+                encoded[rows] = (batch_vectors if requests else batch_vectors[:, 0]).numpy()
+        self.model.train(was_training)
+        return encoded
 
     def save(self, folder: Path) -> None:
         """Save the model for sentence-transformers and transformers, with the configuration of its vectors."""
         self.model.save_pretrained(str(folder), create_model_card=False)
-        write_form(self._form.model_copy(update={"dimension": self.dimension}), folder)
+        write_encoder_config(self._config.model_copy(update={"dimension": self.dimension}), folder)
 
 
-def _form_of(recipe: Recipe) -> EncoderForm:
+def _build_config(recipe: TrainingRecipe) -> EncoderConfig:
     """Return the encoder's configuration, which reads at least as many tokens as the training."""
-    form = EncoderForm(pooling=recipe.pooling, query_prefix=recipe.query_prefix)
+    config = EncoderConfig(pooling=recipe.pooling, query_prefix=recipe.query_prefix)
     lengths = {
-        "query_tokens": max(form.query_tokens, recipe.query_tokens),
-        "document_tokens": max(form.document_tokens, recipe.document_tokens),
+        "query_tokens": max(config.query_tokens, recipe.query_tokens),
+        "document_tokens": max(config.document_tokens, recipe.document_tokens),
     }
-    return form.model_copy(update=lengths)
+    return config.model_copy(update=lengths)
 
 
-def vectors(model: Any, told: Mapping[str, Any]) -> Any:
+def embed_tokens(model: Any, tokens: Mapping[str, Any]) -> Any:
     """Return vectors with gradients, shape (texts, vectors, dimension).
 
-    ``told``: tokens from :meth:`TrainedEncoder.read`.
+    ``tokens``: tokens from :meth:`TrainedEncoder.read`.
     """
     import torch
 
-    states = model({name: one for name, one in told.items() if name != "parts"})["token_embeddings"].float()
-    return torch.nn.functional.normalize(told["parts"] @ states, dim=-1)
+    states = model({name: one for name, one in tokens.items() if name != "parts"})["token_embeddings"].float()
+    return torch.nn.functional.normalize(tokens["parts"] @ states, dim=-1)
 
 
-def settled(recipe: Recipe) -> Recipe:
+def resolve_precision(recipe: TrainingRecipe) -> TrainingRecipe:
     """Return the recipe with ``auto`` replaced by this machine's precision, so that checkpoints record it.
 
     Raises:
@@ -145,11 +147,11 @@ def settled(recipe: Recipe) -> Recipe:
     """
     if recipe.precision != "auto":
         return recipe
-    return recipe.model_copy(update={"precision": "bfloat16" if _is_native(_device()) else "float32"})
+    return recipe.model_copy(update={"precision": "bfloat16" if _is_native(_select_device()) else "float32"})
 
 
-def _device() -> str:
-    need("torch")
+def _select_device() -> str:
+    require_modules("torch")
     import torch
 
     return "cuda" if torch.cuda.is_available() else "cpu"
@@ -168,7 +170,7 @@ def _is_native(device: str) -> bool:
     return any(can.get(name) for name in ("avx512_bf16", "amx_bf16", "bf16"))
 
 
-def _with_sentences(texts: Sequence[str], offsets: Any, whole: Any) -> Any:
+def _add_sentence_masks(texts: Sequence[str], offsets: Any, token_mask: Any) -> Any:
     """Return masks of all tokens of a text and of each sentence, shape (texts, 1 + ``SENTENCES``, tokens), 1 or 0.
 
     A missing sentence repeats the first one; without any sentence it is the whole text.
@@ -176,19 +178,21 @@ def _with_sentences(texts: Sequence[str], offsets: Any, whole: Any) -> Any:
     Args:
         texts: the texts without prefix.
         offsets: start and end of each token in its text, shape (texts, tokens, 2).
-        whole: mask of all tokens, shape (texts, 1, tokens).
+        token_mask: mask of all tokens, shape (texts, 1, tokens).
     """
     import torch
 
     rows: list[Any] = []
     for number, text in enumerate(texts):
-        lie = torch.from_numpy(inside(offsets[number].numpy(), sentence_spans(text))).to(whole)
-        masks = [mask for mask in lie if mask.any()] or [whole[number, 0]]
-        rows.append(torch.stack([whole[number, 0], *masks, *[masks[0]] * (SENTENCES - len(masks))]))
+        is_inside = torch.from_numpy(find_tokens_inside(offsets[number].numpy(), find_sentence_spans(text))).to(
+            token_mask
+        )
+        masks = [mask for mask in is_inside if mask.any()] or [token_mask[number, 0]]
+        rows.append(torch.stack([token_mask[number, 0], *masks, *[masks[0]] * (MAX_SENTENCES - len(masks))]))
     return torch.stack(rows)
 
 
-def similarities(requests: Any, documents: Any) -> Any:
+def compute_similarities(requests: Any, documents: Any) -> Any:
     """Return the mean of the whole request's cosine and its best sentence's, shape (requests, documents).
 
     Works on tensors and on arrays.

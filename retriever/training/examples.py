@@ -8,18 +8,18 @@ from hashlib import blake2b
 
 from domain.errors import UsageError
 from domain.tool import ToolDoc, ToolId
-from retriever.documents import dense_text, lexical_text
-from retriever.words import standard_names
+from retriever.documents import build_dense_text, build_lexical_text
+from retriever.words import normalize_tool_name
 
-Named = tuple[str, str]
+ToolName = tuple[str, str]
 """Normalised names of tool set and API, by which copies are recognised."""
 
-_DRAW = 7
+_SPLIT_SEED = 7
 """Seed of the choice of held-out requests, fixed so that it does not depend on a recipe."""
 
 
 @dataclass(frozen=True, slots=True)
-class Example:
+class TrainingExample:
     """A request with the documents that solved it."""
 
     request: str
@@ -34,48 +34,50 @@ class Example:
 
 
 @dataclass(frozen=True)
-class Corpus:
+class DocumentCorpus:
     """Documents by row; rows with equal ``names`` are one API in another spelling or category."""
 
     ids: tuple[ToolId, ...]
     texts: tuple[str, ...]
     lexical: tuple[str, ...]
-    names: tuple[Named, ...]
+    names: tuple[ToolName, ...]
 
     @cached_property
-    def row(self) -> dict[ToolId, int]:
+    def row_by_id(self) -> dict[ToolId, int]:
         """Return the row of each id."""
         return {tool: row for row, tool in enumerate(self.ids)}
 
     @cached_property
-    def sets(self) -> dict[str, list[int]]:
+    def rows_by_toolset(self) -> dict[str, list[int]]:
         """Return the rows of each tool set."""
-        found: dict[str, list[int]] = {}
+        rows_of: dict[str, list[int]] = {}
         for row, (toolset, _) in enumerate(self.names):
-            found.setdefault(toolset, []).append(row)
-        return found
+            rows_of.setdefault(toolset, []).append(row)
+        return rows_of
 
     @cached_property
-    def copies(self) -> dict[Named, list[int]]:
+    def rows_by_name(self) -> dict[ToolName, list[int]]:
         """Return the rows of each name: the copies of one API."""
-        found: dict[Named, list[int]] = {}
+        rows_of: dict[ToolName, list[int]] = {}
         for row, name in enumerate(self.names):
-            found.setdefault(name, []).append(row)
-        return found
+            rows_of.setdefault(name, []).append(row)
+        return rows_of
 
 
-def corpus_of(documents: Iterable[ToolDoc]) -> Corpus:
+def build_corpus(documents: Iterable[ToolDoc]) -> DocumentCorpus:
     """Build a corpus of the documents, in the order of their ids."""
     ordered = sorted(documents, key=lambda document: document.id)
-    return Corpus(
+    return DocumentCorpus(
         ids=tuple(document.id for document in ordered),
-        texts=tuple(dense_text(document) for document in ordered),
-        lexical=tuple(lexical_text(document) for document in ordered),
-        names=tuple(standard_names(document.id) for document in ordered),
+        texts=tuple(build_dense_text(document) for document in ordered),
+        lexical=tuple(build_lexical_text(document) for document in ordered),
+        names=tuple(normalize_tool_name(document.id) for document in ordered),
     )
 
 
-def split(examples: Sequence[Example], held_out: float, fold: int = 0) -> tuple[list[Example], list[Example]]:
+def split_examples(
+    examples: Sequence[TrainingExample], held_out: float, fold: int = 0
+) -> tuple[list[TrainingExample], list[TrainingExample]]:
     """Split examples into those to train on and those that are held out, which are never foreign.
 
     The split does not depend on a recipe's seed. ``fold``: number of the part that is held out; each part has the share ``held_out``,
@@ -88,16 +90,18 @@ def split(examples: Sequence[Example], held_out: float, fold: int = 0) -> tuple[
     size = round(held_out * len(own))
     if fold * size >= max(1, len(own)):
         raise UsageError(f"there is no fold {fold} where {held_out:g} of {len(own)} requests are held out")
-    chance = random.Random(_DRAW)
-    first = chance.sample(range(len(own)), size)
+    rng = random.Random(_SPLIT_SEED)
+    first = rng.sample(range(len(own)), size)
     rest = sorted(set(range(len(own))) - set(first))
-    chance.shuffle(rest)
-    judged = [*first, *rest][fold * size : (fold + 1) * size]
-    apart = {id(own[place]) for place in judged}
-    return [one for one in examples if id(one) not in apart], [one for one in examples if id(one) in apart]
+    rng.shuffle(rest)
+    held_out_places = [*first, *rest][fold * size : (fold + 1) * size]
+    held_out_ids = {id(own[place]) for place in held_out_places}
+    return [one for one in examples if id(one) not in held_out_ids], [
+        one for one in examples if id(one) in held_out_ids
+    ]
 
 
-def kinds(learnt: Sequence[Example]) -> dict[str, int]:
+def count_kinds(learnt: Sequence[TrainingExample]) -> dict[str, int]:
     """Count the examples, in all and by kind; ``foreign`` counts only those that were not made up."""
     return {
         "learnt": len(learnt),
@@ -107,11 +111,11 @@ def kinds(learnt: Sequence[Example]) -> dict[str, int]:
     }
 
 
-def fingerprint(corpus: Corpus, examples: Sequence[Example]) -> str:
+def compute_fingerprint(corpus: DocumentCorpus, examples: Sequence[TrainingExample]) -> str:
     """Return a hash of the training data; another request, document or order changes it."""
-    told = blake2b(digest_size=16)
+    digest = blake2b(digest_size=16)
     for text in corpus.texts:
-        told.update(text.encode("utf-8", "surrogatepass") + b"\0")
+        digest.update(text.encode("utf-8", "surrogatepass") + b"\0")
     for example in examples:
-        told.update(f"{example.request}\0{example.solved}{example.against}\0".encode("utf-8", "surrogatepass"))
-    return told.hexdigest()
+        digest.update(f"{example.request}\0{example.solved}{example.against}\0".encode("utf-8", "surrogatepass"))
+    return digest.hexdigest()

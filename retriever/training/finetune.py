@@ -8,20 +8,20 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from domain.errors import UsageError
-from retriever.training.checkpoints import Checkpoints
+from retriever.training.checkpoints import CheckpointFolder
 from retriever.training.encoder import TrainedEncoder
-from retriever.training.examples import Corpus, Example
-from retriever.training.negatives import Negatives
-from retriever.training.progress import Progress
-from retriever.training.validation import Judge, Judgement, best_of, stalled
+from retriever.training.examples import DocumentCorpus, TrainingExample
+from retriever.training.negatives import NegativeSampler
+from retriever.training.progress import TrainingProgress
+from retriever.training.validation import HeldOutEvaluator, ValidationScore, has_stalled, select_best
 
 
 @dataclass(frozen=True, slots=True)
-class Trained:
+class TrainingResult:
     """Result of a training."""
 
-    judgements: tuple[Judgement, ...]
-    best: Judgement
+    judgements: tuple[ValidationScore, ...]
+    best: ValidationScore
     """Judgement of the weights that were kept."""
     steps: int
     left_out: tuple[int, ...]
@@ -33,17 +33,17 @@ class Trained:
 
 
 def finetune(
-    corpus: Corpus,
-    examples: Sequence[Example],
+    corpus: DocumentCorpus,
+    examples: Sequence[TrainingExample],
     near: Sequence[list[int]],
-    judge: Judge,
-    checkpoints: Checkpoints,
+    judge: HeldOutEvaluator,
+    checkpoints: CheckpointFolder,
     model: Path,
-    progress: Progress,
-) -> Trained:
+    progress: TrainingProgress,
+) -> TrainingResult:
     """Train by the recipe of the checkpoints and save the best weights in ``model``.
 
-    A resumed training takes the same steps. ``near``: rows from :func:`retriever.training.negatives.neighbours`.
+    A resumed training takes the same steps. ``near``: rows from :func:`retriever.training.negatives.find_neighbours`.
 
     Raises:
         UsageError: the checkpoint or the weights to resume from are damaged or missing.
@@ -56,23 +56,23 @@ def finetune(
             f"{model} with the best weights is gone, and {checkpoints.folder} has the last ones only: "
             f"put {model.name} back, or remove {checkpoints.folder} to begin the training anew"
         )
-    standing = checkpoints.read()
-    total = recipe.epochs * recipe.steps_of(len(examples))
-    progress.begin(standing.step, total)
-    if standing.step == total or stalled(standing.judgements, recipe.patience):
-        progress.tell(f"the training had ended already, at step {standing.step}")
+    training_state = checkpoints.read_state()
+    total = recipe.epochs * recipe.count_steps(len(examples))
+    progress.begin(training_state.step, total)
+    if training_state.step == total or has_stalled(training_state.judgements, recipe.patience):
+        progress.report(f"the training had ended already, at step {training_state.step}")
     else:
-        negatives = Negatives(corpus, examples, near, recipe)
-        negatives.put_back(standing.negatives)
-        with checkpoints.undamaged():
+        negatives = NegativeSampler(corpus, examples, near, recipe)
+        negatives.restore(training_state.negatives)
+        with checkpoints.translate_read_errors():
             encoder = TrainedEncoder(recipe, last)
         encoder.freeze(recipe.frozen)
-        Course(encoder, corpus, examples, negatives, judge, standing, checkpoints, model, progress).run()
-    return Trained(
-        tuple(standing.judgements),
-        best_of(standing.judgements),
-        standing.step,
-        tuple(standing.left_out),
-        standing.step < total,
-        standing.seconds,
+        Course(encoder, corpus, examples, negatives, judge, training_state, checkpoints, model, progress).run()
+    return TrainingResult(
+        tuple(training_state.judgements),
+        select_best(training_state.judgements),
+        training_state.step,
+        tuple(training_state.left_out),
+        training_state.step < total,
+        training_state.seconds,
     )

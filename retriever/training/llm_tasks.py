@@ -1,21 +1,72 @@
 """Batches of tasks for a language model: a few at a time, within a budget, answered ones from the cache."""
 
 import asyncio
+import os
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
+from pathlib import Path
 from typing import Generic, Protocol, TypeVar
 
+import orjson
 from pydantic import BaseModel, ValidationError
 
-from domain.errors import FootpathError, ModelUnavailableError
-from retriever.training.answer_cache import AnswerCache
+from domain.errors import FootpathError, ModelUnavailableError, UnavailableError
+
+
+class AnswerCache:
+    """Append-only file of lines ``{"key", "answer"}``; a line cut off by an interruption counts as missing."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._answers: dict[str, str] = {}
+        self._writing = asyncio.Lock()
+
+    async def open(self) -> None:
+        """Read the file, if there is one. Raises ``UnavailableError``."""
+        self._answers = await asyncio.to_thread(self._read)
+
+    def get(self, key: str) -> str | None:
+        """Return the answer's JSON text, or None if it is not cached."""
+        return self._answers.get(key)
+
+    async def put(self, key: str, answer: str) -> None:
+        """Store an answer; when this returns, it is on disk."""
+        async with self._writing:
+            await asyncio.to_thread(self._append, orjson.dumps({"key": key, "answer": answer}))
+            self._answers[key] = answer
+
+    def _read(self) -> dict[str, str]:
+        answers: dict[str, str] = {}
+        try:
+            lines = self._path.read_bytes().splitlines() if self._path.exists() else []
+        except OSError as error:
+            raise UnavailableError(f"cannot read {self._path}: {error.strerror}") from error
+        for line in lines:
+            try:
+                entry = orjson.loads(line)
+                answers[str(entry["key"])] = str(entry["answer"])
+            except (orjson.JSONDecodeError, KeyError, TypeError):
+                continue
+        return answers
+
+    def _append(self, line: bytes) -> None:
+        """Append a line in one write that begins with an end of line, so that a cut-off line before it spoils nothing."""
+        try:
+            self._path.parent.mkdir(parents=True, exist_ok=True)
+            with self._path.open("ab") as file:
+                file.write(b"\n" + line)
+                file.flush()
+                os.fsync(file.fileno())
+        except OSError as error:
+            raise UnavailableError(f"cannot write {self._path}: {error.strerror}") from error
+
 
 A = TypeVar("A", bound=BaseModel)
 
 
 @dataclass(frozen=True)
-class Task(Generic[A]):
+class WritingTask(Generic[A]):
     """A prompt with the form of its answer."""
 
     purpose: str
@@ -28,7 +79,7 @@ class Task(Generic[A]):
 
 
 @dataclass(frozen=True)
-class Written(Generic[A]):
+class WritingResult(Generic[A]):
     """Answer to a task, with its cost."""
 
     answer: A | None
@@ -39,26 +90,26 @@ class Written(Generic[A]):
     completion_tokens: int
 
 
-class Writer(Protocol):
+class TaskWriter(Protocol):
     """Language model that does tasks; its ``name`` is part of an answer's key in the cache."""
 
     name: str
 
-    async def write(self, task: Task[A]) -> Written[A]:
+    async def write(self, task: WritingTask[A]) -> WritingResult[A]:
         """Do a task; an invalid answer is complained about once. Raises ``ModelUnavailableError`` without an answer."""
         ...
 
 
-def task_key(writer: str, task: Task[A]) -> str:
+def build_task_key(writer: str, task: WritingTask[A]) -> str:
     """Return the cache key of a task, which changes with the model, the prompt and the answer's JSON schema."""
-    told = "\0".join(
+    identity = "\0".join(
         (writer, task.purpose, task.system, task.user, repr(sorted(task.answer.model_json_schema().items())))
     )
-    return blake2b(told.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
+    return blake2b(identity.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
 
 
 @dataclass(frozen=True, slots=True)
-class Bounds:
+class WritingBudget:
     """Budget of one run; tasks that have begun are finished, so up to ``at_once`` of them exceed it."""
 
     requests: int = 0
@@ -70,7 +121,7 @@ class Bounds:
 
 
 @dataclass(slots=True)
-class Usage:
+class WritingUsage:
     """Cost and outcomes of one run; invalid, failed and left tasks are asked again by the next run."""
 
     requests: int = 0
@@ -86,44 +137,51 @@ class Usage:
     left: int = 0
     """Tasks that were not asked because the budget was spent."""
 
-    def within(self, bounds: Bounds) -> bool:
+    def is_within(self, bounds: WritingBudget) -> bool:
         """Return whether another task may begin within the budget."""
         tokens = self.prompt_tokens + self.completion_tokens
         return not (0 < bounds.requests <= self.requests or 0 < bounds.tokens <= tokens)
 
 
-_IN_A_ROW = 3
+_MAX_FAILURES_IN_A_ROW = 3
 """Consecutive tasks without an answer after which the model counts as unavailable."""
 
-Told = Callable[[int, int, Usage], None]
+ReportTasks = Callable[[int, int, WritingUsage], None]
 """Called after each task with the number done, the total and the usage so far."""
 
 
 async def ask_all(
-    tasks: Sequence[Task[A]], writer: Writer, kept: AnswerCache, bounds: Bounds, told: Told
-) -> tuple[list[A | None], Usage]:
+    tasks: Sequence[WritingTask[A]], writer: TaskWriter, cache: AnswerCache, bounds: WritingBudget, report: ReportTasks
+) -> tuple[list[A | None], WritingUsage]:
     """Ask for each task's answer, in order; None where there is no valid one, or none yet.
 
     Raises:
         ModelUnavailableError: the model is unavailable, or the settings are wrong. Earlier answers are cached, so that another run
             asks only for the rest.
     """
-    asking = _Asking(tasks, writer, kept, bounds, told)
-    await asking.run()
-    return asking.answers, asking.usage
+    task_run = _TaskRun(tasks, writer, cache, bounds, report)
+    await task_run.run()
+    return task_run.answers, task_run.usage
 
 
-class _Asking(Generic[A]):
+class _TaskRun(Generic[A]):
     """One run over tasks, by concurrent workers that share an iterator of places."""
 
-    def __init__(self, tasks: Sequence[Task[A]], writer: Writer, kept: AnswerCache, bounds: Bounds, told: Told) -> None:
+    def __init__(
+        self,
+        tasks: Sequence[WritingTask[A]],
+        writer: TaskWriter,
+        cache: AnswerCache,
+        bounds: WritingBudget,
+        report: ReportTasks,
+    ) -> None:
         self.answers: list[A | None] = [None] * len(tasks)
-        self.usage = Usage()
+        self.usage = WritingUsage()
         self._tasks = tasks
         self._writer = writer
-        self._kept = kept
+        self._cache = cache
         self._bounds = bounds
-        self._told = told
+        self._report = report
         self._done = 0
         self._failure: FootpathError | None = None
         self._last: ModelUnavailableError | None = None
@@ -131,7 +189,7 @@ class _Asking(Generic[A]):
 
     async def run(self) -> None:
         places = iter(range(len(self._tasks)))
-        await asyncio.gather(*(self._work(places) for _ in range(max(1, self._bounds.at_once))))
+        await asyncio.gather(*(self._run_worker(places) for _ in range(max(1, self._bounds.at_once))))
         used = self.usage
         # No task was answered at all: too few tasks for failures in a row, but the model is unavailable all the same.
         if self._failure is None and used.failed and not (used.answered or used.invalid):
@@ -139,23 +197,23 @@ class _Asking(Generic[A]):
         if self._failure is not None:
             raise self._failure
 
-    async def _work(self, places: Iterator[int]) -> None:
+    async def _run_worker(self, places: Iterator[int]) -> None:
         for place in places:
             if self._failure is not None:
                 return
             task = self._tasks[place]
-            key = task_key(self._writer.name, task)
+            key = build_task_key(self._writer.name, task)
             try:
-                self.answers[place] = self._known(key, task) or await self._asked(key, task)
+                self.answers[place] = self._load_cached(key, task) or await self._ask(key, task)
             except FootpathError as error:
                 self._failure = self._failure or error
                 return
             self._done += 1
-            self._told(self._done, len(self._tasks), self.usage)
+            self._report(self._done, len(self._tasks), self.usage)
 
-    def _known(self, key: str, task: Task[A]) -> A | None:
+    def _load_cached(self, key: str, task: WritingTask[A]) -> A | None:
         """Return the cached answer if it is valid; somebody may have edited the file."""
-        text = self._kept.get(key)
+        text = self._cache.get(key)
         if text is None:
             return None
         try:
@@ -165,8 +223,8 @@ class _Asking(Generic[A]):
         self.usage.kept += 1
         return answer
 
-    async def _asked(self, key: str, task: Task[A]) -> A | None:
-        if not self.usage.within(self._bounds):
+    async def _ask(self, key: str, task: WritingTask[A]) -> A | None:
+        if not self.usage.is_within(self._bounds):
             self.usage.left += 1
             return None
         self.usage.requests += 1  # before it is sent, so that requests in flight count against the budget
@@ -174,7 +232,7 @@ class _Asking(Generic[A]):
             written = await self._writer.write(task)
         except ModelUnavailableError as error:
             self._in_a_row += 1
-            if error.lasting or self._in_a_row >= _IN_A_ROW:
+            if error.lasting or self._in_a_row >= _MAX_FAILURES_IN_A_ROW:
                 raise
             self._last = error
             self.usage.failed += 1
@@ -186,6 +244,6 @@ class _Asking(Generic[A]):
         if written.answer is None:
             self.usage.invalid += 1
             return None
-        await self._kept.put(key, written.answer.model_dump_json())
+        await self._cache.put(key, written.answer.model_dump_json())
         self.usage.answered += 1
         return written.answer

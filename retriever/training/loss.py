@@ -9,11 +9,11 @@ from typing import Any
 import torch
 
 from retriever.training.batches import LEFT_OUT, POSITIVE
-from retriever.training.encoder import similarities, vectors
+from retriever.training.encoder import compute_similarities, embed_tokens
 
 
-class SeveralPositives(torch.nn.Module):
-    """Loss as sentence-transformers calls it, on batches of :class:`retriever.training.batches.Batches`.
+class MultiPositiveLoss(torch.nn.Module):
+    """Loss as sentence-transformers calls it, on batches of :class:`retriever.training.batches.BatchCollator`.
 
     Similarities are multiplied by ``scale``, an inverse temperature.
     """
@@ -23,18 +23,18 @@ class SeveralPositives(torch.nn.Module):
         self.model = model
         self._scale = scale
 
-    def forward(self, told: Sequence[Mapping[str, Any]], label: Any) -> Any:
-        requests, documents = (vectors(self.model, one) for one in told)
-        return contrast(self._scale * similarities(requests, documents[:, 0]), label)
+    def forward(self, token_batches: Sequence[Mapping[str, Any]], label: Any) -> Any:
+        requests, documents = (embed_tokens(self.model, one) for one in token_batches)
+        return compute_contrastive_loss(self._scale * compute_similarities(requests, documents[:, 0]), label)
 
 
-def contrast(scores: Any, label: Any) -> Any:
+def compute_contrastive_loss(scores: Any, label: Any) -> Any:
     """Return the mean cross-entropy of each positive against the step's negatives.
 
     Other positives do not count against it. With one positive for each request it equals MultipleNegativesRankingLoss. ``scores``,
     ``label``: shape (requests, documents).
     """
-    right = label == POSITIVE
-    against = scores.masked_fill(right | (label == LEFT_OUT), -torch.inf).logsumexp(1, keepdim=True)
+    is_positive = label == POSITIVE
+    against = scores.masked_fill(is_positive | (label == LEFT_OUT), -torch.inf).logsumexp(1, keepdim=True)
     # -log(exp(s) / (exp(s) + sum of exp over negatives)) = logaddexp(s, logsumexp(negatives)) - s
-    return (torch.logaddexp(scores, against) - scores)[right].mean()
+    return (torch.logaddexp(scores, against) - scores)[is_positive].mean()

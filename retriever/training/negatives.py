@@ -6,77 +6,83 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from domain.tool import tool_id_parts
+from domain.tool import split_tool_id
 from retriever.lexical import LexicalIndex
-from retriever.training.corpus_search import bm25_of
-from retriever.training.encoder import similarities
-from retriever.training.examples import Corpus, Example
-from retriever.training.recipe import Recipe
+from retriever.training.corpus_search import open_bm25_index
+from retriever.training.encoder import compute_similarities
+from retriever.training.examples import DocumentCorpus, TrainingExample
+from retriever.training.recipe import TrainingRecipe
 
-_SIBLINGS = 8
+_MAX_SAME_TOOLSET = 8
 """Maximum of documents from the tool sets that solved a request, of which a step draws; a set may have hundreds."""
 Encode = Callable[[Sequence[str], bool], NDArray[np.float32]]
 """Encodes texts, given whether they are requests, as :meth:`retriever.training.encoder.TrainedEncoder.encode`."""
-_HARDEST = 12
+_MIN_MINED = 12
 """Mined documents that are kept for a request to draw from; more if the recipe's ``mined_from`` is more."""
 
 
-async def neighbours(corpus: Corpus, examples: Sequence[Example], most: int) -> list[list[int]]:
+async def find_neighbours(corpus: DocumentCorpus, examples: Sequence[TrainingExample], limit: int) -> list[list[int]]:
     """Return for each example the rows that BM25 finds for its request and its positives' names, positives excluded."""
-    async with bm25_of(corpus) as index:
-        named: dict[int, list[int]] = {}
-        found: list[list[int]] = []
+    async with open_bm25_index(corpus) as index:
+        rows_by_positive: dict[int, list[int]] = {}
+        all_rows: list[list[int]] = []
         for example in examples:
-            rows = await _best(index, corpus, example.request, most)
+            rows = await _search(index, corpus, example.request, limit)
             for row in example.solved:
-                if row not in named:
-                    named[row] = await _best(index, corpus, tool_id_parts(corpus.ids[row])[2], most)
-                rows = [*rows, *named[row]]
+                if row not in rows_by_positive:
+                    rows_by_positive[row] = await _search(index, corpus, split_tool_id(corpus.ids[row])[2], limit)
+                rows = [*rows, *rows_by_positive[row]]
             solved = {corpus.names[row] for row in example.solved}
-            found.append([row for row in dict.fromkeys(rows) if corpus.names[row] not in solved])
-    return found
+            all_rows.append([row for row in dict.fromkeys(rows) if corpus.names[row] not in solved])
+    return all_rows
 
 
-async def _best(index: LexicalIndex, corpus: Corpus, text: str, most: int) -> list[int]:
-    return [corpus.row[tool] for tool in (await index.match(text)).best(most)]
+async def _search(index: LexicalIndex, corpus: DocumentCorpus, text: str, limit: int) -> list[int]:
+    return [corpus.row_by_id[tool] for tool in (await index.match(text)).select_best(limit)]
 
 
-class Negatives:
+class NegativeSampler:
     """Draws the negatives of examples: by words before the first :meth:`mine`, by the model's ranking after it."""
 
-    def __init__(self, corpus: Corpus, examples: Sequence[Example], near: Sequence[list[int]], recipe: Recipe) -> None:
+    def __init__(
+        self,
+        corpus: DocumentCorpus,
+        examples: Sequence[TrainingExample],
+        near: Sequence[list[int]],
+        recipe: TrainingRecipe,
+    ) -> None:
         self._corpus = corpus
         self._examples = examples
         self._near = [list(rows) for rows in near]
-        self._siblings = [self._of_same_set(example) for example in examples]
+        self._same_toolset = [self._sample_same_toolset(example) for example in examples]
         self._written = [list(example.against) for example in examples]
         self._recipe = recipe
 
-    def _of_same_set(self, example: Example) -> list[int]:
+    def _sample_same_toolset(self, example: TrainingExample) -> list[int]:
         solved = {self._corpus.names[row] for row in example.solved}
         sets = dict.fromkeys(self._corpus.names[row][0] for row in example.solved)
-        rows = [row for toolset in sets for row in self._corpus.sets[toolset]]
+        rows = [row for toolset in sets for row in self._corpus.rows_by_toolset[toolset]]
         others = [row for row in rows if self._corpus.names[row] not in solved]
-        return random.Random(example.request).sample(others, min(_SIBLINGS, len(others)))
+        return random.Random(example.request).sample(others, min(_MAX_SAME_TOOLSET, len(others)))
 
     @property
     def state(self) -> dict[str, list[list[int]]]:
         """Return the pools of negatives, for a checkpoint."""
-        return {"near": self._near, "siblings": self._siblings, "written": self._written}
+        return {"near": self._near, "siblings": self._same_toolset, "written": self._written}
 
-    def put_back(self, state: Mapping[str, list[list[int]]]) -> None:
+    def restore(self, state: Mapping[str, list[list[int]]]) -> None:
         """Restore the pools of a checkpoint; an empty state changes nothing."""
         if state:
-            self._near, self._siblings = state["near"], state["siblings"]
+            self._near, self._same_toolset = state["near"], state["siblings"]
             self._written = state.get("written", self._written)
 
-    def draw(self, place: int, chance: random.Random) -> list[int]:
+    def draw(self, place: int, rng: random.Random) -> list[int]:
         """Draw the negatives of one example for one step."""
-        siblings, written = self._siblings[place], self._written[place]
-        drawn = chance.sample(siblings, min(self._recipe.siblings, self._recipe.hard, len(siblings)))
+        same_toolset, written = self._same_toolset[place], self._written[place]
+        drawn = rng.sample(same_toolset, min(self._recipe.siblings, self._recipe.hard, len(same_toolset)))
         others = [row for row in self._near[place] if row not in drawn]
-        drawn += chance.sample(others, min(self._recipe.hard - len(drawn), len(others)))
-        return drawn + chance.sample(written, min(self._recipe.written, len(written)))
+        drawn += rng.sample(others, min(self._recipe.hard - len(drawn), len(others)))
+        return drawn + rng.sample(written, min(self._recipe.written, len(written)))
 
     def mine(self, encode: Encode) -> int:
         """Keep for each example the documents that the model ranks highest, without likely positives.
@@ -84,23 +90,25 @@ class Negatives:
         Returns the number of likely positives. A document counts as a likely positive if its similarity exceeds the recipe's
         ``ceiling`` times the best positive's.
         """
-        corpus, out = self._corpus, 0
-        drawn_from = zip(self._near, self._siblings, self._written, strict=True)
+        corpus, left_out = self._corpus, 0
+        drawn_from = zip(self._near, self._same_toolset, self._written, strict=True)
         pools = [list(dict.fromkeys(row for rows in three for row in rows)) for three in drawn_from]
         rows = sorted({row for pool in pools for row in pool} | {row for one in self._examples for row in one.solved})
         place = {row: number for number, row in enumerate(rows)}
         documents = encode([corpus.texts[row] for row in rows], False)
         requests = encode([example.request for example in self._examples], True)
         for number, (example, pool) in enumerate(zip(self._examples, pools, strict=True)):
-            asked = requests[number : number + 1]
-            best = float(similarities(asked, documents[[place[row] for row in example.solved]]).max())
-            scores = similarities(asked, documents[[place[row] for row in pool]])[0]
-            fit = [at for at in np.argsort(-scores) if scores[at] <= self._recipe.ceiling * best]
-            out += len(pool) - len(fit)
+            request = requests[number : number + 1]
+            best = float(compute_similarities(request, documents[[place[row] for row in example.solved]]).max())
+            scores = compute_similarities(request, documents[[place[row] for row in pool]])[0]
+            accepted = [at for at in np.argsort(-scores) if scores[at] <= self._recipe.ceiling * best]
+            left_out += len(pool) - len(accepted)
             written = set(example.against)
-            fits: list[int] = [pool[at] for at in fit]
-            self._near[number] = [row for row in fits if row not in written][: max(_HARDEST, self._recipe.mined_from)]
-            kept = set(self._near[number])
-            self._siblings[number] = [row for row in self._siblings[number] if row in kept]
-            self._written[number] = [row for row in fits if row in written]
-        return out
+            accepted_rows: list[int] = [pool[at] for at in accepted]
+            self._near[number] = [row for row in accepted_rows if row not in written][
+                : max(_MIN_MINED, self._recipe.mined_from)
+            ]
+            mined = set(self._near[number])
+            self._same_toolset[number] = [row for row in self._same_toolset[number] if row in mined]
+            self._written[number] = [row for row in accepted_rows if row in written]
+        return left_out

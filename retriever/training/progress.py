@@ -3,7 +3,7 @@
 from typing import Protocol
 
 
-class Progress(Protocol):
+class TrainingProgress(Protocol):
     """Receiver of a training's progress."""
 
     def begin(self, done: int, total: int) -> None:
@@ -14,6 +14,6 @@ class Progress(Protocol):
         """Report a step."""
         ...
 
-    def tell(self, text: str) -> None:
+    def report(self, text: str) -> None:
         """Report an event between steps."""
         ...

@@ -12,18 +12,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from domain.errors import UsageError
-from retriever.features import NAMES_OF_ALL, VERSION, Values
-from retriever.forest import LEAF, Tree, forest_of
-from retriever.reranker import Learnt, reranker_of
-from retriever.training.requirements import need
+from retriever.features import FEATURE_NAMES, FEATURES_VERSION, Values
+from retriever.reranker import LEAF, RegressionTree, RerankerWeights, build_forest, build_reranker
+from retriever.training.requirements import require_modules
 
-NEEDED = ("sklearn", "lightgbm")
+RANKING_MODULES = ("sklearn", "lightgbm")
 """Packages that training the re-ranker imports."""
 FOLDS = 5
 _ROUNDS = 200
-_STRAIGHT = 0.5
+_REGRESSION_SPREAD = 0.5
 """Standard deviation of the regression's scores where that of the trees' is 1."""
-_BOOSTING: dict[str, Any] = {
+_BOOSTING_PARAMETERS: dict[str, Any] = {
     "objective": "lambdarank",
     "lambdarank_truncation_level": 10,
     "num_leaves": 15,
@@ -42,7 +41,7 @@ _BOOSTING: dict[str, Any] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Judged:
+class LabelledCandidates:
     """A request's candidates with labels."""
 
     features: Values
@@ -51,8 +50,10 @@ class Judged:
     """Labels, shape (candidates,): whether each candidate serves the request."""
 
 
-def learn(requests: Sequence[Judged], encoder: str, without: Collection[str] = ()) -> Learnt:
-    """Train a regression and trees, scaled to standard deviations of ``_STRAIGHT`` and 1 over all candidates.
+def train_reranker(
+    requests: Sequence[LabelledCandidates], encoder: str, without: Collection[str] = ()
+) -> RerankerWeights:
+    """Train a regression and trees, scaled to standard deviations of ``_REGRESSION_SPREAD`` and 1 over all candidates.
 
     Requests whose candidates all serve, or none of them, are skipped. ``without``: names of features that are hidden from both models.
 
@@ -60,60 +61,63 @@ def learn(requests: Sequence[Judged], encoder: str, without: Collection[str] = (
         UsageError: no request can be learnt from.
         UnavailableError: scikit-learn or LightGBM is not installed.
     """
-    telling = [one for one in requests if one.serves.any() and not one.serves.all()]
-    if not telling:
+    informative = [one for one in requests if one.serves.any() and not one.serves.all()]
+    if not informative:
         raise UsageError("no request has both candidates that serve it and others: there is nothing to learn from")
-    values = np.concatenate([one.features for one in telling])
+    values = np.concatenate([one.features for one in informative])
     mean, spread = values.mean(axis=0, dtype=np.float64), values.std(axis=0, dtype=np.float64)
     spread[spread == 0] = 1.0
-    hidden = [NAMES_OF_ALL.index(name) for name in without]
-    weights, offset = _regression(telling, (values - mean) / spread, hidden)
-    straight = float(((values - mean) / spread @ weights).std()) / _STRAIGHT or 1.0
-    trees = _trees(telling, values, hidden)
-    bent = float(forest_of(trees).judge(values).std()) or 1.0
-    return Learnt(
-        version=VERSION,
+    hidden = [FEATURE_NAMES.index(name) for name in without]
+    weights, offset = _fit_regression(informative, (values - mean) / spread, hidden)
+    regression_scale = float(((values - mean) / spread @ weights).std()) / _REGRESSION_SPREAD or 1.0
+    trees = _fit_trees(informative, values, hidden)
+    tree_scale = float(build_forest(trees).predict(values).std()) or 1.0
+    return RerankerWeights(
+        version=FEATURES_VERSION,
         encoder=encoder,
-        names=NAMES_OF_ALL,
+        names=FEATURE_NAMES,
         mean=tuple(np.round(mean, 6).tolist()),
         spread=tuple(np.round(spread, 6).tolist()),
-        weights=tuple(np.round(weights / straight, 5).tolist()),
-        offset=round(offset / straight, 5),
+        weights=tuple(np.round(weights / regression_scale, 5).tolist()),
+        offset=round(offset / regression_scale, 5),
         trees=tuple(
-            tree.model_copy(update={"value": tuple(round(value / bent, 5) for value in tree.value)}) for tree in trees
+            tree.model_copy(update={"value": tuple(round(value / tree_scale, 5) for value in tree.value)})
+            for tree in trees
         ),
     )
 
 
-def _regression(
-    telling: Sequence[Judged], standard: NDArray[np.float64], hidden: Sequence[int]
+def _fit_regression(
+    informative: Sequence[LabelledCandidates], standard: NDArray[np.float64], hidden: Sequence[int]
 ) -> tuple[NDArray[np.float64], float]:
     """Return weights and offset of a logistic regression of whether a candidate serves; all requests weigh the same."""
-    need("sklearn")
+    require_modules("sklearn")
     from sklearn.linear_model import LogisticRegression
 
-    seen = standard.copy()
-    seen[:, hidden] = 0.0
-    shares = np.concatenate([np.full(len(one.serves), 100.0 / len(one.serves)) for one in telling])
-    serves = np.concatenate([one.serves for one in telling])
-    fitted = LogisticRegression(C=1.0, max_iter=1_000).fit(seen, serves, sample_weight=shares)
+    visible = standard.copy()
+    visible[:, hidden] = 0.0
+    shares = np.concatenate([np.full(len(one.serves), 100.0 / len(one.serves)) for one in informative])
+    serves = np.concatenate([one.serves for one in informative])
+    fitted = LogisticRegression(C=1.0, max_iter=1_000).fit(visible, serves, sample_weight=shares)
     return fitted.coef_[0], float(fitted.intercept_[0])
 
 
-def _trees(telling: Sequence[Judged], values: Values, hidden: Sequence[int]) -> list[Tree]:
+def _fit_trees(
+    informative: Sequence[LabelledCandidates], values: Values, hidden: Sequence[int]
+) -> list[RegressionTree]:
     """Train trees by LambdaMART (Burges 2010), which ranks serving candidates first, above all at the top."""
-    need("lightgbm")
+    require_modules("lightgbm")
     import lightgbm
 
-    seen = values.copy()
-    seen[:, hidden] = 0.0
-    serves = np.concatenate([one.serves for one in telling]).astype(np.int32)
-    data = lightgbm.Dataset(seen, serves, group=[len(one.serves) for one in telling])
-    dumped = lightgbm.train(_BOOSTING, data, _ROUNDS).dump_model()
-    return [tree_of(one["tree_structure"]) for one in dumped["tree_info"]]
+    visible = values.copy()
+    visible[:, hidden] = 0.0
+    serves = np.concatenate([one.serves for one in informative]).astype(np.int32)
+    data = lightgbm.Dataset(visible, serves, group=[len(one.serves) for one in informative])
+    dumped = lightgbm.train(_BOOSTING_PARAMETERS, data, _ROUNDS).dump_model()
+    return [parse_tree(one["tree_structure"]) for one in dumped["tree_info"]]
 
 
-def tree_of(root: dict[str, Any]) -> Tree:
+def parse_tree(root: dict[str, Any]) -> RegressionTree:
     """Convert a tree as LightGBM dumps it (``tree_structure``); parents come before their children."""
     waiting, nodes = deque([root]), list[tuple[int, float, int, int, float]]()
     while waiting:
@@ -123,26 +127,26 @@ def tree_of(root: dict[str, Any]) -> Tree:
             continue
         # Breadth first: the children's numbers follow from the nodes that are done and those that wait.
         first = len(nodes) + len(waiting) + 1
-        nodes.append((int(node["split_feature"]), _below(node["threshold"]), first, first + 1, 0.0))
+        nodes.append((int(node["split_feature"]), _round_down(node["threshold"]), first, first + 1, 0.0))
         waiting += [node["left_child"], node["right_child"]]
     feature, threshold, left, right, value = zip(*nodes, strict=True)
-    return Tree(feature=feature, threshold=threshold, left=left, right=right, value=value)
+    return RegressionTree(feature=feature, threshold=threshold, left=left, right=right, value=value)
 
 
-def _below(threshold: float) -> float:
+def _round_down(threshold: float) -> float:
     """Return the largest float32 that is at most the threshold, so that float32 values stay on their side of it."""
     rounded = np.float32(threshold)
     return float(rounded if rounded <= threshold else np.nextafter(rounded, np.float32(-np.inf)))
 
 
-def cross_fitted(requests: Sequence[Judged], seed: int, without: Collection[str] = ()) -> list[Values]:
+def cross_fit(requests: Sequence[LabelledCandidates], seed: int, without: Collection[str] = ()) -> list[Values]:
     """Return each request's scores by a re-ranker that was not trained on it, in order."""
     order = list(range(len(requests)))
     random.Random(seed).shuffle(order)
-    found: dict[int, Values] = {}
+    scores: dict[int, Values] = {}
     for fold in range(FOLDS):
-        apart = set(order[fold::FOLDS])
-        learnt = learn([one for place, one in enumerate(requests) if place not in apart], "", without)
-        ranker = reranker_of(learnt)
-        found |= {place: ranker.judge(requests[place].features) for place in apart}
-    return [found[place] for place in range(len(requests))]
+        held_out = set(order[fold::FOLDS])
+        learnt = train_reranker([one for place, one in enumerate(requests) if place not in held_out], "", without)
+        ranker = build_reranker(learnt)
+        scores |= {place: ranker.score(requests[place].features) for place in held_out}
+    return [scores[place] for place in range(len(requests))]

@@ -8,13 +8,13 @@ from typing import Literal
 from pydantic import Field, ValidationError
 
 from domain.errors import UsageError
-from domain.model import Model, what_is_wrong
+from domain.model import Model, describe_errors
 
-BUNDLED = Path(__file__).parent / "recipes" / "minilm.toml"
+BUNDLED_RECIPE = Path(__file__).parent / "recipes" / "minilm.toml"
 """Recipe of the bundled encoder."""
 
 
-class Recipe(Model):
+class TrainingRecipe(Model):
     """Settings of an encoder's training; lengths are in tokens, batches in requests."""
 
     base: str = "bundled"
@@ -60,20 +60,20 @@ class Recipe(Model):
     """Judgements without an improvement after which the training stops."""
     seed: int = 7
 
-    def steps_of(self, examples: int) -> int:
+    def count_steps(self, examples: int) -> int:
         """Return the number of steps in an epoch of this many examples."""
         return math.ceil(examples / self.batch)
 
 
-def read_recipe(path: Path) -> Recipe:
+def read_recipe(path: Path) -> TrainingRecipe:
     """Read a recipe from a TOML file. Raises ``UsageError``, which names what is wrong with it."""
     try:
-        return Recipe.model_validate(tomllib.loads(path.read_text(encoding="utf-8")))
+        return TrainingRecipe.model_validate(tomllib.loads(path.read_text(encoding="utf-8")))
     except OSError as error:
         raise UsageError(f"cannot read {path}: {error.strerror}") from error
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise UsageError(f"{path} is no TOML: {error}") from error
     except ValidationError as error:
         unknown = any(one["type"] == "extra_forbidden" for one in error.errors())
-        known = f"; a recipe has {', '.join(Recipe.model_fields)}" if unknown else ""
-        raise UsageError(f"{path}: {what_is_wrong(error)}{known}") from error
+        known_fields = f"; a recipe has {', '.join(TrainingRecipe.model_fields)}" if unknown else ""
+        raise UsageError(f"{path}: {describe_errors(error)}{known_fields}") from error

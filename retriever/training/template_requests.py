@@ -8,7 +8,7 @@ import random
 import re
 
 from domain.tool import Parameter, ToolDoc
-from retriever.words import first_words, split_identifier, words
+from retriever.words import split_identifier, split_words, truncate_words
 
 OFFLINE = "offline"
 """Author that is recorded for such requests."""
@@ -21,14 +21,21 @@ _SUBJECT = re.compile(
     re.IGNORECASE,
 )
 _VERBS = frozenset(
-    words(
+    split_words(
         "get list find search return retrieve fetch show give provide check create add delete remove update set convert "
         "calculate compute generate send validate verify translate look download upload extract detect analyze compare count "
         "track display obtain read query lookup predict estimate scrape"
     )
 )
-_SAID = {"return": "get", "retrieve": "get", "fetch": "get", "provide": "get", "obtain": "get", "query": "look up"}
-_WISHES = (
+_VERB_SYNONYMS = {
+    "return": "get",
+    "retrieve": "get",
+    "fetch": "get",
+    "provide": "get",
+    "obtain": "get",
+    "query": "look up",
+}
+_VERB_TEMPLATES = (
     "I need to {}.",
     "Please {}.",
     "Can you {}?",
@@ -37,7 +44,7 @@ _WISHES = (
     "Could you help me {}?",
     "For a project I have to {}.",
 )
-_THINGS = (
+_NOUN_TEMPLATES = (
     "I am looking for {}.",
     "Can you give me {}?",
     "I need {}.",
@@ -45,53 +52,55 @@ _THINGS = (
     "Show me {}, please.",
     "I'd like to see {}.",
 )
-_HAS_NAME = 0.2
+_NAMED_SHARE = 0.2
 """Probability that a request names the tool set, as some people do."""
-_MOST_WORDS = 22
+_MAX_WORDS = 22
 _VALUE = re.compile(r"[\w .,:@/+-]{1,40}")
 _SECRET = re.compile(r"key|token|secret|auth|password|host|format|callback", re.IGNORECASE)
 
 
-def plain_requests(tool: ToolDoc, count: int, seed: int) -> list[str]:
+def build_template_requests(tool: ToolDoc, count: int, seed: int) -> list[str]:
     """Return up to ``count`` different requests, the same for the same document and seed; none without usable text."""
-    chance = random.Random(f"{seed} {tool.id}")
-    wish = _wish(_first_sentence(tool.description)) or _wish(_first_sentence(split_identifier(tool.api)))
+    rng = random.Random(f"{seed} {tool.id}")
+    wish = _build_wish(_extract_first_sentence(tool.description)) or _build_wish(
+        _extract_first_sentence(split_identifier(tool.api))
+    )
     if not wish:
         return []
-    is_verb, told = wish
-    forms = list(_WISHES if is_verb else _THINGS)
-    chance.shuffle(forms)
-    values, named = _values(tool), tool.toolset.replace("_", " ")
-    found: list[str] = []
+    is_verb, phrase = wish
+    forms = list(_VERB_TEMPLATES if is_verb else _NOUN_TEMPLATES)
+    rng.shuffle(forms)
+    values, toolset_name = _collect_values(tool), tool.toolset.replace("_", " ")
+    requests: list[str] = []
     for form in forms[:count]:
-        body = told
-        if values and chance.random() < 0.7:
-            body += " for " + " and ".join(chance.sample(values, min(len(values), chance.choice((1, 1, 2)))))
-        if chance.random() < _HAS_NAME:
-            body += f" with {named}"
+        body = phrase
+        if values and rng.random() < 0.7:
+            body += " for " + " and ".join(rng.sample(values, min(len(values), rng.choice((1, 1, 2)))))
+        if rng.random() < _NAMED_SHARE:
+            body += f" with {toolset_name}"
         request = form.format(body)
-        found.append(request[0].upper() + request[1:])
-    return found
+        requests.append(request[0].upper() + request[1:])
+    return requests
 
 
-def _first_sentence(text: str) -> str:
+def _extract_first_sentence(text: str) -> str:
     plain = _SENTENCE.split(text[:2_000].strip(), maxsplit=1)[0]
-    return first_words(_MARKUP.sub(" ", plain), _MOST_WORDS).strip(" .,:;!?-")
+    return truncate_words(_MARKUP.sub(" ", plain), _MAX_WORDS).strip(" .,:;!?-")
 
 
-def _wish(sentence: str) -> tuple[bool, str] | None:
+def _build_wish(sentence: str) -> tuple[bool, str] | None:
     """Return whether the sentence begins with a verb, and the phrase to put into a template; None under two words."""
-    told = _SUBJECT.sub("", sentence, count=1).strip()
-    first, _, rest = told.partition(" ")
-    if len(told.split()) < 2:
+    phrase = _SUBJECT.sub("", sentence, count=1).strip()
+    first, _, rest = phrase.partition(" ")
+    if len(phrase.split()) < 2:
         return None
-    verb = _verb(first.lower())
+    verb = _find_verb(first.lower())
     if verb and not rest.lower().startswith("of "):  # "list of cities" is a thing
-        return True, f"{_SAID.get(verb, verb)} {rest}"
-    return False, told if first.isupper() else first[0].lower() + told[1:]
+        return True, f"{_VERB_SYNONYMS.get(verb, verb)} {rest}"
+    return False, phrase if first.isupper() else first[0].lower() + phrase[1:]
 
 
-def _verb(word: str) -> str:
+def _find_verb(word: str) -> str:
     """Return the verb of which the word is a form, as in ``returns`` and ``searches``; empty if there is none."""
     for form in (word, word.removesuffix("s"), word.removesuffix("es")):
         if form in _VERBS:
@@ -99,14 +108,14 @@ def _verb(word: str) -> str:
     return ""
 
 
-def _values(tool: ToolDoc) -> list[str]:
+def _collect_values(tool: ToolDoc) -> list[str]:
     """Return up to three example values of parameters, required ones first, without keys and formats."""
     ordered = sorted(tool.parameters, key=lambda parameter: not parameter.required)
-    told = (_value(parameter) for parameter in ordered if not _SECRET.search(parameter.name))
-    return [value for value in told if value][:3]
+    values = (_format_value(parameter) for parameter in ordered if not _SECRET.search(parameter.name))
+    return [value for value in values if value][:3]
 
 
-def _value(parameter: Parameter) -> str:
+def _format_value(parameter: Parameter) -> str:
     value = parameter.example if parameter.example is not None else parameter.default
     if isinstance(value, bool) or not isinstance(value, str | int | float):
         return ""

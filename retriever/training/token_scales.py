@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from domain.errors import UsageError
-from retriever.training.requirements import need
+from retriever.training.requirements import require_modules
 
 _CONTRIB = "com.microsoft"
 """Domain of ``MatMulIntegerToFloat``, which scales columns while it writes, saving a pass over the products."""
@@ -34,7 +34,7 @@ _CONSTANTS = {
 
 
 @dataclass(frozen=True, slots=True)
-class _Product:
+class _QuantisedProduct:
     """Nodes that ``quantize_dynamic`` made of one matrix product with a weight."""
 
     quantise: Any
@@ -61,7 +61,7 @@ def scale_tokens(source: Path, target: Path) -> int:
         UsageError: it is not such a model, or was rewritten before.
         UnavailableError: onnx is not installed.
     """
-    need("onnx")
+    require_modules("onnx")
     import onnx
     from onnx import helper, numpy_helper
 
@@ -69,7 +69,7 @@ def scale_tokens(source: Path, target: Path) -> int:
         model: Any = onnx.load(str(source))
     except Exception as error:  # protobuf's error classes are not part of onnx's interface
         raise UsageError(f"{source} cannot be read as an ONNX model ({error}); name an exported encoder") from error
-    products = list(_products(model.graph, source))
+    products = list(_find_products(model.graph, source))
     if not products:
         raise UsageError(f"{source} has no product with one scale for all texts: it needs no other scales")
     replaced = {id(node) for one in products for node in (one.quantise, one.multiply, one.cast, one.scales)}
@@ -80,24 +80,24 @@ def scale_tokens(source: Path, target: Path) -> int:
         if (product := by_place.get(id(node))) is not None:
             if product.activations not in quantised:  # several products may share one input
                 quantised.add(product.activations)
-                nodes += _quantisation(product.activations)
-            nodes += _multiplication(product)
+                nodes += _build_quantisation(product.activations)
+            nodes += _build_multiplication(product)
         elif id(node) not in replaced:
             nodes.append(node)
     used = {name for node in nodes for name in node.input}
-    kept = [tensor for tensor in model.graph.initializer if tensor.name in used]
+    initializers = [tensor for tensor in model.graph.initializer if tensor.name in used]
     constants = [numpy_helper.from_array(np.asarray(value), _PREFIX + name) for name, value in _CONSTANTS.items()]
     del model.graph.node[:]
     del model.graph.initializer[:]
     model.graph.node.extend(nodes)
-    model.graph.initializer.extend([*kept, *constants])
+    model.graph.initializer.extend([*initializers, *constants])
     if _CONTRIB not in {opset.domain for opset in model.opset_import}:
         model.opset_import.append(helper.make_opsetid(_CONTRIB, 1))
     onnx.save(model, str(target))
     return len(products)
 
 
-def _products(graph: Any, source: Path) -> Iterator[_Product]:
+def _find_products(graph: Any, source: Path) -> Iterator[_QuantisedProduct]:
     """Find the products with weights.
 
     Raises:
@@ -125,14 +125,14 @@ def _products(graph: Any, source: Path) -> Iterator[_Product]:
             raise UsageError(f"{source}: {node.name} was not made by quantize_dynamic; export the encoder anew")
         if zeros is not None and numpy_helper.to_array(zeros).any():
             raise UsageError(f"{source}: the weights of {node.name} are not symmetric; export the encoder anew")
-        yield _Product(quantise, node, cast, scales, rescale, node.input[1], weight_scale)
+        yield _QuantisedProduct(quantise, node, cast, scales, rescale, node.input[1], weight_scale)
 
 
-def _quantisation(activations: str) -> list[Any]:
+def _build_quantisation(activations: str) -> list[Any]:
     """Return nodes that turn float activations into unsigned integers around 128 and the scale of each token."""
     from onnx import helper
 
-    magnitude, largest, bounded, inverse, scaled, whole, scale = (
+    magnitude, largest, bounded, inverse, scaled, rounded, scale = (
         f"{_PREFIX}{activations}/{name}"
         for name in ("magnitude", "largest", "bounded", "inverse", "scaled", "whole", "scale")
     )
@@ -144,17 +144,17 @@ def _quantisation(activations: str) -> list[Any]:
         helper.make_node("Mul", [bounded, step], [scale]),
         helper.make_node("Div", [steps, bounded], [inverse]),
         helper.make_node("Mul", [activations, inverse], [scaled]),
-        helper.make_node("QuantizeLinear", [scaled, one, zero], [whole]),
+        helper.make_node("QuantizeLinear", [scaled, one, zero], [rounded]),
     ]
 
 
-def _multiplication(product: _Product) -> list[Any]:
+def _build_multiplication(product: _QuantisedProduct) -> list[Any]:
     """Return nodes that multiply those integers, with columns scaled as the weights and rows as the tokens."""
     from onnx import helper
 
     prefix, columns = f"{_PREFIX}{product.activations}/", f"{_PREFIX}{product.rescale.output[0]}/columns"
-    asked = [f"{prefix}whole", product.weight, f"{_PREFIX}one", product.weight_scale, f"{_PREFIX}zero"]
+    inputs = [f"{prefix}whole", product.weight, f"{_PREFIX}one", product.weight_scale, f"{_PREFIX}zero"]
     return [
-        helper.make_node("MatMulIntegerToFloat", asked, [columns], domain=_CONTRIB),
+        helper.make_node("MatMulIntegerToFloat", inputs, [columns], domain=_CONTRIB),
         helper.make_node("Mul", [columns, f"{prefix}scale"], [product.rescale.output[0]], name=product.rescale.name),
     ]

@@ -5,17 +5,17 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from retriever.features import best_first
+from retriever.features import argsort_descending
 from retriever.metrics import ndcg
-from retriever.training.encoder import TrainedEncoder, similarities
-from retriever.training.examples import Corpus, Example
+from retriever.training.encoder import TrainedEncoder, compute_similarities
+from retriever.training.examples import DocumentCorpus, TrainingExample
 
-_NEAREST = 8
+_MAX_NEAREST = 8
 """Documents nearest to each held-out request by words that belong to the ranked documents."""
 
 
 @dataclass(frozen=True, slots=True)
-class Judgement:
+class ValidationScore:
     """One evaluation during a training."""
 
     step: int
@@ -26,34 +26,34 @@ class Judgement:
     """Mean loss since the previous one."""
 
 
-def best_of(judgements: Sequence[Judgement]) -> Judgement:
+def select_best(judgements: Sequence[ValidationScore]) -> ValidationScore:
     """Return the first judgement with the highest NDCG@5."""
     return max(judgements, key=lambda one: one.ndcg)
 
 
-def stalled(judgements: Sequence[Judgement], patience: int) -> bool:
+def has_stalled(judgements: Sequence[ValidationScore], patience: int) -> bool:
     """Return whether the best judgement is at least ``patience`` judgements old."""
-    return bool(judgements) and len(judgements) - 1 - judgements.index(best_of(judgements)) >= patience
+    return bool(judgements) and len(judgements) - 1 - judgements.index(select_best(judgements)) >= patience
 
 
-class Judge:
+class HeldOutEvaluator:
     """Evaluates an encoder on held-out examples."""
 
-    def __init__(self, corpus: Corpus, examples: Sequence[Example], near: Sequence[list[int]]) -> None:
+    def __init__(self, corpus: DocumentCorpus, examples: Sequence[TrainingExample], near: Sequence[list[int]]) -> None:
         """Rank the examples over their positives and ``near``, rows of documents similar to each of them."""
         self._corpus = corpus
         self._examples = examples
-        rows = {row for group in near for row in group[:_NEAREST]} | {row for one in examples for row in one.solved}
+        rows = {row for group in near for row in group[:_MAX_NEAREST]} | {row for one in examples for row in one.solved}
         self._rows = sorted(rows)
 
-    def ndcg(self, encoder: TrainedEncoder) -> float:
+    def compute_ndcg(self, encoder: TrainedEncoder) -> float:
         """Return the mean NDCG@5 over the requests; copies of a document count as one."""
         names = self._corpus.names
         documents = encoder.encode([self._corpus.texts[row] for row in self._rows], False)
         requests = encoder.encode([one.request for one in self._examples], True)
         values: list[float] = []
-        for scores, example in zip(similarities(requests, documents), self._examples, strict=True):
-            best = best_first(scores)[:50]
+        for scores, example in zip(compute_similarities(requests, documents), self._examples, strict=True):
+            best = argsort_descending(scores)[:50]
             ranking = list(dict.fromkeys(names[self._rows[place]] for place in best))
             values.append(ndcg(ranking, {names[row] for row in example.solved}, 5))
         return float(np.mean(values)) if values else 0.0

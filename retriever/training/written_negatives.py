@@ -6,10 +6,10 @@ from pydantic import Field
 
 from domain.model import Model
 from domain.tool import Parameter, ToolDoc
-from retriever.training.llm_tasks import Task
-from retriever.words import first_words, split_identifier, telling_words
+from retriever.training.llm_tasks import WritingTask
+from retriever.words import split_identifier, split_terms, truncate_words
 
-TOO_NEAR = 0.8
+MAX_OVERLAP = 0.8
 """Word overlap (Jaccard) above which a written document is taken for a paraphrase of a positive."""
 _MAX_TEXT = 20_000
 
@@ -48,51 +48,51 @@ class WrittenNegative(Model):
     """Name of the model that wrote it."""
 
 
-def lookalike_task(request: str, solved: ToolDoc, count: int) -> Task[WrittenDocuments]:
+def build_lookalike_task(request: str, solved: ToolDoc, count: int) -> WritingTask[WrittenDocuments]:
     """Build the task of writing ``count`` documents that read like ``solved`` and cannot serve ``request``."""
-    return Task(
+    return WritingTask(
         purpose="lookalikes",
         system=_SYSTEM.format(count=count),
-        user=f"[[request]]\n{first_words(request, 300)}\n[[document]]\n{_shown(solved)}\n[[end]]",
+        user=f"[[request]]\n{truncate_words(request, 300)}\n[[document]]\n{_render_document(solved)}\n[[end]]",
         answer=WrittenDocuments,
         check=lambda answer: "" if len(answer.documents) >= count else f"{count} documents are wanted.",
     )
 
 
-def _shown(tool: ToolDoc) -> str:
+def _render_document(tool: ToolDoc) -> str:
     names = ", ".join(parameter.name[:60] for parameter in tool.parameters[:12])
-    lines = [f"tool set: {tool.toolset}", f"api: {tool.api}", f"description: {first_words(tool.description, 120)}"]
+    lines = [f"tool set: {tool.toolset}", f"api: {tool.api}", f"description: {truncate_words(tool.description, 120)}"]
     return "\n".join([*lines, f"parameters: {names}"])
 
 
-def as_document(written: WrittenNegative | WrittenDocument, solved: ToolDoc) -> ToolDoc:
+def to_document(written: WrittenNegative | WrittenDocument, solved: ToolDoc) -> ToolDoc:
     """Return it as a document in the tool set that solved the request: only its words differ from a real one."""
     parameters = tuple(Parameter(name=name) for name in written.parameters)
     return solved.model_copy(update={"api": written.api, "description": written.description, "parameters": parameters})
 
 
-def telling_apart(written: Sequence[WrittenDocument], positives: Sequence[ToolDoc]) -> list[WrittenDocument]:
+def select_distinct(written: Sequence[WrittenDocument], positives: Sequence[ToolDoc]) -> list[WrittenDocument]:
     """Return documents that are close, by name and words, neither to ``positives`` nor to an earlier one.
 
     ``positives``: all documents that solved the request.
     """
-    taken = [_words(one) for one in positives]
+    accepted_terms = [_collect_terms(one) for one in positives]
     names = {split_identifier(one.api).casefold() for one in positives}
-    found: list[WrittenDocument] = []
+    distinct: list[WrittenDocument] = []
     for one in written:
-        told = _words(one)
+        terms = _collect_terms(one)
         name = split_identifier(one.api).casefold()
-        if name not in names and not any(_overlap(told, other) > TOO_NEAR for other in taken):
-            found.append(one)
-            taken.append(told)
+        if name not in names and not any(_compute_overlap(terms, other) > MAX_OVERLAP for other in accepted_terms):
+            distinct.append(one)
+            accepted_terms.append(terms)
             names.add(name)
-    return found
+    return distinct
 
 
-def _words(one: ToolDoc | WrittenDocument) -> frozenset[str]:
+def _collect_terms(document: ToolDoc | WrittenDocument) -> frozenset[str]:
     """Return the terms of name and description; tool set and category are the same anyway."""
-    return frozenset(telling_words(f"{one.api} {one.description[:_MAX_TEXT]}"))
+    return frozenset(split_terms(f"{document.api} {document.description[:_MAX_TEXT]}"))
 
 
-def _overlap(one: frozenset[str], other: frozenset[str]) -> float:
-    return len(one & other) / max(1, len(one | other))
+def _compute_overlap(first: frozenset[str], second: frozenset[str]) -> float:
+    return len(first & second) / max(1, len(first | second))

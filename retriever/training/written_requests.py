@@ -4,8 +4,8 @@ from pydantic import Field
 
 from domain.model import Model
 from domain.tool import ToolDoc
-from retriever.training.llm_tasks import Task
-from retriever.words import first_words
+from retriever.training.llm_tasks import WritingTask
+from retriever.words import truncate_words
 
 _SYSTEM = """\
 You write what users would ask of an assistant that has many tools, from which a search engine learns to find tools.
@@ -30,29 +30,29 @@ class SyntheticRequest(Model):
     """Name of the model that wrote it, or ``offline``."""
 
 
-def request_task(tool: ToolDoc, count: int) -> Task[WrittenRequests]:
+def build_request_task(tool: ToolDoc, count: int) -> WritingTask[WrittenRequests]:
     """Build the task of writing ``count`` requests that ``tool`` serves."""
     lines = [
         f"tool set: {tool.toolset} ({tool.category})",
-        f"about the tool set: {first_words(tool.toolset_description, 40)}",
+        f"about the tool set: {truncate_words(tool.toolset_description, 40)}",
         f"api: {tool.api}",
-        f"description: {first_words(tool.description, 120)}",
+        f"description: {truncate_words(tool.description, 120)}",
     ]
     for parameter in tool.parameters[:12]:
         example = parameter.example if parameter.example is not None else parameter.default
-        told = first_words(f"{parameter.description} (for example {str(example)[:80]})", 30)
-        lines.append(f"parameter {parameter.name[:60]}: {told}")
+        parameter_text = truncate_words(f"{parameter.description} (for example {str(example)[:80]})", 30)
+        lines.append(f"parameter {parameter.name[:60]}: {parameter_text}")
     document = "\n".join(lines)
-    return Task(
+    return WritingTask(
         purpose="requests",
         system=_SYSTEM.format(count=count),
         user=f"[[document]]\n{document}\n[[end]]",
         answer=WrittenRequests,
-        check=lambda answer: "" if len(usable(answer)) >= count else f"{count} different requests are wanted.",
+        check=lambda answer: "" if len(select_usable(answer)) >= count else f"{count} different requests are wanted.",
     )
 
 
-def usable(answer: WrittenRequests) -> list[str]:
+def select_usable(answer: WrittenRequests) -> list[str]:
     """Return each request once, in one line, without those under three words or over a hundred."""
-    told = dict.fromkeys(" ".join(request.split()) for request in answer.requests)
-    return [request for request in told if 3 <= len(request.split()) <= 100]
+    distinct = dict.fromkeys(" ".join(request.split()) for request in answer.requests)
+    return [request for request in distinct if 3 <= len(request.split()) <= 100]

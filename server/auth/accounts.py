@@ -6,7 +6,7 @@ from datetime import timedelta
 from math import ceil
 from typing import Literal
 
-from domain.addresses import counted_place
+from domain.client_addresses import get_rate_limit_key
 from domain.errors import ConflictError, LockedOutError, RegistrationError, WrongPasswordError
 from server.auth.password_rules import check_password
 from server.auth.passwords import Passwords
@@ -44,7 +44,7 @@ class Accounts:
         if self.registration == "invited" and not invitation:
             raise RegistrationError("registration needs an invitation; ask an administrator for one")
         check_password(password, name, "body.password")
-        place = counted_place(address)
+        place = get_rate_limit_key(address)
         if invitation:
             await self._count((f"invitation:{place}", self._limits_of_addresses))
         else:
@@ -69,7 +69,7 @@ class Accounts:
             WrongPasswordError: name and password do not belong together, or the account is disabled.
             LockedOutError: too many failures of this account or from this address.
         """
-        where = counted_place(address)
+        where = get_rate_limit_key(address)
         known = await self.storage.login_places.is_known(name, where)
         account, place = f"account:{normalize_name(name)}" + (f" at {where}" if known else ""), f"address:{where}"
         await self._count((place, self._limits_of_addresses), (account, AttemptLimits(self.attempts)))
@@ -101,7 +101,7 @@ class Accounts:
         Raises:
             RegistrationError: the link does not count. WeakPasswordError: as at registration. LockedOutError: too many that did not count were tried.
         """
-        place = f"password reset:{counted_place(address)}"
+        place = f"password reset:{get_rate_limit_key(address)}"
         await self._count((place, self._limits_of_addresses))
         user = await self.storage.password_resets.find_user(secret)
         check_password(password, user.name, "body.password")

@@ -6,20 +6,22 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from domain.errors import UnavailableError, UsageError
-from graph.transfer.exporting import Exported, Progress
+from graph.transfer.store_export import ExportResult, TransferProgress
 from server.backup import manifest as described
 from server.backup.manifest import Manifest
 from server.storage.backups import copy_rows, get_database_kind, is_empty
 from server.storage.encryption import Keyring, write_keys
 from server.storage.migrate import get_newest_version
 from server.storage.storage import Storage, load_vault_keyring, resolve_database_url
-from wiring.layout import StoreFolder
 from wiring.settings import Settings
 from wiring.snapshot import copy_database
+from wiring.store_folder import StoreFolder
 from wiring.transfer import export_to
 
 
-async def back_up(settings: Settings, folder: Path, progress: Progress, keys_to: Path | None = None) -> Exported:
+async def back_up(
+    settings: Settings, folder: Path, progress: TransferProgress, keys_to: Path | None = None
+) -> ExportResult:
     """Write everything into a new folder; under its name it is there whole, or not at all.
 
     The rows come first: whatever they say has ended is learnt in the graph that comes after. ``keys_to``: a file for the vault's keys,

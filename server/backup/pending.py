@@ -15,8 +15,8 @@ from typing import Literal
 from pydantic import BaseModel, ValidationError
 
 from domain.errors import UnavailableError
-from wiring.layout import StoreFolder
 from wiring.private_files import FOLDER
+from wiring.store_folder import StoreFolder
 
 _log = logging.getLogger(__name__)
 

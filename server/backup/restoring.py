@@ -7,7 +7,7 @@ from pathlib import Path
 
 from domain.errors import UsageError
 from domain.model import JsonObject
-from graph.transfer.exporting import Progress
+from graph.transfer.store_export import TransferProgress
 from server.backup import interrupted
 from server.backup import manifest as described
 from server.backup.manifest import Manifest
@@ -15,10 +15,10 @@ from server.storage.audit import AuditedAction
 from server.storage.backups import check_same_kind, end_unfinished_work, is_empty, restore_rows
 from server.storage.encryption import Keyring, load_keyring, write_keys
 from server.storage.storage import get_key_file, open_storage, resolve_database_url
-from wiring.layout import StoreFolder
 from wiring.private_files import FOLDER
 from wiring.settings import Settings
 from wiring.snapshot import copy_database
+from wiring.store_folder import StoreFolder
 from wiring.transfer import import_from
 
 
@@ -34,7 +34,7 @@ class Restored:
 async def restore(
     settings: Settings,
     folder: Path,
-    progress: Progress,
+    progress: TransferProgress,
     keys_from: Path | None = None,
     *,
     unsigned: bool = False,

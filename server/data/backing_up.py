@@ -15,8 +15,8 @@ from server.jobs.kinds import JobInHand
 from server.storage.database import find_sqlite_file
 from server.storage.jobs import Job
 from server.storage.storage import resolve_database_url
-from wiring.layout import StoreFolder
 from wiring.settings import Settings
+from wiring.store_folder import StoreFolder
 
 BACKUP, CHECK, TAKE_IN = "backup", "backup-check", "backup-upload"
 _KEYS = "The vault's keys are not in it: keep a copy of them elsewhere, for nobody opens users' tool keys without."

@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from pydantic import Field
 
 from domain.model import Model
-from domain.source import source_id_of
 from domain.tool import FINISH
-from graph.evidence import seconds
-from graph.weights import availability
+from domain.tool_source import parse_source_id
+from graph.evidence import to_timestamp
+from graph.weights import compute_availability
 from wiring.container import Container
 
 MOST = 200
@@ -68,7 +68,7 @@ async def tool_counts(container: Container, names: Mapping[str, str]) -> ToolCou
         total += 1
         callable_ones += bool(doc.url)
         categories[doc.category] += 1
-        of_source = source_id_of(doc.source)
+        of_source = parse_source_id(doc.source)
         sources[doc.source if of_source is None else names.get(of_source, doc.source)] += 1
         effects[doc.effect.kind] += 1
     return ToolCounts(
@@ -94,9 +94,9 @@ async def edge_counts(container: Container) -> EdgeCounts:
 
 async def availabilities(container: Container) -> Availabilities:
     """All nodes are read once; those without a document are no tools that could be called."""
-    tenths, untested, now = [0] * _STEPS, 0, seconds()
+    tenths, untested, now = [0] * _STEPS, 0, to_timestamp()
     async for tool, facts in container.graph.nodes():
-        chance = None if tool == FINISH else availability(facts, container.weights, now)
+        chance = None if tool == FINISH else compute_availability(facts, container.weights, now)
         if chance is not None:
             tenths[min(int(chance * _STEPS), _STEPS - 1)] += 1
         elif tool != FINISH:

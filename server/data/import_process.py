@@ -20,13 +20,13 @@ from admission.document_check import check_document
 from admission.known_names import KnownNames
 from domain.errors import FootpathError
 from domain.tool import ToolDoc
-from graph.blocks import Kind, count_block
+from graph.blocks import RecordKind, count_block
 from graph.function_names import NameIndex
-from graph.importers.lines import Line, read_lines
-from graph.importers.records import Skipped
-from graph.sources import read_records, read_tools
-from graph.transfer.importing import check_export
-from graph.transfer.lines import FORMAT
+from graph.importers.lines import JsonlLine, read_lines
+from graph.importers.records import SkippedInput
+from graph.input_files import read_records, read_tools
+from graph.transfer.export_format import FORMAT
+from graph.transfer.store_import import check_export
 from server.data.import_limits import ImportLimits
 from server.data.import_preview import FIRST, Holds, Left, Preview, ReadFile
 
@@ -112,7 +112,7 @@ class Reading:
             case "store":
                 self._store(path)
             case _:
-                self._records(path, cast("Kind", holds))
+                self._records(path, cast("RecordKind", holds))
 
     def end(self) -> None:
         """Say what was found."""
@@ -120,11 +120,11 @@ class Reading:
 
     def _tools(self, path: Path) -> None:
         for one in chain.from_iterable(read_tools(each, self._server) for each in tool_files(path)):
-            if isinstance(one, Skipped):
+            if isinstance(one, SkippedInput):
                 self._skip(one)
                 continue
             findings = list(check_document(one, self._names))
-            if failed := [finding for finding in findings if finding.stops]:
+            if failed := [finding for finding in findings if finding.is_blocking]:
                 self._keep_out(one, path.name, failed[0].told)
                 continue
             self._found.warned += any(finding.verdict == "warned" for finding in findings)
@@ -134,7 +134,7 @@ class Reading:
             self._files[DOCUMENTS].write(one.model_dump_json().encode() + b"\n")
             self._count(path.name)
 
-    def _records(self, path: Path, kind: "Kind") -> None:
+    def _records(self, path: Path, kind: "RecordKind") -> None:
         source, done = read_records(path, kind), 0
         for block in source.blocks():
             counted = count_block(block, NameIndex())
@@ -167,7 +167,7 @@ class Reading:
         if more > 1 or file.count % 500 == 0:
             _tell({"file": name, "done": file.count if done is None else done, "total": total})
 
-    def _skip(self, one: Skipped) -> None:
+    def _skip(self, one: SkippedInput) -> None:
         self._found.skipped += 1
         self._leave(Left(file=Path(one.file).name, line=one.line, why=one.reason[:_SAID]), self._found.first_skipped)
 
@@ -225,7 +225,7 @@ def guessed(path: Path) -> Holds:
 
 def _records_of(path: Path) -> Iterator[bytes]:
     for line in read_lines(path):
-        if isinstance(line, Line):
+        if isinstance(line, JsonlLine):
             yield line.body
 
 

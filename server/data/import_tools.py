@@ -7,9 +7,9 @@ from itertools import islice
 from pydantic import BaseModel, Field
 
 from domain.tool import ToolDoc, ToolId
-from graph.importers.records import Skipped
+from graph.importers.records import SkippedInput
 from graph.store import GraphStore
-from graph.take_overs import sensitive_changes, with_known
+from graph.take_overs import find_sensitive_changes, merge_known
 from server.data.import_preview import FIRST
 
 _AT_ONCE = 500
@@ -53,7 +53,7 @@ class _Counting:
         if doc.id in self._seen:
             return
         self._seen.add(doc.id)
-        changes = sensitive_changes(old, doc) if old is not None else ()
+        changes = find_sensitive_changes(old, doc) if old is not None else ()
         if changes:
             self.found.taken_over += 1
             if len(self.found.first_taken_over) < FIRST:
@@ -63,7 +63,7 @@ class _Counting:
             self._of_api(doc).new += 1
         elif changes and not self._replace:
             return
-        elif not changes and with_known(doc, old, another=False) == old:
+        elif not changes and merge_known(doc, old, is_different=False) == old:
             self.found.same += 1
         else:
             self.found.changed += 1
@@ -81,7 +81,11 @@ class _Counting:
 
 
 async def imported_tools(
-    documents: Iterator[ToolDoc | Skipped], graph: GraphStore, tell: Callable[[int], None], *, replace: bool = False
+    documents: Iterator[ToolDoc | SkippedInput],
+    graph: GraphStore,
+    tell: Callable[[int], None],
+    *,
+    replace: bool = False,
 ) -> ImportedTools:
     """Documents held against what a store has, before they come. ``tell`` is told how many were. ``replace``: those that take over come, too."""
     counting, done = _Counting(replace=replace), 0

@@ -10,17 +10,17 @@ import orjson
 from domain.errors import UsageError
 from domain.model import JsonObject
 from domain.tool import ToolDoc
-from graph.importers.records import Skipped
-from graph.ingest import Ingested
+from graph.import_summary import ImportSummary, build_report
+from graph.importers.records import SkippedInput
+from graph.ingest import ImportResult
 from graph.store import GraphStore
-from graph.summary import Summary, report
-from graph.transfer.importing import check_export
+from graph.transfer.store_import import check_export
 from server.data.import_preview import FIRST, Preview
 from server.data.import_reading import read_import
 from server.data.import_tools import ImportedTools, added_tools, imported_tools
 from server.data.imports import Imports, documents
 from server.jobs.kinds import JobInHand
-from server.runs.agents import Agents
+from server.runs.agent_runtime import AgentRuntime
 from wiring.build import BuildOptions, build_open
 from wiring.transfer import import_open
 
@@ -29,13 +29,13 @@ BackUp = Callable[[JobInHand], Awaitable[JsonObject]]
 """Makes the backup of a job, once however often it is asked, and names it as ``backup``."""
 
 
-async def read_files(agents: Agents, imports: Imports, hand: JobInHand) -> JsonObject:
+async def read_files(agents: AgentRuntime, imports: Imports, hand: JobInHand) -> JsonObject:
     """Read in a process of its own, then compared with what the store has: nothing is changed."""
     name = str(hand.job.wanted["import"])
     wanted, files = await asyncio.to_thread(imports.wanted, name)
     out = await asyncio.to_thread(imports.out, name)
     found = await read_import(files, out, hand.progress, wanted.server)
-    container = await agents.whole()
+    container = await agents.get_full_container()
     hand.progress("compare", 0, found.tools)
     coming = await imported_tools(
         documents(out, kept_out=False), container.graph, partial(_compared, hand, found.tools)
@@ -47,7 +47,7 @@ async def read_files(agents: Agents, imports: Imports, hand: JobInHand) -> JsonO
     return {"import": name, "preview": found.model_dump(mode="json"), "compared": compared}
 
 
-async def merge(agents: Agents, imports: Imports, back_up: BackUp, hand: JobInHand) -> JsonObject:
+async def merge(agents: AgentRuntime, imports: Imports, back_up: BackUp, hand: JobInHand) -> JsonObject:
     """Into the open store: tools, records, vectors, words and links. What it has applied already it applies to nothing again. ``back_up`` is asked
     first, where a backup is wanted: to restore it is the way back.
 
@@ -62,7 +62,7 @@ async def merge(agents: Agents, imports: Imports, back_up: BackUp, hand: JobInHa
     places = [await asyncio.to_thread(imports.parts, name, number) for number in range(len(wanted.files))]
     if "store" in kinds and len(kinds) > 1:
         raise UsageError("an export of a store is imported by itself: import the other files after it")
-    container = await agents.whole()
+    container = await agents.get_full_container()
     backup = (await back_up(hand))["backup"] if hand.job.wanted.get("backup") else ""
     if "store" in kinds:
         before = frozenset([doc.id async for doc in container.graph.documents()])
@@ -90,7 +90,7 @@ async def merge(agents: Agents, imports: Imports, back_up: BackUp, hand: JobInHa
     return {"import": name, "backup": backup, "tools": tools, "summary": figures, "refused": len(result.refused)}
 
 
-def _documents(path: Path, server: str, *, kept_out: bool) -> Iterator[ToolDoc | Skipped]:
+def _documents(path: Path, server: str, *, kept_out: bool) -> Iterator[ToolDoc | SkippedInput]:
     del server  # it was known when they were read
     return documents(path, kept_out=kept_out)
 
@@ -118,7 +118,7 @@ def _reading_report(imports: Imports, name: str, found: Preview, compared: JsonO
     imports.report(name).write_bytes(orjson.dumps(told, option=orjson.OPT_INDENT_2))
 
 
-def _merged_report(imports: Imports, name: str, result: Ingested, summary: Summary) -> None:
+def _merged_report(imports: Imports, name: str, result: ImportResult, summary: ImportSummary) -> None:
     known: JsonObject = orjson.loads(imports.report(name).read_bytes())
-    told = {**known, **report(result, summary)}
+    told = {**known, **build_report(result, summary)}
     imports.report(name).write_bytes(orjson.dumps(told, option=orjson.OPT_INDENT_2))

@@ -10,7 +10,7 @@ from pathlib import Path
 from domain.errors import ConflictError, NotFoundError
 from domain.model import Model
 from domain.tool import ToolDoc
-from graph.importers.records import Skipped
+from graph.importers.records import SkippedInput
 from server.data.import_preview import Holds
 from server.data.import_process import DOCUMENTS, KEPT_OUT, LEFT, PREVIEW, UNPACKED
 from server.data.uploads import Uploads
@@ -125,7 +125,7 @@ class Imports:
                 shutil.rmtree(folder, ignore_errors=True)
 
 
-def documents(read: Path, *, kept_out: bool) -> Iterator[ToolDoc | Skipped]:
+def documents(read: Path, *, kept_out: bool) -> Iterator[ToolDoc | SkippedInput]:
     """The documents that were read; with those that the gate keeps out, where that was said."""
     for name in (DOCUMENTS, KEPT_OUT) if kept_out else (DOCUMENTS,):
         with (read / name).open("rb") as lines:

@@ -13,7 +13,7 @@ from server.data.statistics import Counting
 from server.data.uploads import Uploads
 from server.data.verifying import VERIFY, verify_store
 from server.jobs.kinds import STORE, JobKind
-from server.runs.agents import Agents
+from server.runs.agent_runtime import AgentRuntime
 from server.storage.jobs import Job
 from server.storage.storage import Storage
 from wiring.settings import Settings
@@ -24,7 +24,7 @@ _BACKUPS = "backups"
 class ServerData:
     """One process's."""
 
-    def __init__(self, settings: Settings, storage: Storage, agents: Agents) -> None:
+    def __init__(self, settings: Settings, storage: Storage, agents: AgentRuntime) -> None:
         self.settings = settings
         self.backups = Backups(settings.server_home)
         self.uploads = Uploads(settings)

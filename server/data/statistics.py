@@ -10,11 +10,11 @@ from typing import TypeVar
 from domain.errors import FootpathError
 from domain.model import Model
 from server.data.census import Availabilities, EdgeCounts, ToolCounts, availabilities, edge_counts, tool_counts
-from server.runs.agents import Agents
+from server.runs.agent_runtime import AgentRuntime
 from server.storage.storage import Storage
 from wiring.container import Container
-from wiring.layout import StoreFolder
 from wiring.settings import Settings
+from wiring.store_folder import StoreFolder
 
 T = TypeVar("T")
 SECONDS = 20.0
@@ -50,7 +50,7 @@ class Statistics(Model):
 class Counting:
     """One process's. Counted once for all who ask within a moment."""
 
-    def __init__(self, settings: Settings, storage: Storage, agents: Agents, seconds: float = SECONDS) -> None:
+    def __init__(self, settings: Settings, storage: Storage, agents: AgentRuntime, seconds: float = SECONDS) -> None:
         self._settings = settings
         self._storage = storage
         self._agents = agents
@@ -68,7 +68,7 @@ class Counting:
     async def _count(self) -> Statistics:
         start, missing = monotonic(), dict[str, str]()
         rows = await self._part("rows", self._storage.row_counts.count_all(), missing) or {}
-        container = await self._part("store", self._agents.whole(), missing)
+        container = await self._part("store", self._agents.get_full_container(), missing)
         names = await self._part("sources", self._storage.row_counts.list_source_names(), missing) or {}
         tools = edges = chances = None
         kept, vectors = dict[str, int](), None
@@ -116,8 +116,8 @@ async def _kept(container: Container) -> dict[str, int]:
 
 
 async def _vectors(container: Container) -> Place:
-    embedder, index, _ = await container.retrieval()
-    folder = None if container.vectors_on_server else await container.vectors_folder()
+    embedder, index, _ = await container.get_retrieval()
+    folder = None if container.vectors_on_server else await container.get_vectors_folder()
     size = None if folder is None else await asyncio.to_thread(_size, folder, "**/*")
     kind = "qdrant" if container.vectors_on_server else "embedded"
     return Place(kind=kind, bytes=size, note=embedder.identity, count=await index.count())

@@ -8,7 +8,7 @@ from domain.model import Model
 from domain.model_service import ModelService
 from server.encoders.services import as_choice
 from server.storage.model_services import ModelServices
-from wiring.encoder_choices import EncoderChoice, choices_here, model_bytes
+from wiring.encoders import EncoderChoice, get_model_size, list_choices
 from wiring.settings import Settings
 from wiring.store_encoders import StoreEncoders
 
@@ -35,7 +35,7 @@ async def offered_encoders(
     settings: Settings, encoders: StoreEncoders, services: ModelServices
 ) -> list[OfferedEncoder]:
     """Those here, then the services."""
-    found = [await _here(settings, encoders, choice) for choice in await asyncio.to_thread(choices_here, settings)]
+    found = [await _here(settings, encoders, choice) for choice in await asyncio.to_thread(list_choices, settings)]
     kept = [one for one in await services.list_all() if one.kind == "embedding"]
     return [*found, *[await _of_service(encoders, one) for one in kept]]
 
@@ -48,7 +48,7 @@ async def chosen_encoder(settings: Settings, services: ModelServices, key: str) 
         choice = as_choice(service) if service.kind == "embedding" else None
         if choice is not None:
             return choice
-    for choice in await asyncio.to_thread(choices_here, settings):
+    for choice in await asyncio.to_thread(list_choices, settings):
         if key_of(choice) == key:
             return choice
     raise NotFoundError(f"there is no encoder {key!r} to change to: GET /embeddings lists those that there are")
@@ -64,8 +64,8 @@ def key_of(choice: EncoderChoice) -> str:
 async def _here(settings: Settings, encoders: StoreEncoders, choice: EncoderChoice) -> OfferedEncoder:
     plain = OfferedEncoder(key=key_of(choice), kind=choice.kind, name=choice.name)
     try:
-        encoder = await encoders.embedder_of(choice)
-        size = await asyncio.to_thread(model_bytes, choice, settings)
+        encoder = await encoders.get_embedder(choice)
+        size = await asyncio.to_thread(get_model_size, choice, settings)
         return plain.model_copy(update={"identity": encoder.identity, "dimension": encoder.dimension, "bytes": size})
     except FootpathError as error:
         return plain.model_copy(update={"unusable": str(error)})
@@ -84,7 +84,7 @@ async def _of_service(encoders: StoreEncoders, service: ModelService) -> Offered
     if not service.online:
         return plain.model_copy(update={"unusable": "the service is off line: put it on line first"})
     try:
-        encoder = await encoders.embedder_of(choice)
+        encoder = await encoders.get_embedder(choice)
     except FootpathError as error:
         return plain.model_copy(update={"unusable": str(error)})
     return plain.model_copy(update={"identity": encoder.identity, "dimension": encoder.dimension})

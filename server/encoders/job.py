@@ -5,7 +5,7 @@ from server.encoders.choices import chosen_encoder
 from server.encoders.services import Whole
 from server.jobs.kinds import JobInHand, JobKind
 from server.storage.model_services import ModelServices
-from wiring.encoder_change import EncoderChange, link_anew
+from wiring.encoder_change import EncoderChange, recompute_links
 from wiring.encoder_trial import compare_encoders
 from wiring.settings import Settings
 
@@ -31,7 +31,7 @@ def encoder_jobs(settings: Settings, services: ModelServices, whole: Whole, slot
 
     async def links(hand: JobInHand) -> JsonObject:
         hand.progress("links", 0, None)
-        await link_anew(await whole())
+        await recompute_links(await whole())
         return {}
 
     return [JobKind(PREPARE, prepare, slot), JobKind(LINKS, links, slot)]

@@ -7,8 +7,7 @@ from domain.model_service import ModelService
 from retriever.index import Embedder
 from server.storage.model_services import ModelServices
 from wiring.container import Container
-from wiring.embedders import Close
-from wiring.encoder_choices import EncoderChoice, EncoderService, ServicesBySettings
+from wiring.encoders import CloseCallback, EncoderChoice, EncoderService, ServicesBySettings
 from wiring.model_services import open_embeddings
 from wiring.settings import Settings
 
@@ -33,7 +32,7 @@ def as_choice(service: ModelService) -> EncoderChoice | None:
 async def check_unused(whole: Whole, service: ModelService) -> None:
     """Raises ``ConflictError`` where searches go by its vectors, or may be switched to them. Where there is no store, nobody does."""
     try:
-        state = await (await whole()).encoders.state()
+        state = await (await whole()).encoders.load_state()
     except StoreUnreachableError:
         raise
     except UnavailableError:
@@ -55,12 +54,12 @@ class StoredServices:
         self._services = services
         self._plain = ServicesBySettings(settings)
 
-    async def version(self, service: EncoderService) -> str:
+    async def get_version(self, service: EncoderService) -> str:
         """That of its row."""
         kept = await self._kept(service)
         return str(kept.version) if kept else ""
 
-    async def open(self, service: EncoderService) -> tuple[Embedder, Close]:
+    async def open(self, service: EncoderService) -> tuple[Embedder, CloseCallback]:
         """What makes vectors stays as it was when they were made: model, dimension and prefixes; where it is asked may have changed.
 
         Raises:

@@ -6,12 +6,11 @@ from datetime import datetime
 from typing import Any
 
 from domain.errors import ConflictError
-from domain.source import Corrections
 from domain.tool import FeedMark, ToolDoc, ToolId
-from graph.entity_marks import check_entity, check_place, mark_entity
-from graph.facts import GraphState, Lesson, ToolFacts
-from graph.feed_marks import mark_feed
-from graph.history import after_lesson
+from domain.tool_source import Corrections
+from graph.availability_history import apply_lesson
+from graph.document_marks import check_entity, check_place, mark_entity, mark_feed
+from graph.facts import GraphState, ToolFacts, ToolLesson
 from graph.response_fields import output_fields
 from server.sources.registry import SourceRegistry
 from server.storage.accounts import User
@@ -21,7 +20,7 @@ from wiring.links import link_changed
 
 async def correct_entity(container: Container, tool: ToolId, place: str, entity: str) -> None:
     """Of a tool that was imported. ``container``: of the server itself, which sees all. Empty: what names tell. Raises as :func:`mark_entity`."""
-    async with container.changing:
+    async with container.change_lock:
         await mark_entity(container.graph, tool, place, entity)
         await link_changed(container, [tool])
 
@@ -43,7 +42,7 @@ async def correct_entity_of_source(
 
 async def correct_feed(container: Container, target: ToolId, mark: FeedMark, *, clear: bool) -> None:
     """Add a feed, forbid it, or let documents tell again. Raises as :func:`mark_feed`."""
-    async with container.changing:
+    async with container.change_lock:
         await mark_feed(container.graph, target, mark, clear=clear)
         await link_changed(container, [target])
 
@@ -66,12 +65,12 @@ async def put_back(container: Container, tool: ToolId, kept: Mapping[str, Any]) 
     now = (await graph.facts([tool])).get(tool, ToolFacts())
     facts = ToolFacts(**kept["facts"] | {"calls": now.calls, "successes": now.successes})
     for lesson in reversed(since):
-        facts = after_lesson(facts, lesson, weights)
+        facts = apply_lesson(facts, lesson, weights)
         if lesson.score is not None:
             facts = replace(facts, quality=weights.gamma * facts.quality + lesson.score)
     before = [_lesson(one) for one in kept["lessons"]]
     await graph.restore(GraphState(nodes={tool: facts}, lessons=[(tool, one) for one in before]))
 
 
-def _lesson(told: Mapping[str, Any]) -> Lesson:
-    return Lesson(told["run"], datetime.fromisoformat(told["at"]), told["score"], tuple(told["outcomes"]))
+def _lesson(told: Mapping[str, Any]) -> ToolLesson:
+    return ToolLesson(told["run"], datetime.fromisoformat(told["at"]), told["score"], tuple(told["outcomes"]))

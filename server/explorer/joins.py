@@ -9,13 +9,13 @@ from pydantic import BaseModel
 from pydantic.types import JsonValue
 
 from domain.tool import FINISH, ToolDoc, ToolId
-from graph.coupling import Basis, basis_of
-from graph.dataflow import FlowStore, with_flows
-from graph.entities import Service, service_of
+from graph.coupling import Basis, find_basis
+from graph.dataflow import FlowStore, add_flows
+from graph.entities import ServiceEntities, get_service_key
 from graph.lenient_json import read_value
-from graph.links import Feed
-from graph.recordings import Recordings
-from graph.response_fields import OutputField, fields_of_value, output_fields
+from graph.links import FeedLink
+from graph.recordings import RecordingStore
+from graph.response_fields import OutputField, output_fields, read_fields
 from server.explorer.picture import GraphWalk, walk_of
 from server.explorer.reading import Reading
 from server.explorer.services import service_with
@@ -129,21 +129,21 @@ async def _fits(container: Container, request: str, tools: Sequence[ToolId]) -> 
     if not request.strip():
         return {}
     wanted = [tool for tool in tools if tool != FINISH]
-    found = await (await container.search()).relevance([request], wanted)
+    found = await (await container.open_search()).relevance([request], wanted)
     return {tool: fits[0] for tool, fits in found.items()}
 
 
 async def explained(
-    container: Container, feeds: Sequence[Feed], giver: ToolDoc, taker: ToolDoc
+    container: Container, feeds: Sequence[FeedLink], giver: ToolDoc, taker: ToolDoc
 ) -> list[CouplingInFull]:
     """Feeds from one tool into another, with what each rests on."""
     if not feeds:
         return []
     flows: FlowStore = await container.flows()
-    known = (await flows.into([taker.id])).get(taker.id, [])
-    taker = with_flows(taker, known)
+    known = (await flows.find_flows_into([taker.id])).get(taker.id, [])
+    taker = add_flows(taker, known)
     counts = {(one.field, one.parameter): (one.count, one.total) for one in known if one.source == giver.id}
-    service = await service_with(container, giver) if service_of(giver) == service_of(taker) else None
+    service = await service_with(container, giver) if get_service_key(giver) == get_service_key(taker) else None
     fields = {one.path: one for one in output_fields(giver)}
     examples = await _examples(await container.recordings(), giver.id)
     return await asyncio.to_thread(
@@ -152,18 +152,18 @@ async def explained(
 
 
 def _explained(
-    feed: Feed,
+    feed: FeedLink,
     giver: ToolDoc,
     taker: ToolDoc,
-    service: Service | None,
+    service: ServiceEntities | None,
     field: OutputField | None,
     counts: dict[tuple[str, str], tuple[int, int]],
     examples: dict[str, JsonValue],
 ) -> CouplingInFull:
     parameter = next((one for one in taker.parameters if one.name == feed.parameter), None)
     field = field or OutputField(feed.field, feed.field.rpartition(".")[2])
-    slot = service.given(giver, field) if service is not None else None
-    because: Basis = basis_of(field, giver, parameter, taker, service) if parameter is not None else "names"
+    slot = service.resolve_field(giver, field) if service is not None else None
+    because: Basis = find_basis(field, giver, parameter, taker, service) if parameter is not None else "names"
     count, total = counts.get((feed.field, feed.parameter), (0, 0))
     recorded = examples.get(feed.field)
     value = field.example if recorded is None else recorded
@@ -174,7 +174,7 @@ def _explained(
         because=because,
         entity=", ".join(sorted(slot.entities)) if slot is not None and because == "entity" else "",
         form=slot.form if slot is not None and because == "entity" else "",
-        spoken=slot is not None and because == "entity" and not slot.told,
+        spoken=slot is not None and because == "entity" and not slot.explicit,
         recorded=count,
         recorded_of=total,
         example="" if value is None else str(value)[:_SHOWN],
@@ -182,12 +182,12 @@ def _explained(
     )
 
 
-async def _examples(recordings: Recordings, tool: ToolId) -> dict[str, JsonValue]:
+async def _examples(recordings: RecordingStore, tool: ToolId) -> dict[str, JsonValue]:
     """Values of the fields of what imported calls of a tool answered, the last that was not empty. What users' own calls answered is not among them."""
-    calls = (await recordings.of_tool(tool))[-_RECORDED:]
+    calls = (await recordings.list_calls(tool))[-_RECORDED:]
     found: dict[str, JsonValue] = {}
     for call in calls:
-        for one in fields_of_value(_answer(call.response)) if call.response else ():
+        for one in read_fields(_answer(call.response)) if call.response else ():
             if one.example not in (None, ""):
                 found[one.path] = one.example
     return found

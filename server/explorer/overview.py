@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from pydantic import BaseModel
 
-from domain.tool import FINISH, ToolId, is_unresolved, tool_id_parts
+from domain.tool import FINISH, ToolId, is_unresolved, split_tool_id
 from graph.links import LinkedGraph
 from server.library.catalogue import beginning_with
 
@@ -127,7 +127,7 @@ def _joins(walks: Counter[tuple[str, str]], coupled: Counter[tuple[str, str]], s
 
 
 def _set(name: str, tools: int, walked: int, inside: int) -> GraphSet:
-    category, toolset, _ = tool_id_parts(ToolId(f"{name}/x"))
+    category, toolset, _ = split_tool_id(ToolId(f"{name}/x"))
     return GraphSet(id=name, category=category, toolset=toolset, tools=tools, walked=walked, inside=inside)
 
 

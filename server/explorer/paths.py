@@ -7,8 +7,8 @@ from itertools import chain, pairwise
 from pydantic import BaseModel
 
 from domain.tool import FINISH, ToolId
-from graph.links import Feed, LinkedGraph
-from graph.weights import UNTESTED, WeightParameters, availability
+from graph.links import FeedLink, LinkedGraph
+from graph.weights import UNTESTED_AVAILABILITY, WeightParameters, compute_availability
 from server.explorer.picture import GraphFeed, GraphWalk, feeds_of, walk_of
 from server.explorer.reading import Reading
 
@@ -95,8 +95,8 @@ class _Roads:
         return GraphPath(score=score, steps=steps)
 
     def _available(self, tool: ToolId) -> float:
-        known = availability(self._reading.known[tool].facts, self._reading.weights, self._reading.now)
-        return UNTESTED if known is None else known
+        known = compute_availability(self._reading.known[tool].facts, self._reading.weights, self._reading.now)
+        return UNTESTED_AVAILABILITY if known is None else known
 
 
 def _in_turn(walked: Iterable[ToolId], fed: Iterable[ToolId], but: set[ToolId]) -> list[ToolId]:
@@ -108,5 +108,5 @@ def _in_turn(walked: Iterable[ToolId], fed: Iterable[ToolId], but: set[ToolId]) 
     return list(dict.fromkeys([*first, *one[half:], *other[half:]]))[:BESIDE]
 
 
-def _once(feeds: Iterable[Feed]) -> Iterator[Feed]:
+def _once(feeds: Iterable[FeedLink]) -> Iterator[FeedLink]:
     yield from dict.fromkeys(feeds)

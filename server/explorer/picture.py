@@ -6,8 +6,8 @@ from pydantic import BaseModel
 
 from domain.tool import ToolId
 from graph.facts import Mark
-from graph.links import Feed
-from graph.weights import Weighted
+from graph.links import FeedLink
+from graph.weights import WeightedEdge
 from server.library.listing import Effect
 
 _COUPLINGS = 3
@@ -78,7 +78,7 @@ class GraphPicture(BaseModel):
     edges_left_out: int
 
 
-def walk_of(way: Weighted) -> GraphWalk:
+def walk_of(way: WeightedEdge) -> GraphWalk:
     """An edge with its weight."""
     edge = way.edge
     return GraphWalk(
@@ -94,16 +94,16 @@ def walk_of(way: Weighted) -> GraphWalk:
     )
 
 
-def feeds_of(feeds: Iterable[Feed]) -> list[GraphFeed]:
+def feeds_of(feeds: Iterable[FeedLink]) -> list[GraphFeed]:
     """Feeds by the two tools that they join, the best first."""
-    joined: dict[tuple[ToolId, ToolId], list[Feed]] = {}
+    joined: dict[tuple[ToolId, ToolId], list[FeedLink]] = {}
     for one in feeds:
         joined.setdefault((one.source, one.target), []).append(one)
     found = [_feed(source, target, ones) for (source, target), ones in joined.items()]
     return sorted(found, key=lambda one: (-one.score, one.source, one.target))
 
 
-def _feed(source: ToolId, target: ToolId, feeds: Sequence[Feed]) -> GraphFeed:
+def _feed(source: ToolId, target: ToolId, feeds: Sequence[FeedLink]) -> GraphFeed:
     best = sorted(feeds, key=lambda one: (-one.score, one.parameter, one.field))
     told = [Coupled(field=one.field, parameter=one.parameter, score=one.score) for one in best[:_COUPLINGS]]
     return GraphFeed(source=source, target=target, score=best[0].score, couplings=told, many=len(best))

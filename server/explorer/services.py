@@ -5,7 +5,7 @@ import asyncio
 from pydantic import BaseModel
 
 from domain.tool import ToolDoc
-from graph.entities import Service, Slot, service_of
+from graph.entities import EntitySlot, ServiceEntities, get_service_key
 from graph.response_fields import output_fields
 from server.library.catalogue import beginning_with
 from wiring.container import Container
@@ -32,12 +32,12 @@ class ToolEntities(BaseModel):
     of_source: str | None
 
 
-async def service_with(container: Container, doc: ToolDoc) -> Service:
+async def service_with(container: Container, doc: ToolDoc) -> ServiceEntities:
     """The service that a tool is of, with its other tools."""
-    ids = await container.searched_tools()
+    ids = await container.list_searched_tools()
     docs = await container.graph.get_tools(ids[beginning_with(doc.id.rpartition("/")[0], ids)][:_OF_A_SET])
-    mates = [one for one in (docs | {doc.id: doc}).values() if service_of(one) == service_of(doc)]
-    return await asyncio.to_thread(lambda: Service([(one, output_fields(one)) for one in mates]))
+    mates = [one for one in (docs | {doc.id: doc}).values() if get_service_key(one) == get_service_key(doc)]
+    return await asyncio.to_thread(lambda: ServiceEntities([(one, output_fields(one)) for one in mates]))
 
 
 async def places_of(container: Container, doc: ToolDoc) -> tuple[list[PlaceEntity], int]:
@@ -45,11 +45,11 @@ async def places_of(container: Container, doc: ToolDoc) -> tuple[list[PlaceEntit
     service = await service_with(container, doc)
     fields = output_fields(doc)
     said = {one.place for one in doc.entity_marks}
-    told = [_place(one.name, False, service.taken(doc, one), said) for one in doc.parameters]
-    told += [_place(one.path, True, service.given(doc, one), said) for one in fields[:_FIELDS]]
+    told = [_place(one.name, False, service.resolve_input(doc, one), said) for one in doc.parameters]
+    told += [_place(one.path, True, service.resolve_field(doc, one), said) for one in fields[:_FIELDS]]
     return told, max(0, len(fields) - _FIELDS)
 
 
-def _place(name: str, field: bool, slot: Slot | None, said: set[str]) -> PlaceEntity:  # of two kinds
+def _place(name: str, field: bool, slot: EntitySlot | None, said: set[str]) -> PlaceEntity:  # of two kinds
     entity = ", ".join(sorted(slot.entities)) if slot is not None else ""
     return PlaceEntity(place=name, field=field, entity=entity, form=slot.form if slot else "", said=name in said)

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from itertools import chain, zip_longest
 from typing import TypeVar
 
-from domain.tool import FINISH, ToolDoc, ToolId, is_unresolved, tool_id_parts
-from graph.links import Feed, LinkedGraph
-from graph.weights import WeightParameters, availability
+from domain.tool import FINISH, ToolDoc, ToolId, is_unresolved, split_tool_id
+from graph.links import FeedLink, LinkedGraph
+from graph.weights import WeightParameters, compute_availability
 from server.explorer.picture import GraphFeed, GraphPicture, GraphTool, GraphWalk, feeds_of, walk_of
 from server.explorer.reading import Reading
 from server.library.listing import Effect
@@ -113,7 +113,7 @@ def _walked(
 
 async def _fitting(reading: Reading, found: Mapping[ToolId, _Found], wanted: Wanted) -> dict[ToolId, _Found]:
     """Those of the tool set, and of what calls of them do, that is wanted."""
-    fit = {tool: how for tool, how in found.items() if wanted.toolset in ("", tool_id_parts(tool)[1])}
+    fit = {tool: how for tool, how in found.items() if wanted.toolset in ("", split_tool_id(tool)[1])}
     if wanted.effect is None:
         return fit
     looked_at = _best_of_both(fit)[:_LOOKED_AT]
@@ -165,7 +165,7 @@ def _walks(reading: Reading, tools: Collection[ToolId], wanted: Wanted) -> Itera
                 yield walk_of(way)
 
 
-def _feeds(reading: Reading, tools: Collection[ToolId], wanted: Wanted) -> Iterator[Feed]:
+def _feeds(reading: Reading, tools: Collection[ToolId], wanted: Wanted) -> Iterator[FeedLink]:
     return (
         feed
         for tool in tools
@@ -193,7 +193,7 @@ def _tool(
         toolset=doc.toolset,
         api=doc.api,
         effect=doc.effect.kind,
-        availability=availability(facts, reading.weights, reading.now),
+        availability=compute_availability(facts, reading.weights, reading.now),
         tried=facts.calls + facts.ok + facts.transient + facts.gone,
         depth=depth,
         beyond=len(near.difference(tools)),

@@ -7,7 +7,7 @@ from typing import Any
 from mcp.types import CallToolResult, TextContent
 from pydantic.types import JsonValue
 
-from agent.llm.prompts import Fence
+from agent.llm.prompts import PromptFence
 
 MOST = 16_000
 """Characters of an answer's text; of its JSON, too."""
@@ -34,7 +34,7 @@ def fenced(name: str, text: str, hint: str = "") -> str:
     """What others wrote, between marks that nobody could have guessed. ``hint``: what to do for what does not fit."""
     cut = len(text) - MOST
     more = f"\n({cut} characters more were left out{f': {hint}' if hint else ''})" if cut > 0 else ""
-    return Fence().block(name, text[:MOST]) + more
+    return PromptFence().render_block(name, text[:MOST]) + more
 
 
 def parsed(text: str) -> JsonValue:

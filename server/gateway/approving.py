@@ -5,13 +5,13 @@ import json
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 
-from agent.asking import UserQuestion
-from agent.execution.approval import TAINTED, IntendedCall, what_asks, why_asked
+from agent.execution.approval import TAINTED, IntendedCall, describe_approval_scope, describe_side_effect
 from agent.execution.approvers import DONE_BEFORE
 from agent.text import clean
+from agent.user_questions import UserQuestion
 from domain.errors import NotAllowedError
 from domain.model import JsonObject
-from domain.origin import in_full
+from domain.provenance import describe_origin
 from server.gateway.backend import Person
 
 _VALUE = 600
@@ -38,11 +38,9 @@ class PersonApprover:
 
     async def _ask(self, call: IntendedCall) -> None:
         if not self._person.there:
-            why = (
-                f"{why_asked(call.tool)} Nobody could be asked, since this client cannot ask its user. {self._how_else}"
-            )
+            why = f"{describe_side_effect(call.tool)} Nobody could be asked, since this client cannot ask its user. {self._how_else}"
             raise NotAllowedError(f"{clean(call.tool.api, 80)} was not called. {why}")
-        waiting = [one for one in call.together if _named(one) not in self._allowed] or [call]
+        waiting = [one for one in call.approved_together if _named(one) not in self._allowed] or [call]
         if not await self._person.allows(asked_about(call, waiting)):
             raise NotAllowedError(f"{clean(call.tool.api, 80)} was not called: its user did not allow it.")
         self._allowed.update(_named(one) for one in waiting)
@@ -63,10 +61,10 @@ def asked_about(call: IntendedCall, waiting: "list[IntendedCall]") -> str:
     """What a change would do, in words, where, with which values, and where each of them comes from."""
     tool = call.tool
     lines = [f"May {clean(tool.api, 80)}{f' of {clean(tool.host, 200)}' if tool.host else ''} be called?"]
-    lines += [why_asked(tool), what_asks(call), call.undo]
-    lines += [DONE_BEFORE if any(one.again for one in waiting) else "", TAINTED if call.tainted else ""]
+    lines += [describe_side_effect(tool), describe_approval_scope(call), call.undo]
+    lines += [DONE_BEFORE if any(one.possible_repeat for one in waiting) else "", TAINTED if call.tainted else ""]
     for one in waiting:
-        words = {origin.parameter: in_full(origin) for origin in one.judged.origins}
+        words = {origin.parameter: describe_origin(origin) for origin in one.provenance.origins}
         lines.append(one.summary)
         lines += [value_told(name, value, words.get(name, "")) for name, value in one.arguments.items()]
     return "\n".join(line for line in lines if line)

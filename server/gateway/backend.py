@@ -4,7 +4,7 @@ from collections.abc import AsyncGenerator, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from agent.execution.secrets import Secrets
+from agent.execution.secret_store import SecretStore
 from domain.event import EventRecord
 from domain.program import ProgramPlan
 from server.gateway.following import Followed
@@ -56,7 +56,7 @@ class Backend(Protocol):
         """Raise ``ForbiddenError`` where the caller's token may not do this."""
         ...
 
-    async def secrets(self) -> Secrets:
+    async def secrets(self) -> SecretStore:
         """The secrets that this caller's calls send."""
         ...
 

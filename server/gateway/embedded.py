@@ -3,15 +3,15 @@
 from collections.abc import AsyncGenerator
 from dataclasses import dataclass, field
 
-from agent.asking import NobodyThere
-from agent.execution.approvers import AllowChanges
-from agent.execution.secrets import Secrets
+from agent.execution.approvers import AllowChangesApprover
+from agent.execution.secret_store import SecretStore
+from agent.user_questions import NoUser
 from domain.event import EventRecord
 from server.gateway.approving import PersonApprover, PersonAsker
 from server.gateway.backend import Person, Task
 from server.gateway.following import Followed
 from server.storage.tokens import Scope
-from wiring.asking import Asked, ask, usual_policy
+from wiring.ask import RunRequest, ask, choose_default_policy
 from wiring.container import Container
 
 _HOW_ELSE = "Start the server with --yes to allow changes, use a client with elicitation, or python scripts/ask.py at a terminal."
@@ -34,18 +34,18 @@ class EmbeddedBackend:
     def check_scope(self, needed: Scope) -> None:
         """Whoever started this process may do everything."""
 
-    async def secrets(self) -> Secrets:
+    async def secrets(self) -> SecretStore:
         """Those of this process."""
         return await self.container.secrets()
 
     def run(self, task: Task, person: Person) -> AsyncGenerator[EventRecord]:
         """A run, learnt from at its end, and kept to be judged later."""
-        asked = Asked(
+        asked = RunRequest(
             task.request,
-            self.policy or usual_policy(self.container),
-            approver=AllowChanges() if self.yes else PersonApprover(person, _HOW_ELSE),
-            asker=PersonAsker(person) if person.there else NobodyThere(),
+            self.policy or choose_default_policy(self.container),
+            approver=AllowChangesApprover() if self.yes else PersonApprover(person, _HOW_ELSE),
+            asker=PersonAsker(person) if person.there else NoUser(),
             plan=task.plan,
-            worded=task.worded,
+            remember=task.worded,
         )
         return ask(self.container, asked)

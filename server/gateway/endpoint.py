@@ -158,7 +158,7 @@ class GatewaySessions:
     async def _backend(self, context: Context) -> ServedBackend:
         caller: Caller = cast("Request", context.request).scope[_CALLER]
         view_as(caller.user)
-        container = await self._services.agents.container()
+        container = await self._services.agents.get_container()
         known = context.session.client_params
         client = known.clientInfo.name if known else ""
         return ServedBackend(self._services, caller, container, context.lifespan_context, client)

@@ -5,13 +5,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from mcp.types import CallToolResult
 from pydantic.types import JsonValue
 
-from agent.execution.approval import why_asked
+from agent.execution.approval import describe_side_effect
 from agent.execution.caller_supplied import advise_on_secrets
-from agent.offer.offer import OfferedTool
-from agent.programs.signatures import Signature
-from agent.text import clean, estimated_tokens
+from agent.offer.offer import OfferEntry
+from agent.programs.signatures import ToolSignature
+from agent.text import clean, estimate_tokens
 from domain.tool import ToolDoc, ToolId
-from graph.description import describe
+from graph.tool_description import describe_tool
 from server.gateway.answers import fenced, said
 from server.gateway.backend import Backend
 from server.gateway.functions import SessionFunctions, supplied
@@ -25,7 +25,7 @@ _DESCRIPTION = 1500
 
 async def find_tools(given: FindTools, backend: Backend, functions: SessionFunctions) -> CallToolResult:
     """The offer for a request, as a run would have it, with the weightiest reasons of each tool."""
-    offer = await (await backend.container.offers()).offer(given.request, given.limit)
+    offer = await (await backend.container.create_offer_maker()).offer(given.request, given.limit)
     known = await supplied(backend, offer.ids)
     offered = {one.id: one for one in offer.tools if one.id in known}
     if not offered:
@@ -42,12 +42,12 @@ async def show_tool(given: ShowTool, backend: Backend, functions: SessionFunctio
     """All that is known of a tool that somebody needs who calls it."""
     doc = await functions.tool(given.tool, backend)
     (shown,) = functions.shown([doc])
-    known = await describe(backend.container.graph, doc.id, backend.container.weights)
+    known = await describe_tool(backend.container.graph, doc.id, backend.container.weights)
     tried = "untested" if known.availability is None else f"{known.availability:.2f}"
     lines = [
         f"id: {doc.id}",
         f"host: {clean(doc.host, 200)}" if doc.host else "",
-        "It only reads." if doc.safe else why_asked(doc),
+        "It only reads." if doc.safe else describe_side_effect(doc),
         f"chance that a call succeeds: {tried}",
         clean(doc.description or doc.toolset_description, _DESCRIPTION),
         *_parameters(shown, doc),
@@ -65,25 +65,25 @@ async def show_tool(given: ShowTool, backend: Backend, functions: SessionFunctio
     return said(fenced("function", text), result)
 
 
-def _within(shown: Sequence[Signature]) -> dict[ToolId, str]:
+def _within(shown: Sequence[ToolSignature]) -> dict[ToolId, str]:
     """As much of each as there is room for; the best come first."""
     left, found = _TOKENS, dict[ToolId, str]()
     for one in shown:
         found[one.tool] = one.text if one.tokens <= left else one.short
-        left -= estimated_tokens(found[one.tool])
+        left -= estimate_tokens(found[one.tool])
     return found
 
 
-def _told(one: Signature, text: str, offered: OfferedTool, doc: ToolDoc) -> JsonValue:
-    reasons: list[JsonValue] = [reason.told for reason in offered.reasons[:_REASONS]]
+def _told(one: ToolSignature, text: str, offered: OfferEntry, doc: ToolDoc) -> JsonValue:
+    reasons: list[JsonValue] = [reason.description for reason in offered.reasons[:_REASONS]]
     return {"function": one.name, "id": one.tool, "changes": not doc.safe, "signature": text, "why": reasons}
 
 
-def _why(offered: OfferedTool) -> str:
-    return "; ".join(reason.told for reason in offered.reasons[:_REASONS])
+def _why(offered: OfferEntry) -> str:
+    return "; ".join(reason.description for reason in offered.reasons[:_REASONS])
 
 
-def _parameters(shown: Signature, doc: ToolDoc) -> Iterator[str]:
+def _parameters(shown: ToolSignature, doc: ToolDoc) -> Iterator[str]:
     described = {one.name: clean(one.description, 300) for one in doc.parameters}
     for name, given in shown.arguments.items():
         if words := described.get(given):

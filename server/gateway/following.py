@@ -8,7 +8,7 @@ import anyio
 
 from agent.scheduler import closing
 from agent.text import clean
-from agent.transcript import Transcript
+from agent.transcript import RunTranscript
 from domain.event import (
     CallFinished,
     CallStarted,
@@ -24,7 +24,7 @@ from domain.event import (
     StepChosen,
     SubtaskStarted,
 )
-from domain.tool import tool_id_parts
+from domain.tool import split_tool_id
 
 _log = logging.getLogger(__name__)
 Told = Callable[[int, str], Awaitable[None]]
@@ -37,11 +37,11 @@ class Followed:
     def __init__(self) -> None:
         self._reading = set[asyncio.Task[None]]()
 
-    async def to_its_end(self, records: AsyncGenerator[EventRecord], told: Told) -> tuple[str, Transcript]:
+    async def to_its_end(self, records: AsyncGenerator[EventRecord], told: Told) -> tuple[str, RunTranscript]:
         """The run's id, and what it came to. It is read in a task of its own: a cancelled request breaks into each of its awaits, and a run has to
         end in order.
         """
-        ended: asyncio.Future[tuple[str, Transcript]] = asyncio.get_running_loop().create_future()
+        ended: asyncio.Future[tuple[str, RunTranscript]] = asyncio.get_running_loop().create_future()
         reading = asyncio.create_task(_read(records, told, ended))
         self._reading.add(reading)
         reading.add_done_callback(self._reading.discard)
@@ -59,9 +59,9 @@ class Followed:
 
 
 async def _read(
-    records: AsyncGenerator[EventRecord], told: Told, ended: "asyncio.Future[tuple[str, Transcript]]"
+    records: AsyncGenerator[EventRecord], told: Told, ended: "asyncio.Future[tuple[str, RunTranscript]]"
 ) -> None:
-    transcript, run = Transcript(), ""
+    transcript, run = RunTranscript(), ""
     try:
         async with closing(records):
             async for record in records:
@@ -108,6 +108,6 @@ def progress(event: Event) -> str:
 
 def _name(tool: str) -> str:
     try:
-        return clean(tool_id_parts(tool)[2], 80)
+        return clean(split_tool_id(tool)[2], 80)
     except ValueError:
         return clean(tool, 80)

@@ -7,7 +7,7 @@ from mcp.server.session import ServerSession
 from mcp.shared.exceptions import McpError
 from mcp.types import ClientCapabilities, ElicitationCapability, ElicitResult, RequestId
 
-from agent.asking import LONGEST_ANSWER
+from agent.user_questions import MAX_ANSWER_CHARS
 
 _YES_OR_NO: dict[str, Any] = {
     "type": "object",
@@ -37,13 +37,13 @@ class ClientPerson:
     async def answers(self, told: str, choices: Sequence[str] = ()) -> str | None:
         """What stands in the form that they sent, if anything."""
         proposed = "".join(f"\n{number}. {choice}" for number, choice in enumerate(choices, start=1))
-        answer: dict[str, Any] = {"type": "string", "title": "Answer", "maxLength": LONGEST_ANSWER}
+        answer: dict[str, Any] = {"type": "string", "title": "Answer", "maxLength": MAX_ANSWER_CHARS}
         form: dict[str, Any] = {"type": "object", "properties": {"answer": answer}, "required": ["answer"]}
         result = await self._asked(told + proposed, form)
         words = str((result.content or {}).get("answer") or "").strip() if result is not None else ""
         if words.isdecimal() and 1 <= int(words) <= len(choices):
             return choices[int(words) - 1]
-        return words[:LONGEST_ANSWER] or None
+        return words[:MAX_ANSWER_CHARS] or None
 
     async def _asked(self, told: str, form: dict[str, Any]) -> ElicitResult | None:
         """The form as it was accepted; None where it was not."""

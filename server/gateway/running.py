@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from mcp.types import CallToolResult
 from pydantic.types import JsonValue
 
-from agent.plans.checked_plan import checked
-from agent.plans.inputs import with_values
-from agent.programs.signatures import Signature
-from agent.text import clean, title
-from agent.transcript import Transcript
+from agent.plans.checked_plan import check_plan
+from agent.plans.inputs import set_input_values
+from agent.programs.signatures import ToolSignature
+from agent.text import clean, format_tool_title
+from agent.transcript import RunTranscript
 from domain.errors import UsageError
 from domain.model import JsonObject
 from domain.program import ProgramPlan
@@ -21,7 +21,7 @@ from server.gateway.following import Told
 from server.gateway.functions import SessionFunctions
 from server.gateway.solutions import solution_named
 from server.gateway.tools import Ask, CallTool, RunProgram
-from wiring.own_programs import advise_on_complaints
+from wiring.user_programs import advise_on_complaints
 
 _COMPLAINTS = 10
 _SERVED = frozenset({"answered", "partly"})
@@ -60,13 +60,15 @@ class Runner:
         doc = await self.functions.tool(given.tool, self.backend)
         (shown,) = self.functions.shown([doc])
         plan = await self._written(_call(shown, given.arguments), {shown.name: doc})
-        run, transcript = await self._followed(Task(f"Call {title(doc)}.", plan, worded=False))
+        run, transcript = await self._followed(Task(f"Call {format_tool_title(doc)}.", plan, worded=False))
         return _called(run, transcript, self.person.notes)
 
     async def _written(self, text: str, docs: Mapping[str, ToolDoc]) -> ProgramPlan:
         """A text as a plan. Its author may have seen what tools answered, so each of its changes asks. ``UsageError`` with all that is wrong with it."""
         tools = {name: doc.id for name, doc in docs.items()}
-        found = await checked(text, {}, tools, {doc.id: doc for doc in docs.values()}, self.backend.container.sandbox())
+        found = await check_plan(
+            text, {}, tools, {doc.id: doc for doc in docs.values()}, self.backend.container.sandbox()
+        )
         if found.complaints:
             told = [f"Line {one.line}: {one.message}" if one.line else one.message for one in found.complaints]
             more = "Functions are known by find_tools or show_tool; nothing was called. Mend the program and send it again."
@@ -76,7 +78,7 @@ class Runner:
 
     async def _solution(self, given: RunProgram) -> ProgramPlan:
         found = await solution_named(given.solution, self.backend)
-        plan, faults = with_values(found.plan, given.inputs)
+        plan, faults = set_input_values(found.plan, given.inputs)
         if faults:
             raise UsageError(" ".join(f"{name}: {told}" if name else told for name, told in faults))
         return plan
@@ -88,11 +90,11 @@ class Runner:
         nothing = gave_up and fruitless and transcript.steps and not transcript.failed
         return _answer(run, transcript, [*self.person.notes, *([fruitless] if nothing else [])])
 
-    async def _followed(self, task: Task) -> tuple[str, Transcript]:
+    async def _followed(self, task: Task) -> tuple[str, RunTranscript]:
         return await self.backend.followed.to_its_end(self.backend.run(task, self.person), self.told)
 
 
-def _call(shown: Signature, given: JsonObject) -> str:
+def _call(shown: ToolSignature, given: JsonObject) -> str:
     """A call with these arguments, which may have the tool's own names for its parameters, or the function's."""
     names = {own: name for name, own in shown.arguments.items()}
     told = {names.get(name, name): value for name, value in given.items()}
@@ -103,7 +105,7 @@ def _call(shown: Signature, given: JsonObject) -> str:
     return f"await {shown.name}({', '.join(f'{name}={value!r}' for name, value in told.items())})"
 
 
-def _answer(run: str, transcript: Transcript, notes: Sequence[str]) -> CallToolResult:
+def _answer(run: str, transcript: RunTranscript, notes: Sequence[str]) -> CallToolResult:
     """What a run came to. Where it came to nothing, that is an error, with why."""
     end = transcript.end
     outcome, answer = (end.outcome, end.answer) if end else ("failed", "")
@@ -116,7 +118,7 @@ def _answer(run: str, transcript: Transcript, notes: Sequence[str]) -> CallToolR
     return said(text, result, error=outcome not in _SERVED)
 
 
-def _called(run: str, transcript: Transcript, notes: Sequence[str]) -> CallToolResult:
+def _called(run: str, transcript: RunTranscript, notes: Sequence[str]) -> CallToolResult:
     """What one call answered; why it failed, or was not made."""
     results = [*transcript.steps.values(), *transcript.failed]
     if not results or not results[-1].attempts:

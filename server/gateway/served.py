@@ -4,14 +4,14 @@ import logging
 from collections.abc import AsyncGenerator, Sequence
 from dataclasses import dataclass, field
 
-from agent.execution.secrets import Secrets
-from agent.planners.by_name import default_planner
+from agent.execution.secret_store import SecretStore
+from agent.planners.registry import choose_default_planner
 from agent.scheduler import closing
 from agent.text import clean
 from domain.errors import ConflictError, NotFoundError, UnauthenticatedError, UnavailableError
 from domain.event import EventRecord, InputNeeded, RunFinished
 from domain.model import JsonObject
-from domain.origin import AskedCall, in_full
+from domain.provenance import AskedCall, describe_origin
 from server.dependencies import Caller
 from server.gateway.approving import value_told
 from server.gateway.backend import Person, Task
@@ -20,11 +20,11 @@ from server.gateway.serving import Session
 from server.routes.choices import models_of
 from server.routes.inputs import DecisionBody, answer_run
 from server.routes.runs import begun
-from server.runs.agents import WORDED
+from server.runs.agent_runtime import REMEMBER_REQUEST
 from server.runs.conversation_context import ALONE
 from server.runs.event_stream import stream_events
-from server.runs.given_plans import settings_with
-from server.runs.journal import records_of
+from server.runs.given_plans import build_plan_settings
+from server.runs.journal import parse_events
 from server.services import Services
 from server.storage.audit import AuditedAction
 from server.storage.runs import RunChoices
@@ -64,9 +64,9 @@ class ServedBackend:
         """Raise ``ForbiddenError`` where the caller's token may not do this."""
         check_scope(self.caller.scopes, needed)
 
-    async def secrets(self) -> Secrets:
+    async def secrets(self) -> SecretStore:
         """The user's own, and what is lent to everyone."""
-        return await self.services.agents.secrets_of(self.owner)
+        return await self.services.agents.get_user_secrets(self.owner)
 
     async def run(self, task: Task, person: Person) -> AsyncGenerator[EventRecord]:
         """A run of the server's, followed to its end; what it asks is put to the person. It is cancelled where nobody follows it any more."""
@@ -84,14 +84,14 @@ class ServedBackend:
         finally:
             if not (ended or services.broker.closed):
                 await services.storage.runs.cancel(run, user.id)
-                services.worker.look()
+                services.worker.wake()
 
     async def _begun(self, task: Task) -> str:
         """The id of a new run. Each stands alone: a client keeps its conversation itself."""
         policy = "llm" if await models_of(self.services) else "offline"
-        settings: JsonObject = {} if task.plan is None else settings_with(task.plan)
-        settings |= {ALONE: True, WORDED: task.worded}
-        choices = RunChoices(planner=default_planner(policy), policy=policy, settings=settings)
+        settings: JsonObject = {} if task.plan is None else build_plan_settings(task.plan)
+        settings |= {ALONE: True, REMEMBER_REQUEST: task.worded}
+        choices = RunChoices(planner=choose_default_planner(policy), policy=policy, settings=settings)
         await self._write_down(task)
         try:
             await self._have_conversation()
@@ -121,10 +121,10 @@ class ServedBackend:
 
     async def _events(self, run: str) -> AsyncGenerator[EventRecord]:
         services, caller = self.services, self.caller
-        allowed = services.followed.following(caller.session_id, caller.user.role)
+        allowed = services.followed.track(caller.session_id, caller.user.role)
         async with closing(stream_events(services.storage, services.broker, run, allowed=allowed)) as events:
             async for event in events:
-                for record in await records_of([event] if event else []):
+                for record in await parse_events([event] if event else []):
                     yield record
 
     def _why_not(self) -> UnavailableError | UnauthenticatedError:
@@ -172,7 +172,7 @@ def _told(asked: InputNeeded) -> str:
     calls: Sequence[AskedCall] = asked.calls or (alone,)
     lines = [asked.reason, f"It goes to {clean(asked.host, 200)}." if asked.host else "", asked.undo]
     for call in calls:
-        words = {one.parameter: in_full(one) for one in call.origins}
+        words = {one.parameter: describe_origin(one) for one in call.origins}
         lines.append(call.summary)
         lines += [value_told(name, value, words.get(name, "")) for name, value in call.arguments.items()]
     return "\n".join(line for line in lines if line)

@@ -25,7 +25,7 @@ from pydantic import ValidationError
 
 from agent.text import clean
 from domain.errors import FootpathError
-from domain.model import what_is_wrong
+from domain.model import describe_errors
 from server.gateway.answers import wrong
 from server.gateway.backend import Backend
 from server.gateway.finding import find_tools, show_tool
@@ -87,7 +87,7 @@ def gateway_server(
             _log.warning("a tool of the protocol failed: %s", error)  # where a store is, is not for users
             return wrong(error.public_message)
         except ValidationError as error:
-            return wrong(f"{clean(name, 80)} was called wrongly: {what_is_wrong(error)}")
+            return wrong(f"{clean(name, 80)} was called wrongly: {describe_errors(error)}")
         except Exception:  # noqa: BLE001  # a defect of ours is told without a trace of it
             _log.exception("a tool of the protocol failed")
             return wrong(_FAILED)

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 
 from mcp.types import GetPromptResult, Prompt, PromptArgument, PromptMessage, TextContent
 
-from agent.plans.inputs import shown_inputs, with_values
+from agent.plans.inputs import build_shown_schemas, set_input_values
 from agent.text import clean
 from domain.errors import FootpathError, UsageError
 from domain.model import JsonObject
@@ -21,7 +21,7 @@ async def prompts(backend: Backend) -> list[Prompt]:
     """The solutions that may be taken; none where they are out of reach, which is said where one is asked for."""
     try:
         library = await backend.container.solutions(backend.owner)
-        found = [one async for one in library.all() if not one.suspended and one.patterns]
+        found = [one async for one in library.iterate_all() if not one.suspended and one.patterns]
     except FootpathError:
         return []
     found.sort(key=lambda one: (one.bad - one.good, one.id))
@@ -31,7 +31,7 @@ async def prompts(backend: Backend) -> list[Prompt]:
 async def prompt(name: str, given: Mapping[str, str], backend: Backend) -> GetPromptResult:
     """A solution's request with these values, and how to have it served."""
     found = await solution_named(name, backend)
-    plan, faults = with_values(found.plan, given)
+    plan, faults = set_input_values(found.plan, given)
     if faults:
         raise UsageError(" ".join(f"{one}: {told}" if one else told for one, told in faults))
     request = _worded(found, plan)
@@ -55,7 +55,7 @@ async def solution_named(name: str, backend: Backend) -> Solution:
 def _prompt(one: Solution) -> Prompt:
     arguments = [
         PromptArgument(name=name, description=clean(_kind(schema), 200) or None, required="default" not in schema)
-        for name, schema in shown_inputs(one.plan).items()
+        for name, schema in build_shown_schemas(one.plan).items()
     ]
     words = clean(one.patterns[0], 300)
     return Prompt(name=one.id, title=words, description=words, arguments=arguments)

@@ -24,7 +24,7 @@ async def serve_stdio(store: Path | None = None, policy: str = "", *, yes: bool 
     """
     async with open_container(store=store) as container, _only_messages() as stdout:
         if policy:
-            container.policy(policy)
+            container.create_policy(policy)
         backend = EmbeddedBackend(container, policy, yes)
 
         async def backend_of(_: Context) -> EmbeddedBackend:

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from domain.tool import ToolId, tool_id, tool_id_parts
+from domain.tool import ToolId, split_tool_id, tool_id
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +31,7 @@ def counted(ids: Sequence[ToolId]) -> list[CategoryCount]:
     sets = Counter(tool.rpartition("/")[0] for tool in ids)
     found: dict[str, list[ToolsetCount]] = {}
     for name, tools in sets.items():
-        category, toolset, _ = tool_id_parts(ToolId(f"{name}/x"))
+        category, toolset, _ = split_tool_id(ToolId(f"{name}/x"))
         found.setdefault(category, []).append(ToolsetCount(toolset, tools))
     return [
         CategoryCount(name, sum(one.tools for one in of), tuple(sorted(of, key=lambda one: one.toolset)))
@@ -57,7 +57,7 @@ class Catalogue:
 
 def without(counts: Sequence[CategoryCount], tools: Iterable[ToolId]) -> list[CategoryCount]:
     """The same with these, which are among them, taken away."""
-    less = Counter(tool_id_parts(tool)[:2] for tool in tools)
+    less = Counter(split_tool_id(tool)[:2] for tool in tools)
     touched = {category for category, _ in less}
     return [one for each in counts if (one := _less(each, less) if each.category in touched else each).tools]
 
@@ -80,7 +80,7 @@ def selected(ids: Sequence[ToolId], category: str = "", toolset: str = "") -> Se
         return ids[beginning_with(named.removesuffix("/"), ids)]
     if toolset:
         named = tool_id("", toolset, "")
-        return [tool for tool in ids if named in tool and tool_id_parts(tool)[1] == toolset]
+        return [tool for tool in ids if named in tool and split_tool_id(tool)[1] == toolset]
     return ids
 
 

@@ -10,11 +10,11 @@ from dataclasses import dataclass
 from typing import Literal
 
 from domain.errors import UsageError
-from domain.source import source_id_of
 from domain.tool import ToolDoc, ToolId
-from graph.evidence import seconds
+from domain.tool_source import parse_source_id
+from graph.evidence import to_timestamp
 from graph.facts import ToolFacts
-from graph.weights import availability
+from graph.weights import compute_availability
 from retriever.search import ToolHit
 from server.library.catalogue import after as behind
 from server.library.catalogue import selected
@@ -41,7 +41,7 @@ class Wanted:
     def fits(self, doc: ToolDoc) -> bool:
         """Whether its document is of what is wanted."""
         named = self.category in ("", doc.category) and self.toolset in ("", doc.toolset)
-        of_source = self.source is None or source_id_of(doc.source) == self.source
+        of_source = self.source is None or parse_source_id(doc.source) == self.source
         return named and of_source and self.effect in (None, doc.effect.kind)
 
 
@@ -70,7 +70,7 @@ async def listed(container: Container, wanted: Wanted, after: str, limit: int) -
 
 
 async def _browsed(container: Container, wanted: Wanted, after: str, limit: int) -> Page:
-    ids = await container.searched_tools()
+    ids = await container.list_searched_tools()
     chosen = await asyncio.to_thread(selected, ids, wanted.category, wanted.toolset)
     rest, shown = behind(chosen, after), list[Listed]()
     at_once = _AT_ONCE if wanted.effect or wanted.source else limit + 1
@@ -86,10 +86,10 @@ async def _browsed(container: Container, wanted: Wanted, after: str, limit: int)
 async def _found(container: Container, wanted: Wanted, after: str, limit: int) -> Page:
     if after and not (after.isdecimal() and int(after) < MOST_FOUND):
         raise UsageError(f"a search goes on after what its page gave as next: a number below {MOST_FOUND}")
-    if not await container.searched_tools():
+    if not await container.list_searched_tools():
         return Page([], None, 0)
     where = {"category": wanted.category} if wanted.category else None
-    hits = await (await container.search()).start_tools(wanted.query, MOST_FOUND, where)
+    hits = await (await container.open_search()).start_tools(wanted.query, MOST_FOUND, where)
     found = await read(container, (hit.id for hit in hits), {hit.id: hit for hit in hits})
     fitting, start = [one for one in found if wanted.fits(one.doc)], int(after or 0)
     end = start + limit
@@ -102,11 +102,11 @@ async def read(
     """What is shown of tools, in order; those that have no document any more are left out."""
     wanted = list(ids)
     docs, facts = await asyncio.gather(container.graph.get_tools(wanted), container.graph.facts(wanted))
-    now, hits = seconds(), hits or {}
+    now, hits = to_timestamp(), hits or {}
     return [
         Listed(
             docs[tool],
-            availability(facts[tool], container.weights, now) if tool in facts else None,
+            compute_availability(facts[tool], container.weights, now) if tool in facts else None,
             facts.get(tool),
             hits.get(tool),
         )

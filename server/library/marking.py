@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from domain.errors import ConflictError, UsageError
-from domain.source import source_id_of
 from domain.tool import FeedMark, ToolDoc, ToolId
+from domain.tool_source import parse_source_id
 from graph.facts import Mark
 from graph.links import LinkedGraph
 from server.explorer.correcting import correct_entity, correct_entity_of_source, correct_feed, forget_runs, put_back
@@ -53,7 +53,7 @@ async def mark(said: NewToolMark, doc: ToolDoc, at: Marking) -> None:
         case "edge":
             await graph.mark(doc.id, ToolId(said.target), _EDGE.get(said.mark))
         case "effect":
-            if source_id_of(doc.source):
+            if parse_source_id(doc.source):
                 raise ConflictError("its source says what calling it does: correct that on the page of the source")
             await graph.put_tools([doc.model_copy(update={"marked": "" if said.mark == "clear" else said.mark})])
         case "tool":
@@ -85,7 +85,7 @@ def check(said: NewToolMark) -> None:
 
 
 async def _entity(said: NewToolMark, doc: ToolDoc, at: Marking) -> None:
-    source = source_id_of(doc.source)
+    source = parse_source_id(doc.source)
     if source is None:
         await correct_entity(at.container, doc.id, said.place, said.entity)
     else:

@@ -5,10 +5,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from domain.tool import FINISH, ToolId
-from graph.evidence import seconds
+from graph.evidence import to_timestamp
 from graph.facts import Edge, Mark, Neighbour
-from graph.links import Feed, Neighbourhood, Substitute
-from graph.weights import WeightParameters, transition_weights
+from graph.links import FeedLink, SubstituteLink, ToolNeighbourhood
+from graph.weights import WeightParameters, compute_transition_weights
 from wiring.container import Container
 
 
@@ -35,11 +35,11 @@ class Beside:
     afters: int
     before: Sequence[Walk]
     befores: int
-    feeds_in: Sequence[Feed]
+    feeds_in: Sequence[FeedLink]
     feed_ins: int
-    feeds_out: Sequence[Feed]
+    feeds_out: Sequence[FeedLink]
     feed_outs: int
-    substitutes: Sequence[Substitute]
+    substitutes: Sequence[SubstituteLink]
 
 
 async def beside(container: Container, tool: ToolId, limit: int) -> Beside:
@@ -63,10 +63,10 @@ async def beside(container: Container, tool: ToolId, limit: int) -> Beside:
     )
 
 
-def _out(here: Neighbourhood, weights: WeightParameters) -> list[Walk]:
+def _out(here: ToolNeighbourhood, weights: WeightParameters) -> list[Walk]:
     return _heaviest(
         Walk(one.target, one.weight, *_counts(one.edge), one.availability)
-        for one in transition_weights(here.out, weights, seconds())
+        for one in compute_transition_weights(here.out, weights, to_timestamp())
         if one.resolved or one.target == FINISH
     )
 
@@ -80,7 +80,7 @@ async def _before(container: Container, into: Sequence[Edge], limit: int) -> tup
 
 
 def _into(edge: Edge, out: Sequence[Neighbour], weights: WeightParameters) -> Walk:
-    shares = {one.target: one.weight for one in transition_weights(out, weights, seconds())}
+    shares = {one.target: one.weight for one in compute_transition_weights(out, weights, to_timestamp())}
     return Walk(edge.source, shares.get(edge.target, 0.0), *_counts(edge), None)
 
 

@@ -4,15 +4,15 @@ import asyncio
 
 from agent.compression.compress import compress
 from agent.compression.field_selection import FieldChoices
-from agent.execution.execute import made
-from agent.execution.validation import checked
-from agent.execution.wording import summary_of
-from agent.policy.protocol import Arguments
+from agent.execution.execute import execute_call
+from agent.execution.validation import check_arguments
+from agent.execution.wording import summarize_call
+from agent.policy.protocol import CallArguments
 from domain.errors import FootpathError, NotAllowedError, UsageError
 from domain.model import JsonObject
 from domain.plan import Binding, StepResult
 from domain.tool import ToolDoc
-from server.runs.agents import Agents
+from server.runs.agent_runtime import AgentRuntime
 from server.storage.database import run_to_completion
 from server.storage.tool_library import ToolTries, TryOutcome
 
@@ -26,12 +26,12 @@ async def sound(doc: ToolDoc, arguments: JsonObject, *, leave: bool) -> JsonObje
     Raises:
         UsageError: some do not fit the tool's parameters; each is told. NotAllowedError: it may change something, and there is no leave for that.
     """
-    values, wrong = await asyncio.to_thread(checked, doc, arguments)
+    values, wrong = await asyncio.to_thread(check_arguments, doc, arguments)
     if wrong:
         faults = tuple((f"arguments.{name}" if name else "arguments", said) for name, said in wrong)
         raise UsageError(" ".join(said for _, said in wrong), faults)
     if not doc.safe and not leave:
-        said = summary_of(doc, values)
+        said = summarize_call(doc, values)
         raise NotAllowedError(
             f"it may change something ({doc.effect.why}), so give leave for it first. It will: {said}"
         )
@@ -39,7 +39,7 @@ async def sound(doc: ToolDoc, arguments: JsonObject, *, leave: bool) -> JsonObje
 
 
 async def tried(
-    doc: ToolDoc, values: JsonObject, user_id: str, agents: Agents, tries: ToolTries, key: str | None = None
+    doc: ToolDoc, values: JsonObject, user_id: str, agents: AgentRuntime, tries: ToolTries, key: str | None = None
 ) -> str:
     """Make the call in the name of a user; the id that it is kept under. What the call itself comes to is kept, not raised.
 
@@ -48,10 +48,10 @@ async def tried(
     kept, to_make = await run_to_completion(tries.begin(user_id, doc.id, values, changes=not doc.safe, key=key))
     if not to_make:
         return kept
-    given = Arguments(values, tuple(Binding(parameter=name, origin="user") for name in values))
+    given = CallArguments(values, tuple(Binding(parameter=name, origin="user") for name in values))
     try:
-        async with agents.executor_of(user_id) as executor:
-            result = await made(doc, given, executor)
+        async with agents.borrow_executor(user_id) as executor:
+            result = await execute_call(doc, given, executor)
     except FootpathError as error:  # nothing was sent
         await run_to_completion(tries.finish(kept, TryOutcome(note=error.public_message)))
         raise

@@ -5,8 +5,7 @@ import asyncio
 from domain.errors import SecretError
 from domain.model_service import ModelService
 from server.storage.storage import Storage
-from wiring.model_catalogue import models_on_line
-from wiring.served_models import ServedModels, ServiceWithKey
+from wiring.served_models import ServedModels, ServiceWithKey, list_online_models
 
 
 class ModelFollower:
@@ -22,8 +21,10 @@ class ModelFollower:
         async with self._one_at_a_time:
             of = self._storage.model_services
             services, chosen = await of.list_with_purposes()
-            news = [await self._with_key(one) for one in models_on_line(services) if not self._served.known(one)]
-            await self._served.take(services, chosen, news)
+            news = [
+                await self._with_key(one) for one in list_online_models(services) if not self._served.is_current(one)
+            ]
+            await self._served.update_models(services, chosen, news)
 
     async def _with_key(self, service: ModelService) -> ServiceWithKey:
         try:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from hashlib import blake2b
 
 from domain.model_service import NewModelService, ServiceTest
-from wiring.model_services import tested
+from wiring.model_services import try_service
 from wiring.settings import Settings
 
 _REMEMBERED = 600.0
@@ -25,7 +25,7 @@ class ServiceTests:
 
     async def test(self, service: NewModelService, key: str) -> ServiceTest:
         """Ask it now; whatever is wrong is in the test."""
-        found = await tested(self._settings, service, key)
+        found = await try_service(self._settings, service, key)
         if found.works:
             while len(self._worked) >= _MOST:
                 del self._worked[next(iter(self._worked))]

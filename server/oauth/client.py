@@ -4,11 +4,11 @@ from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
-from agent.execution.exchange import Exchange
+from agent.execution.json_client import JsonHttpClient
 from server.oauth.consents import Consents
 from server.oauth.renewal import Renewals
 from server.storage.storage import Storage
-from wiring.exchanges import open_exchange
+from wiring.executors import open_json_client
 from wiring.settings import Settings
 
 CALLBACK = "/api/v1/oauth/callback"
@@ -18,7 +18,7 @@ CALLBACK = "/api/v1/oauth/callback"
 class OAuth:
     """``of_users``, ``of_sources``: fresh tokens of their keys."""
 
-    exchange: Exchange
+    exchange: JsonHttpClient
     consents: Consents
     of_users: Renewals
     of_sources: Renewals
@@ -32,7 +32,7 @@ class OAuth:
 @asynccontextmanager
 async def open_oauth(settings: Settings, storage: Storage) -> AsyncGenerator[OAuth]:
     """Opens no connection before one is needed."""
-    async with open_exchange(settings) as exchange:
+    async with open_json_client(settings) as exchange:
         yield OAuth(
             exchange=exchange,
             consents=Consents(

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from urllib.parse import urlencode
 
-from agent.execution.exchange import Exchange
+from agent.execution.json_client import JsonHttpClient
 from domain.errors import GrantRefusedError, UsageError
 from server.oauth.pkce import challenge_of, new_verifier
 from server.oauth.renewal import client_credentials_form
@@ -36,7 +36,7 @@ class Returned:
 class Consents:
     """``grants``: where keys are kept, by shelf."""
 
-    def __init__(self, kept: KeyConsents, grants: Mapping[ShelfName, KeyGrants], exchange: Exchange) -> None:
+    def __init__(self, kept: KeyConsents, grants: Mapping[ShelfName, KeyGrants], exchange: JsonHttpClient) -> None:
         self._kept = kept
         self._grants = grants
         self._exchange = exchange

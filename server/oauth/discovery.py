@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 
 from pydantic import Field, JsonValue
 
-from agent.execution.exchange import Answer, Exchange
+from agent.execution.json_client import JsonHttpClient, JsonHttpResponse
 from domain.errors import NoAnswerError
 from domain.model import JsonObject, Model
 from server.oauth.addresses import checked_endpoint, origin_of
@@ -48,7 +48,7 @@ class Discovered(Model):
     told: tuple[str, ...]
 
 
-async def discover(exchange: Exchange, address: str) -> Discovered:
+async def discover(exchange: JsonHttpClient, address: str) -> Discovered:
     """Raises ``NoAnswerError`` where nothing that can be used is found, ``ForbiddenAddressError``."""
     protected = await _protected_resource(exchange, address)
     if protected is None:
@@ -68,7 +68,7 @@ async def discover(exchange: Exchange, address: str) -> Discovered:
     )
 
 
-async def _protected_resource(exchange: Exchange, address: str) -> JsonObject | None:
+async def _protected_resource(exchange: JsonHttpClient, address: str) -> JsonObject | None:
     """The API's word on itself: where its refusal says, or where such a word stands."""
     places = await _told_by_refusal(exchange, address)
     origin, path = origin_of(address), urlsplit(address).path.rstrip("/")
@@ -84,7 +84,7 @@ async def _protected_resource(exchange: Exchange, address: str) -> JsonObject | 
     return None
 
 
-async def _told_by_refusal(exchange: Exchange, address: str) -> list[str]:
+async def _told_by_refusal(exchange: JsonHttpClient, address: str) -> list[str]:
     """Return where the API's refusal says that its metadata are (RFC 9728, 5.1).
 
     It is asked by GET. Where that is refused otherwise, it may be an MCP server, which is spoken to by POST: its ``initialize``
@@ -107,7 +107,7 @@ async def _told_by_refusal(exchange: Exchange, address: str) -> list[str]:
         return []
 
 
-def _metadata_places(answer: Answer) -> list[str]:
+def _metadata_places(answer: JsonHttpResponse) -> list[str]:
     if answer.status != 401:
         return []
     told = [challenge.parameters.get("resource_metadata", "") for challenge in parse_challenges(answer.challenge)]
@@ -122,7 +122,7 @@ def _is_about(resource: JsonValue, address: str) -> bool:
     return inner.startswith(outer)
 
 
-async def _metadata(exchange: Exchange, issuer: str) -> JsonObject | None:
+async def _metadata(exchange: JsonHttpClient, issuer: str) -> JsonObject | None:
     origin, path = origin_of(issuer), urlsplit(issuer).path.rstrip("/")
     places = (
         f"{origin}/.well-known/oauth-authorization-server{path}",
@@ -139,7 +139,7 @@ async def _metadata(exchange: Exchange, issuer: str) -> JsonObject | None:
     return None
 
 
-async def _looked_up(exchange: Exchange, url: str) -> JsonObject | None:
+async def _looked_up(exchange: JsonHttpClient, url: str) -> JsonObject | None:
     """What stands there; None where nothing does. What is not reached may stand at the next place."""
     answer = await exchange.get(url)
     return answer.body if answer.status == 200 else None

@@ -4,7 +4,7 @@ from urllib.parse import urlsplit
 
 from pydantic import JsonValue
 
-from agent.execution.exchange import Exchange
+from agent.execution.json_client import JsonHttpClient
 from domain.errors import GrantRefusedError, NoAnswerError
 from server.oauth.tokens import shown
 from server.storage.key_grants import ClientAuth, GrantTerms
@@ -16,7 +16,7 @@ _METHODS: dict[JsonValue, ClientAuth] = {
 }
 
 
-async def registered(exchange: Exchange, url: str, redirect_uri: str, terms: GrantTerms) -> GrantTerms:
+async def registered(exchange: JsonHttpClient, url: str, redirect_uri: str, terms: GrantTerms) -> GrantTerms:
     """The terms with the client that came of it. Without a secret where there is a consent: PKCE is enough for it.
 
     Raises ``GrantRefusedError``, ``NoAnswerError``, ``ForbiddenAddressError``.

@@ -5,7 +5,7 @@ import time
 from collections.abc import Awaitable, Callable
 from datetime import timedelta
 
-from agent.execution.exchange import Exchange
+from agent.execution.json_client import JsonHttpClient
 from domain.errors import ForbiddenAddressError, GrantRefusedError, NoAnswerError, SecretError
 from server.oauth.tokens import ask_for_tokens
 from server.storage.key_grants import GrantTerms, GrantTokens, KeyGrant, KeyGrants, StoredGrant
@@ -25,7 +25,7 @@ class Renewals:
     def __init__(
         self,
         grants: KeyGrants,
-        exchange: Exchange,
+        exchange: JsonHttpClient,
         consent: Callable[[str, str], str],
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
     ) -> None:

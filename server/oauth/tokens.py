@@ -8,7 +8,7 @@ from urllib.parse import quote_plus, urlsplit
 
 from pydantic import JsonValue
 
-from agent.execution.exchange import Answer, Exchange
+from agent.execution.json_client import JsonHttpClient, JsonHttpResponse
 from agent.execution.redaction import Redactor
 from domain.errors import GrantRefusedError, NoAnswerError
 from server.storage.key_grants import GrantTerms, GrantTokens
@@ -21,7 +21,9 @@ _LONGEST_LIFE = timedelta(days=3650)
 _WORD = re.compile(r"[A-Za-z0-9_.:/ -]{1,100}")
 
 
-async def ask_for_tokens(exchange: Exchange, terms: GrantTerms, form: Mapping[str, str], now: datetime) -> GrantTokens:
+async def ask_for_tokens(
+    exchange: JsonHttpClient, terms: GrantTerms, form: Mapping[str, str], now: datetime
+) -> GrantTokens:
     """Tokens for what ``form`` shows. Raises ``GrantRefusedError``, ``NoAnswerError``, ``ForbiddenAddressError``."""
     sent = dict(form)
     if terms.resource:
@@ -40,7 +42,7 @@ async def ask_for_tokens(exchange: Exchange, terms: GrantTerms, form: Mapping[st
     return _tokens(answer, host, Redactor(hidden), now)
 
 
-def _tokens(answer: Answer, host: str, redactor: Redactor, now: datetime) -> GrantTokens:
+def _tokens(answer: JsonHttpResponse, host: str, redactor: Redactor, now: datetime) -> GrantTokens:
     body = answer.body
     if answer.status != 200 or body is None or "error" in body:
         raise _failure(answer, host, redactor)
@@ -58,15 +60,15 @@ def _tokens(answer: Answer, host: str, redactor: Redactor, now: datetime) -> Gra
     )
 
 
-def _failure(answer: Answer, host: str, redactor: Redactor) -> GrantRefusedError | NoAnswerError:
+def _failure(answer: JsonHttpResponse, host: str, redactor: Redactor) -> GrantRefusedError | NoAnswerError:
     body = answer.body or {}
     error = body.get("error")
     if not isinstance(error, str) or answer.status >= 500 or answer.status == 429 or error in _PASSING:
         told = f" ({shown(error)})" if isinstance(error, str) else ""
         return NoAnswerError(f"{host} answered HTTP {answer.status}{told} in place of a token")
     said = body.get("error_description")
-    described = f": {redactor.clean(shown(said))}" if isinstance(said, str) and said else ""
-    return GrantRefusedError(f"{host} gives no token: {redactor.clean(shown(error))}{described}", error)
+    described = f": {redactor.redact(shown(said))}" if isinstance(said, str) and said else ""
+    return GrantRefusedError(f"{host} gives no token: {redactor.redact(shown(error))}{described}", error)
 
 
 def shown(text: str) -> str:

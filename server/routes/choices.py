@@ -2,7 +2,7 @@
 
 from pydantic import BaseModel
 
-from agent.planners.by_name import ABOUT, planner_named
+from agent.planners.registry import PLANNER_DESCRIPTIONS, get_planner
 from domain.errors import UsageError
 from domain.model_service import ModelService
 from server.dependencies import CurrentServices, CurrentUser
@@ -10,8 +10,8 @@ from server.problems import problems
 from server.routes.router import operations
 from server.services import Services
 from server.token_scopes import by_token
-from wiring.model_catalogue import asked_for, models_on_line
-from wiring.settings import model_names
+from wiring.served_models import list_online_models, select_model
+from wiring.settings import list_model_names
 
 router = operations("", tag="runs", responses=problems(401))
 POLICIES = {
@@ -41,7 +41,11 @@ class Choices(BaseModel):
 async def choices(_: CurrentUser, services: CurrentServices) -> Choices:
     models = await models_of(services)
     return Choices(
-        planners=[Choice(name=name, about=about) for name, about in ABOUT.items() if models or name != "solution"],
+        planners=[
+            Choice(name=name, about=about)
+            for name, about in PLANNER_DESCRIPTIONS.items()
+            if models or name != "solution"
+        ],
         policies=[
             Choice(name=name, about=POLICIES[name])
             for name in sorted(POLICIES, key=lambda one: one != services.settings.policy)
@@ -56,15 +60,15 @@ async def models_of(services: Services) -> list[str]:
     """The models that a run may choose now, that of the default first: services that are on line, and those of the settings."""
     of, settings = services.storage.model_services, services.settings
     kept, chosen = await of.list_with_purposes()
-    usual = asked_for("default", kept, chosen, settings)
+    usual = select_model("default", kept, chosen, settings)
     first = [usual.name] if isinstance(usual, ModelService) else [usual or ""]
-    names = [*first, *model_names(settings), *(one.name for one in models_on_line(kept))]
+    names = [*first, *list_model_names(settings), *(one.name for one in list_online_models(kept))]
     return [name for name in dict.fromkeys(names) if name]
 
 
 async def check_choices(planner: str, policy: str, model: str, services: Services) -> None:
     """``UsageError`` where a run cannot have these."""
-    planner_named(planner)
+    get_planner(planner)
     models = await models_of(services)
     if model and model not in models:
         raise UsageError(f"no model is called {model!r}; there are: {', '.join(models) or 'none'}")

@@ -8,14 +8,14 @@ from typing import Self
 from pydantic import BaseModel, Field, model_validator
 from pydantic.types import JsonValue
 
-from agent.plans.carried_out import Drawn
-from agent.plans.compiling import compiled
-from agent.plans.inputs import input_names_shown, shown_inputs, with_values
-from agent.plans.lifting import schema_of_value
+from agent.plans.compilation import compile_plan
+from agent.plans.executed_plan import ExecutedPlan
+from agent.plans.inputs import build_shown_schemas, map_shown_names, set_input_values
+from agent.plans.parameterize import infer_value_schema
 from domain.errors import NotFoundError, NotLinearError, UsageError
 from domain.event import ProgramStarted
 from domain.model import JsonObject
-from domain.plan_document import PlanDocument
+from domain.plan import PlanDocument
 from domain.program import ProgramPlan
 from server.dependencies import CurrentCaller, CurrentServices, CurrentUser
 from server.problems import problems
@@ -27,9 +27,9 @@ from server.routes.runs import ShownRun, begun
 from server.routes.texts import RowId, ShortText
 from server.routes.tools import tools_of
 from server.routes.written_programs import written_plan
-from server.runs.given_files import files_of
-from server.runs.given_plans import settings_with
-from server.runs.journal import records_of
+from server.runs.conversation_context import load_run_files
+from server.runs.given_plans import build_plan_settings
+from server.runs.journal import parse_events
 from server.services import Services
 from server.storage.runs import Run, RunChoices
 from server.token_scopes import by_token
@@ -96,14 +96,14 @@ def _of_inputs(plan: ProgramPlan) -> list[ShownParameter]:
         ShownParameter(
             name=shown,
             value=plan.values.get(name, plan.inputs[name].get("default")),
-            value_schema=shown_inputs(plan)[shown],
+            value_schema=build_shown_schemas(plan)[shown],
             input=shown,
         )
-        for shown, name in input_names_shown(plan).items()
+        for shown, name in map_shown_names(plan).items()
     ]
 
 
-async def _of_steps(made: Drawn, services: Services) -> list[ShownParameter]:
+async def _of_steps(made: ExecutedPlan, services: Services) -> list[ShownParameter]:
     document = made.document
     if document is None or not document.steps:
         return []
@@ -114,9 +114,9 @@ async def _of_steps(made: Drawn, services: Services) -> list[ShownParameter]:
             step=one.step,
             parameter=one.parameter,
             value=one.value,
-            value_schema=schema_of_value(docs.get(document.steps[one.step - 1].tool), one.parameter, one.value),
+            value_schema=infer_value_schema(docs.get(document.steps[one.step - 1].tool), one.parameter, one.value),
         )
-        for one in made.offered
+        for one in made.parameter_candidates
     ]
 
 
@@ -130,7 +130,7 @@ async def _of_steps(made: Drawn, services: Services) -> list[ShownParameter]:
 async def rerun(run_id: RowId, body: RerunBody, caller: CurrentCaller, services: CurrentServices) -> ShownRun:
     run = await own(run_id, caller.user.id, services)
     plan, changes = await _changed(run, body, services)
-    settings = run.settings if plan is None else settings_with(plan, run)
+    settings = run.settings if plan is None else build_plan_settings(plan, run)
     kept = RunChoices.model_validate(run.model_dump(include=set(RunChoices.model_fields)))
     choices = kept.model_copy(update={"settings": settings, "rerun_of": run.id})
     return await begun(caller, run.conversation_id, reworded(run.request, changes), choices, services)
@@ -158,13 +158,13 @@ def _whole(text: str) -> str:
 
 async def _changed(run: Run, body: RerunBody, services: Services) -> tuple[ProgramPlan | None, list[Change]]:
     """What is to be carried out, None for what the run is asked for with as it is; and which values are others now."""
-    files = await files_of(run, services.storage)
+    files = await load_run_files(run, services.storage)
     if body.program is not None:
         return await _tainted_as(run, await written_plan(body.program, services, files), services), []
     if body.values is not None:
         made = await drawn_from(run, services)
         before = _values(made.plan)
-        plan, wrong = await asyncio.to_thread(with_values, made.plan, {**before, **body.values})
+        plan, wrong = await asyncio.to_thread(set_input_values, made.plan, {**before, **body.values})
         if wrong:
             raise UsageError(
                 " ".join(said for _, said in wrong), tuple((f"values.{name}".rstrip("."), said) for name, said in wrong)
@@ -181,12 +181,12 @@ async def _changed(run: Run, body: RerunBody, services: Services) -> tuple[Progr
         for name, value in new.arguments.items()
         if name in old.arguments
     ]
-    return await asyncio.to_thread(compiled, body.document, docs or {}), changes
+    return await asyncio.to_thread(compile_plan, body.document, docs or {}), changes
 
 
 async def _tainted_as(run: Run, plan: ProgramPlan, services: Services) -> ProgramPlan:
     """A text that is given in place of one that was written after its author had seen responses may hold words of theirs as well."""
-    records = await records_of(await services.storage.events.list_kinds(run.id, ("program.started",)))
+    records = await parse_events(await services.storage.events.list_kinds(run.id, ("program.started",)))
     if not any(isinstance(one.event, ProgramStarted) and one.event.program.tainted for one in records):
         return plan
     return plan.model_copy(update={"program": plan.program.model_copy(update={"tainted": True})})
@@ -194,7 +194,7 @@ async def _tainted_as(run: Run, plan: ProgramPlan, services: Services) -> Progra
 
 def _values(plan: ProgramPlan) -> JsonObject:
     """Those that a plan has, by the shown names of its inputs."""
-    return {shown: plan.values[name] for shown, name in input_names_shown(plan).items() if name in plan.values}
+    return {shown: plan.values[name] for shown, name in map_shown_names(plan).items() if name in plan.values}
 
 
 async def _proven(run: Run, services: Services) -> PlanDocument | None:

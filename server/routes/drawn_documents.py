@@ -3,17 +3,17 @@
 import asyncio
 from collections.abc import Iterable, Mapping
 
-from agent.plans.carried_out import Drawn, carried_out
-from agent.plans.json_place import any_item
-from agent.plans.validation import PlanProblem, Surroundings, problems
+from agent.plans.executed_plan import ExecutedPlan, build_executed_plan
+from agent.plans.json_paths import generalize_indices
+from agent.plans.validation import PlanCheckContext, PlanProblem, find_problems
 from domain.errors import ConflictError
 from domain.event import CallFinished
-from domain.plan_document import PlanDocument
+from domain.plan import PlanDocument
 from domain.tool import ToolDoc, ToolId
 from server.routes.tools import tools
-from server.runs.given_plans import given_plan
-from server.runs.journal import records_of
-from server.runs.plans import refuse
+from server.runs.given_plans import load_given_plan
+from server.runs.journal import parse_events
+from server.runs.waiting_plans import refuse
 from server.services import Services
 from server.storage.runs import Run
 
@@ -31,22 +31,22 @@ _KINDS = (
 )
 
 
-async def drawn_from(run: Run, services: Services) -> Drawn:
+async def drawn_from(run: Run, services: Services) -> ExecutedPlan:
     """What a run has done. ``ConflictError`` where it has not ended yet, or so long ago that its events were removed, or where no plan says it."""
     if run.status != "finished":
         raise ConflictError("the run has not ended yet; its document is there when it has")
     events = await services.storage.events.list_kinds(run.id, _KINDS)
     if not events and (await services.storage.events.find_last_numbers([run.id])).get(run.id, 0) > 1:
         raise ConflictError("the run ended long ago, and what it did in detail is kept no more; ask it anew")
-    records = await records_of(events)
+    records = await parse_events(events)
     called = {record.event.result.tool for record in records if isinstance(record.event, CallFinished)}
 
     async def documents(ids: Iterable[ToolId]) -> Mapping[ToolId, ToolDoc]:
         return await tools(ids, services) or {}
 
     docs = await documents(called)
-    given = await given_plan(run, documents)
-    return await asyncio.to_thread(carried_out, run.request, records, docs, given)  # long answers are read anew
+    given = await load_given_plan(run, documents)
+    return await asyncio.to_thread(build_executed_plan, run.request, records, docs, given)  # long answers are read anew
 
 
 async def check_document(
@@ -61,8 +61,8 @@ async def check_document(
 
     ``proven``: what was carried out: the places it took from are there.
     """
-    around = Surroundings(docs, depth=services.settings.max_depth, template=template)
-    wrong = await asyncio.to_thread(problems, document, around)
+    around = PlanCheckContext(docs, depth=services.settings.max_depth, template=template)
+    wrong = await asyncio.to_thread(find_problems, document, around)
     refuse([one for one in wrong if not (proven and _taken_before(one, document, proven))])
 
 
@@ -76,4 +76,4 @@ def _taken_before(problem: PlanProblem, document: PlanDocument, proven: PlanDocu
     take, before = ours[-1].takes.get(problem.parameter), theirs[-1].takes.get(problem.parameter)
     if take is None or before is None:
         return False
-    return (take.step, any_item(take.field)) == (before.step, any_item(before.field))
+    return (take.step, generalize_indices(take.field)) == (before.step, generalize_indices(before.field))

@@ -23,7 +23,7 @@ from server.token_scopes import by_token
 from wiring.container import Container
 from wiring.encoder_change import EncoderChange
 from wiring.encoder_state import EncoderVectors
-from wiring.encoder_trial import last_comparison
+from wiring.encoder_trial import load_last_comparison
 
 router = operations("/embeddings", tag="embeddings", responses=problems(401, 403))
 _log = logging.getLogger(__name__)
@@ -64,7 +64,7 @@ class PrepareBody(BaseModel):
 @router.get("", summary="Which encoder searches go by, what is prepared, and what may be chosen")
 @by_token("administer")
 async def embeddings(_: CurrentAdmin, services: CurrentServices) -> EmbeddingsShown:
-    container = await services.agents.whole()
+    container = await services.agents.get_full_container()
     return await _shown(container, services)
 
 
@@ -97,7 +97,7 @@ async def compare_embeddings(admin: CurrentAdmin, services: CurrentServices) -> 
 @by_token("administer")
 async def switch_embeddings(request: Request, admin: CurrentAdmin, services: CurrentServices) -> EmbeddingsShown:
     """At once and for every process; a run ends with what it began with. The former vectors are kept."""
-    container = await services.agents.whole()
+    container = await services.agents.get_full_container()
     await _no_job(services)
     now = await EncoderChange(container).switch()
     note(request, encoder=key_of(now.encoder))
@@ -109,7 +109,7 @@ async def switch_embeddings(request: Request, admin: CurrentAdmin, services: Cur
 @by_token("administer")
 async def switch_embeddings_back(request: Request, admin: CurrentAdmin, services: CurrentServices) -> EmbeddingsShown:
     """They take in first what came and went meanwhile. Those in use are the former ones then."""
-    container = await services.agents.whole()
+    container = await services.agents.get_full_container()
     await _no_job(services)
     now = await EncoderChange(container).switch_back()
     note(request, encoder=key_of(now.encoder))
@@ -120,7 +120,7 @@ async def switch_embeddings_back(request: Request, admin: CurrentAdmin, services
 @router.delete("/prepared", summary="Delete the vectors that were prepared", responses=problems(409))
 @by_token("administer")
 async def discard_embeddings(_: CurrentAdmin, services: CurrentServices) -> EmbeddingsShown:
-    container = await services.agents.whole()
+    container = await services.agents.get_full_container()
     await _no_job(services)
     await EncoderChange(container).discard()
     return await _shown(container, services)
@@ -130,8 +130,8 @@ async def discard_embeddings(_: CurrentAdmin, services: CurrentServices) -> Embe
 @by_token("administer")
 async def drop_embeddings(_: CurrentAdmin, services: CurrentServices) -> EmbeddingsShown:
     """Nobody can switch back then. It is refused as long as runs go on that began with them."""
-    container = await services.agents.whole()
-    state = await container.encoders.state()
+    container = await services.agents.get_full_container()
+    state = await container.encoders.load_state()
     since = state.in_use.at if state.in_use else None
     if since is not None and (left := await services.storage.runs.count_running_since(since)):
         raise ConflictError(
@@ -160,7 +160,7 @@ async def _link(services: Services, admin: User) -> None:
 
 async def _shown(container: Container, services: Services) -> EmbeddingsShown:
     encoders = container.encoders
-    state, in_use = await encoders.state(), await EncoderChange(container).in_force()
+    state, in_use = await encoders.load_state(), await EncoderChange(container).find_vectors_in_use()
     jobs = await services.storage.jobs.list_page((PREPARE,), limit=1)
     return EmbeddingsShown(
         tools=(await container.graph.statistics()).documents,
@@ -168,7 +168,7 @@ async def _shown(container: Container, services: Services) -> EmbeddingsShown:
         beside=_vectors(state.beside),
         ready=state.beside is not None and state.whole,
         former=_vectors(state.former),
-        comparison=await last_comparison(container) if state.beside else None,
+        comparison=await load_last_comparison(container) if state.beside else None,
         job=jobs[0] if jobs else None,
         choices=await offered_encoders(services.settings, encoders, services.storage.model_services),
     )

@@ -8,8 +8,8 @@ from pydantic import BaseModel
 
 from agent.exporting.exported import ExportedProgram, exported
 from agent.exporting.forms import Form, written
-from agent.plans.carried_out import generalised
-from agent.solutions.alignment import as_read
+from agent.plans.executed_plan import generalize_plan
+from agent.solutions.alignment import resolve_alternatives
 from domain.errors import NotFoundError
 from domain.program import ProgramPlan
 from server.dependencies import CurrentServices, CurrentUser
@@ -43,8 +43,8 @@ async def export_run(
     run = await own(run_id, user.id, services)
     made = await drawn_from(run, services)
     made.refuse_files("what is exported")
-    docs = await tools(made.carried_out.program.tools.values(), services) or {}
-    plan, words = await asyncio.to_thread(generalised, made, run.request, docs)
+    docs = await tools(made.executed_program.program.tools.values(), services) or {}
+    plan, words = await asyncio.to_thread(generalize_plan, made, run.request, docs)
     return await _file(await _exported(plan, words, services), form)
 
 
@@ -53,11 +53,13 @@ async def export_run(
 async def export_solution(
     solution_id: SolutionId, user: CurrentUser, services: CurrentServices, form: As = "python"
 ) -> ExportedFileBody:
-    library = await (await services.agents.container()).solutions(user.id)
+    library = await (await services.agents.get_container()).solutions(user.id)
     found = (await library.get([solution_id])).get(solution_id)
     if found is None:
         raise NotFoundError("there is no such solution")
-    return await _file(await _exported(found.plan, as_read(next(iter(found.patterns), "")), services), form)
+    return await _file(
+        await _exported(found.plan, resolve_alternatives(next(iter(found.patterns), "")), services), form
+    )
 
 
 async def _exported(plan: ProgramPlan, words: str, services: Services) -> ExportedProgram:

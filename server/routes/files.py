@@ -112,4 +112,4 @@ def shown(kept: KeptFile) -> ShownFile:
             sample = value[:_TEXT]
         case _:
             sample = value if kept.file.characters <= _TEXT else None
-    return ShownFile(**kept.file.told.model_dump(), bytes=kept.bytes, created_at=kept.created_at, sample=sample)
+    return ShownFile(**kept.file.file_note.model_dump(), bytes=kept.bytes, created_at=kept.created_at, sample=sample)

@@ -6,7 +6,7 @@ from server.dependencies import CurrentServices, CurrentUser
 from server.problems import problems
 from server.routes.router import operations
 from server.routes.texts import RowId
-from server.runs.journal import records_of
+from server.runs.journal import parse_events
 from server.runs.late_lessons import forget_learned
 from server.token_scopes import by_token
 
@@ -24,7 +24,7 @@ async def forget_run(run_id: RowId, user: CurrentUser, services: CurrentServices
         raise NotFoundError("there is no such run")
     if run.status != "finished":
         raise ConflictError("the run has not ended yet: stop it first, then forget it")
-    records = await records_of(await services.storage.events.list_kinds(run_id, ("weights.learned",)))
+    records = await parse_events(await services.storage.events.list_kinds(run_id, ("weights.learned",)))
     learnt = [one.event for one in records if isinstance(one.event, WeightsLearned)]
     await forget_learned(services.agents, user.id, run_id, learnt)
     await services.storage.runs.remove(run_id, user.id)

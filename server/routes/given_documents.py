@@ -5,8 +5,8 @@ from typing import Annotated, cast
 
 from pydantic import AfterValidator, BeforeValidator
 
-from domain.plan_document import PlanDocument, PlannedStep
-from server.runs.plan_functions import MOST_STEPS
+from domain.plan import PlanDocument, PlannedStep
+from server.runs.checked_plans import MOST_STEPS
 
 MOST_PARAMETERS = 100
 """Of a step, and of the plan itself."""

@@ -5,8 +5,8 @@ from typing import Annotated
 from fastapi import Query
 
 from domain.errors import UsageError
-from domain.source import source_id_of
 from domain.tool import FINISH, ToolId
+from domain.tool_source import parse_source_id
 from server.dependencies import CurrentServices, CurrentUser
 from server.explorer.joins import GraphEdge, edge_between
 from server.explorer.overview import GraphOverview, overview
@@ -32,8 +32,8 @@ async def graph_overview(
     services: CurrentServices,
     limit: Annotated[int, Query(ge=1, le=60, description="So many tool sets, the most walked first.")] = 24,
 ) -> GraphOverview:
-    container = await services.agents.container()
-    return await overview(container.graph, await container.searched_tools(), limit)
+    container = await services.agents.get_container()
+    return await overview(container.graph, await container.list_searched_tools(), limit)
 
 
 @router.get("/tools/{tool:path}/around", summary="What is around a tool, by weight and by coupling")
@@ -51,7 +51,7 @@ async def graph_around(  # one for each filter
     effect: Annotated[Effect | None, Query(description="Only tools whose calls do this.")] = None,
 ) -> GraphPicture:
     """With what it left out. A neighbour that a filter leaves out is not gone through either."""
-    doc, container = await open_tool(tool, services), await services.agents.container()
+    doc, container = await open_tool(tool, services), await services.agents.get_container()
     wanted = Wanted(depth, limit, walks, feeds, least, toolset, effect)
     banned = await services.storage.tool_marks.list_banned()
     return await surroundings(container.graph, container.weights, doc.id, wanted, banned)
@@ -69,7 +69,7 @@ async def graph_edge(
     ] = "",
 ) -> GraphEdge:
     """Why a way that weighs less comes first: runs rank by weight × availability, and choose by how well a tool fits the request."""
-    one, container = await open_tool(tool, services), await services.agents.container()
+    one, container = await open_tool(tool, services), await services.agents.get_container()
     other = FINISH if target == FINISH else (await open_tool(target, services)).id
     _two(one.id, other)
     return await edge_between(container, one.id, other, request)
@@ -87,16 +87,16 @@ async def graph_paths(
     """Over at most three edges, by weight × availability, each with its couplings."""
     one, other = await open_tool(tool, services), await open_tool(target, services)
     _two(one.id, other.id)
-    container = await services.agents.container()
+    container = await services.agents.get_container()
     return await paths_between(container.graph, container.weights, one.id, other.id, limit)
 
 
 @router.get("/tools/{tool:path}/entities", summary="What the inputs and fields of a tool are of")
 @by_token("read")
 async def graph_entities(tool: ToolPath, _user: CurrentUser, services: CurrentServices) -> ToolEntities:
-    doc, container = await open_tool(tool, services), await services.agents.container()
+    doc, container = await open_tool(tool, services), await services.agents.get_container()
     places, left = await places_of(container, doc)
-    return ToolEntities(places=places, left_out=left, of_source=source_id_of(doc.source))
+    return ToolEntities(places=places, left_out=left, of_source=parse_source_id(doc.source))
 
 
 def _two(one: ToolId, other: ToolId) -> None:

@@ -8,21 +8,21 @@ from typing import Annotated, Any, Literal, cast
 from fastapi import Path
 from pydantic import BaseModel, Field, StrictInt, StringConstraints
 
-from agent.asking import LONGEST_ANSWER, UserQuestion
 from agent.execution.redaction import looks_secret
-from agent.execution.validation import schema_of
+from agent.execution.validation import build_arguments_schema
+from agent.user_questions import MAX_ANSWER_CHARS, UserQuestion
 from domain.errors import ConflictError, ForbiddenError, NotFoundError, UsageError
 from domain.model import JsonObject
-from domain.origin import AskedCall, ValueKind, ValueOrigin
-from domain.plan_document import PlanDocument
+from domain.plan import PlanDocument
 from domain.program import ProgramPlan
+from domain.provenance import AskedCall, ValueKind, ValueOrigin
 from server.dependencies import CurrentCaller, CurrentServices, CurrentUser
 from server.problems import problems
 from server.routes.plans import approved
 from server.routes.router import operations
 from server.routes.texts import RowId
-from server.runs.asking import BY_ANOTHER
-from server.runs.corrections import Correction, asked_tool, checked_corrections, kept_in
+from server.runs.corrections import Correction, check_corrections, parse_corrections, restore_tool
+from server.runs.questions import BY_ANOTHER
 from server.services import Services
 from server.storage.accounts import User
 from server.storage.permissions import CallTarget
@@ -59,7 +59,7 @@ class DecisionBody(BaseModel):
         "deny of a question: it is not answered.",
     )
     answer: (
-        Annotated[str, StringConstraints(strict=True, min_length=1, max_length=LONGEST_ANSWER)] | StrictInt | None
+        Annotated[str, StringConstraints(strict=True, min_length=1, max_length=MAX_ANSWER_CHARS)] | StrictInt | None
     ) = Field(
         default=None,
         description="With answer: what is said to the question, or the place of one of its choices, from 0.",
@@ -156,7 +156,7 @@ async def answer_run(run_id: str, input_id: str, body: DecisionBody, user: User,
     if body.always and kind == "flow":
         hosts, allowed = _question(asked)["flow"], body.decision == "allow"
         await services.storage.host_transfers.decide(user.id, hosts["source"], hosts["target"], allowed=allowed)
-    services.worker.look()
+    services.worker.wake()
     return answered
 
 
@@ -165,7 +165,7 @@ async def _said(asked: RunQuestion, body: DecisionBody) -> JsonObject:
     if (body.decision == "answer") != (body.answer is not None):
         raise UsageError("answer goes with the decision answer, which needs it")
     if body.answer is not None:
-        said = UserQuestion("", "", tuple(_question(asked).get("choices", ()))).chosen(body.answer)
+        said = UserQuestion("", "", tuple(_question(asked).get("choices", ()))).resolve_answer(body.answer)
         if not said:
             raise UsageError("the answer says nothing, or there is no choice at that place; the first is 0")
         told = _question(asked)
@@ -177,7 +177,7 @@ async def _said(asked: RunQuestion, body: DecisionBody) -> JsonObject:
         return {"decision": body.decision, "answer": said}
     if not body.corrections:
         return {"decision": body.decision}
-    kept = await asyncio.to_thread(checked_corrections, asked, body.corrections)
+    kept = await asyncio.to_thread(check_corrections, asked, body.corrections)
     return {"decision": body.decision, "corrections": [one.model_dump(mode="json") for one in kept]}
 
 
@@ -204,10 +204,10 @@ def _kinds(shown: ShownInput) -> set[ValueKind]:
 
 def _shown(one: RunQuestion) -> ShownInput:
     told = cast("dict[str, Any]", one.answer or {})
-    tool = asked_tool(one)
+    tool = restore_tool(one)
     return ShownInput(
-        accepts=schema_of(tool) if tool is not None else None,
-        corrections=tuple(kept_in(told)),
+        accepts=build_arguments_schema(tool) if tool is not None else None,
+        corrections=tuple(parse_corrections(told)),
         id=one.key,
         asks=one.kind,
         asked_at=one.asked_at,

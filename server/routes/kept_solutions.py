@@ -5,10 +5,10 @@ from typing import Annotated, Self
 
 from pydantic import BaseModel, Field, StringConstraints, model_validator
 
-from agent.plans.checked_plan import checked
-from agent.plans.inputs import input_names_shown
-from agent.plans.kept import kept_plan, tools_of_kept
-from agent.solutions.for_people import solution_of
+from agent.plans.checked_plan import check_plan
+from agent.plans.inputs import map_shown_names
+from agent.plans.stored_plan import collect_stored_tools, restore_plan
+from agent.solutions.from_plan import build_solution_from_plan
 from domain.errors import NotFoundError, UnavailableError, UsageError
 from domain.solution import Solution, SolutionOrigin
 from server.routes.documents import own as own_run
@@ -19,8 +19,8 @@ from server.routes.template_content import Place, content
 from server.routes.texts import Plain, RowId
 from server.routes.tools import tools
 from server.routes.written_programs import written_plan
-from server.runs.checked_plans import PlanAsProgram
-from server.runs.given_plans import without_documents
+from server.runs.checked_plans import CheckedOpenPlan
+from server.runs.given_plans import load_plan_without_documents
 from server.services import Services
 from server.storage.accounts import User
 from server.storage.runs import Run
@@ -61,13 +61,13 @@ async def made(source: SolutionBody, user: User, services: Services) -> Solution
     """The user's solution. ``UsageError`` with what is wrong with it; ``NotFoundError``: there is no such run or template of this user's."""
     if source.program is not None:
         plan = await written_plan(source.program, services)
-        return solution_of(plan, source.patterns, user.id, "person")
+        return build_solution_from_plan(plan, source.patterns, user.id, "person")
     if source.template_id is not None:
         _, version = await seen(source.template_id, user, services)
         return await of_content(version, user.id, services, source.patterns)
     run = await own_run(source.run_id or "", user.id, services)
     found = await content(run, source.parameters or await _all_that_may_differ(run, services), "", services)
-    sent = without_documents(run) is not None
+    sent = load_plan_without_documents(run) is not None
     return await of_content(found, user.id, services, source.patterns, "person" if sent else "run")
 
 
@@ -75,8 +75,8 @@ async def _all_that_may_differ(run: Run, services: Services) -> dict[str, Place]
     drawn = await drawn_from(run, services)
     drawn.refuse_files("a solution")
     if drawn.plan.inputs:
-        return {name: Place(input=name) for name in input_names_shown(drawn.plan)}
-    return {one.name: Place(step=one.step, parameter=one.parameter) for one in drawn.offered}
+        return {name: Place(input=name) for name in map_shown_names(drawn.plan)}
+    return {one.name: Place(step=one.step, parameter=one.parameter) for one in drawn.parameter_candidates}
 
 
 async def of_content(
@@ -87,17 +87,19 @@ async def of_content(
     origin: SolutionOrigin = "template",
 ) -> Solution:
     """What a version of a template is as a solution. ``UsageError`` where it can be none."""
-    docs = await tools(tools_of_kept(kept.plan), services) or {}
-    plan = kept_plan(kept.plan, docs)
+    docs = await tools(collect_stored_tools(kept.plan), services) or {}
+    plan = restore_plan(kept.plan, docs)
     known = [kept.note] if kept.note else []
-    return solution_of(plan, [*known, *(patterns or [])], owner, origin, runs=[kept.run_id] if kept.run_id else [])
+    return build_solution_from_plan(
+        plan, [*known, *(patterns or [])], owner, origin, runs=[kept.run_id] if kept.run_id else []
+    )
 
 
 async def offered(kept: TemplateContent, owner: str, services: Services) -> None:
     """A template's version for the library of its owner, as far as it can be a solution; without the library it is a template all the same."""
     try:
         one = await of_content(kept, owner, services)
-        await (await (await services.agents.container()).solutions(owner)).add([one])
+        await (await (await services.agents.get_container()).solutions(owner)).add([one])
     except UsageError:
         return
     except UnavailableError as error:
@@ -106,7 +108,7 @@ async def offered(kept: TemplateContent, owner: str, services: Services) -> None
 
 async def checked_again(solution: Solution, services: Services) -> None:
     """``UsageError`` with what is wrong with its program, by line, over its tools as they are; ``NotFoundError`` where they are gone."""
-    container = await services.agents.container()
+    container = await services.agents.get_container()
     program = solution.plan.program
     docs = await container.graph.get_tools(program.tools.values())
     gone = [tool for tool in solution.path if tool not in docs]
@@ -114,5 +116,5 @@ async def checked_again(solution: Solution, services: Services) -> None:
         raise NotFoundError(
             f"no such tool is indexed any more: {', '.join(gone)[:400]}; forget the solution, or index it"
         )
-    found = await checked(program.text, solution.plan.inputs, program.tools, docs, container.sandbox(), values={})
-    PlanAsProgram(found.plan, found.plan, found.complaints).refuse()
+    found = await check_plan(program.text, solution.plan.inputs, program.tools, docs, container.sandbox(), values={})
+    CheckedOpenPlan(found.plan, found.plan, found.complaints).refuse()

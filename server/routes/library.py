@@ -6,8 +6,8 @@ from fastapi import Query
 from pydantic import BaseModel
 
 from agent.text import clean
-from domain.source import source_id_of
 from domain.tool import ToolId
+from domain.tool_source import parse_source_id
 from graph.facts import ToolFacts
 from server.dependencies import CurrentServices, CurrentUser
 from server.library.catalogue import CategoryCount
@@ -94,7 +94,7 @@ async def library(
 ) -> ToolPage:
     """Without a query in the order of their ids. With one, those that a run would be offered first, at most 200, whatever the page."""
     wanted = Wanted(query, category, toolset, effect, source)
-    page = await listed(await services.agents.container(), wanted, after, limit)
+    page = await listed(await services.agents.get_container(), wanted, after, limit)
     return ToolPage(tools=[shown(one) for one in page.tools], next=page.next, total=page.total)
 
 
@@ -110,8 +110,8 @@ async def categories(
 
 
 async def _counted(services: Services) -> list[CategoryCount]:
-    whole = await services.agents.whole()
-    return await services.catalogue.of(await whole.searched_tools(), await services.agents.hidden())
+    whole = await services.agents.get_full_container()
+    return await services.catalogue.of(await whole.list_searched_tools(), await services.agents.find_hidden_tools())
 
 
 def _category(one: CategoryCount, *, whole: bool) -> ShownCategory:
@@ -135,7 +135,7 @@ def shown(one: Listed) -> LibraryTool:
         tried=known.calls + known.ok + known.transient + known.gone,
         went_well=known.successes + known.ok,
         origin=doc.source,
-        source=source_id_of(doc.source),
+        source=parse_source_id(doc.source),
         score=hit and hit.score,
         dense=hit and hit.dense,
         lexical=hit and hit.lexical,

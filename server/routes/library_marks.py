@@ -85,7 +85,7 @@ async def mark_tool(tool: ToolPath, body: MarkBody, user: CurrentAdmin, services
     doc = await open_tool(tool, services)
     target = body.target if body.target in ("", FINISH) else await known_tool(body.target, services)
     said = NewToolMark.model_validate(body.model_dump() | {"tool": doc.id, "target": target})
-    at = Marking(await services.agents.whole(), services.storage.tool_marks, services.sources, user)
+    at = Marking(await services.agents.get_full_container(), services.storage.tool_marks, services.sources, user)
     await mark(said, doc, at)
     return await _shown(doc.id, services)
 
@@ -106,7 +106,7 @@ async def marks_between(
 
 async def _shown(tool: ToolId, services: Services) -> ToolMarksShown:
     history = await services.storage.tool_marks.list_for_tool(tool)
-    edges = await (await services.agents.container()).graph.out_edges(tool)
+    edges = await (await services.agents.get_container()).graph.out_edges(tool)
     own = next((one for one in history if one.kind == "tool"), None)
     said = {one.target: one for one in reversed(history) if one.kind == "edge"}
     return ToolMarksShown(

@@ -7,7 +7,7 @@ from pydantic import BaseModel
 
 from domain.tool import ToolId
 from graph.facts import Mark
-from graph.links import Feed
+from graph.links import FeedLink
 from server.dependencies import CurrentServices, CurrentUser
 from server.library.neighbours import Walk, beside
 from server.problems import problems
@@ -89,7 +89,7 @@ class RecordedAnswers(BaseModel):
 async def tool_neighbours(
     tool: ToolPath, _user: CurrentUser, services: CurrentServices, limit: Annotated[int, Query(ge=1, le=100)] = 30
 ) -> ToolNeighbours:
-    doc, container = await open_tool(tool, services), await services.agents.container()
+    doc, container = await open_tool(tool, services), await services.agents.get_container()
     found = await beside(container, doc.id, limit)
     return ToolNeighbours(
         after=[_walk(one) for one in found.after],
@@ -112,8 +112,8 @@ async def tool_neighbours(
 async def recorded_calls(
     tool: ToolPath, _user: CurrentUser, services: CurrentServices, limit: Annotated[int, Query(ge=1, le=50)] = 10
 ) -> RecordedAnswers:
-    doc, container = await open_tool(tool, services), await services.agents.container()
-    calls = await (await container.recordings()).of_tool(doc.id)
+    doc, container = await open_tool(tool, services), await services.agents.get_container()
+    calls = await (await container.recordings()).list_calls(doc.id)
     told = [
         RecordedAnswer(
             arguments=one.arguments[:_RECORDED],
@@ -131,5 +131,5 @@ def _walk(one: Walk) -> ToolWalk:
     return ToolWalk(**told, strength=one.strength, mark=one.mark, availability=one.availability)
 
 
-def _feed(one: Feed, other: ToolId) -> ToolFeed:
+def _feed(one: FeedLink, other: ToolId) -> ToolFeed:
     return ToolFeed(tool=other, field=one.field, parameter=one.parameter, score=one.score)

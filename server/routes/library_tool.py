@@ -7,8 +7,8 @@ import orjson
 from pydantic import BaseModel
 from pydantic.types import JsonValue
 
-from agent.execution.validation import value_schema
-from agent.programs.signatures import signature
+from agent.execution.validation import build_value_schema
+from agent.programs.signatures import build_signature
 from domain.model import JsonObject
 from domain.solution import Solution
 from domain.tool import Credential, Location, Parameter, ToolDoc
@@ -105,7 +105,7 @@ class AboutTool(LibraryTool):
 @router.get("/{tool:path}/about", summary="All that is known of a tool")
 @by_token("read")
 async def about_tool(tool: ToolPath, user: CurrentUser, services: CurrentServices) -> AboutTool:
-    doc, container = await open_tool(tool, services), await services.agents.container()
+    doc, container = await open_tool(tool, services), await services.agents.get_container()
     record = await record_of(container, doc.id)
     named = await entities_of(container, doc)
     used = await solutions_with(container, doc.id, user.id)
@@ -125,7 +125,7 @@ def _document(doc: ToolDoc) -> dict[str, Any]:
         "method": doc.method,
         "url": doc.url,
         "why": doc.effect.why,
-        "signature": signature(doc).text,
+        "signature": build_signature(doc).text,
         "toolset_description": doc.toolset_description[:_LONG],
         "parameters": [_parameter(one) for one in doc.parameters[:_PARAMETERS]],
         "credentials": [_credential(one) for one in doc.credentials],
@@ -134,7 +134,7 @@ def _document(doc: ToolDoc) -> dict[str, Any]:
 
 
 def _parameter(one: Parameter) -> ToolParameter:
-    takes: JsonObject = {**value_schema(one)}
+    takes: JsonObject = {**build_value_schema(one)}
     if len(orjson.dumps(takes)) > _LONG:
         takes = {"type": one.type}
     return ToolParameter(

@@ -27,8 +27,8 @@ from server.routes.texts import RowId
 from server.services import Services
 from server.storage.model_services import extract_origin
 from server.token_scopes import by_token
-from wiring.model_catalogue import asked_for
-from wiring.settings import Settings, model_names
+from wiring.served_models import select_model
+from wiring.settings import Settings, list_model_names
 
 router = operations("/models", tag="models", responses=problems(401, 403))
 ABOUT: Mapping[Purpose, str] = {
@@ -139,7 +139,7 @@ async def remove_model(request: Request, service_id: RowId, _: CurrentAdmin, ser
     """With its key. What it was chosen for falls to the default from the next run on."""
     found = await services.storage.model_services.get(service_id)
     note(request, service=found.name)
-    await check_unused(services.agents.whole, found)
+    await check_unused(services.agents.get_full_container, found)
     await services.storage.model_services.remove(service_id)
 
 
@@ -180,7 +180,7 @@ def _check_works(test: ServiceTest, *, online: bool) -> None:
 
 def _check_name(new: NewModelService, settings: Settings) -> None:
     """Runs choose by name."""
-    if new.name in model_names(settings):
+    if new.name in list_model_names(settings):
         raise ConflictError(f"a model of the settings is called {new.name}; choose another name")
 
 
@@ -196,12 +196,12 @@ def _shown(one: ModelService, chosen: Mapping[Purpose, str]) -> ShownService:
 
 
 def _used(purpose: Purpose, kept: list[ModelService], chosen: Mapping[Purpose, str], settings: Settings) -> str:
-    found = asked_for(purpose, kept, chosen, settings)
+    found = select_model(purpose, kept, chosen, settings)
     return found.name if isinstance(found, ModelService) else found or ""
 
 
 def _of_settings(settings: Settings) -> SettingsModel | None:
-    names = model_names(settings)
+    names = list_model_names(settings)
     if not names:
         return None
     return SettingsModel(

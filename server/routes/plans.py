@@ -6,11 +6,11 @@ from dataclasses import replace
 from pydantic import BaseModel, Field, model_validator
 
 from agent.plans.checked_plan import PlanComplaint
-from agent.plans.cost_estimate import Price, expected
-from agent.plans.dry_run import Surroundings, TriedCall, TriedLine, tried
-from agent.programs.verdict import Claim
+from agent.plans.cost_estimate import ModelPrice, estimate_cost
+from agent.plans.dry_run import DryRunContext, TriedCall, TriedLine, simulate_plan
+from agent.programs.verdict import ProgramClaim
 from domain.errors import ConflictError, NotFoundError
-from domain.plan_document import PlanDocument
+from domain.plan import PlanDocument
 from domain.program import Program, ProgramPlan
 from domain.tool import ToolId
 from server.dependencies import CurrentServices, CurrentUser
@@ -20,9 +20,14 @@ from server.routes.given_programs import GivenProgram, SentProgram
 from server.routes.router import operations
 from server.routes.shown_plans import ShownPlan, shown_plan
 from server.routes.texts import RowId
-from server.runs.checked_plans import PlanAsProgram, as_program
-from server.runs.plan_functions import PlanFunctions, plan_functions
-from server.runs.plans import OpenPlan, approve, edited, given_results, open_plan
+from server.runs.checked_plans import CheckedOpenPlan, PlanFunctions, check_open_plan, load_plan_functions
+from server.runs.waiting_plans import (
+    WaitingPlan,
+    approve_plan,
+    load_given_results,
+    load_waiting_plan,
+    store_edited_plan,
+)
 from server.services import Services
 from server.storage.repository import now
 from server.storage.run_events import RunQuestion
@@ -65,7 +70,7 @@ class DryRun(BaseModel):
     text: str
     lines: tuple[TriedLine, ...]
     calls: tuple[TriedCall, ...]
-    says: Claim | None
+    says: ProgramClaim | None
     stopped: str
     stopped_line: int
     changes: tuple[ToolId, ...]
@@ -78,27 +83,27 @@ class DryRun(BaseModel):
 @router.get("", summary="The plan that a run waits with")
 @by_token("read")
 async def plan(run_id: RowId, user: CurrentUser, services: CurrentServices) -> ShownPlan:
-    return await _shown(services, await open_plan(services.storage, run_id, user.id))
+    return await _shown(services, await load_waiting_plan(services.storage, run_id, user.id))
 
 
 @router.put("", summary="Edit it; what is wrong with it is told", responses=responses(409))
 async def edit_plan(run_id: RowId, body: PlanBody, user: CurrentUser, services: CurrentServices) -> ShownPlan:
-    found = await open_plan(services.storage, run_id, user.id)
+    found = await load_waiting_plan(services.storage, run_id, user.id)
     new = body.document
     if body.program is not None:
-        functions = await plan_functions(services.agents, found)
+        functions = await load_plan_functions(services.agents, found)
         new = _written(body.program, functions)
     assert new is not None  # noqa: S101  # the body has one of both
-    return await _shown(services, await edited(services.storage, found, new, body.version))
+    return await _shown(services, await store_edited_plan(services.storage, found, new, body.version))
 
 
 @router.post("/check", summary="What is wrong with a text; nothing is kept")
 @by_token("ask")
 async def check_text(run_id: RowId, body: GivenProgram, user: CurrentUser, services: CurrentServices) -> CheckedText:
-    found = await open_plan(services.storage, run_id, user.id)
-    functions = await plan_functions(services.agents, found)
+    found = await load_waiting_plan(services.storage, run_id, user.id)
+    functions = await load_plan_functions(services.agents, found)
     plan = replace(found, plan=_written(body, functions))
-    told = await as_program(services.agents, plan, functions, services.settings.max_depth)
+    told = await check_open_plan(services.agents, plan, functions, services.settings.max_depth)
     return CheckedText(
         complaints=told.complaints, document=told.document, why_no_steps=told.why_no_steps, speaks=told.speaks
     )
@@ -107,23 +112,23 @@ async def check_text(run_id: RowId, body: GivenProgram, user: CurrentUser, servi
 @router.post("/dry-run", summary="Go through it line by line without calling anything", responses=responses(400))
 @by_token("ask")
 async def dry_run(run_id: RowId, user: CurrentUser, services: CurrentServices) -> DryRun:
-    found = await open_plan(services.storage, run_id, user.id)
+    found = await load_waiting_plan(services.storage, run_id, user.id)
     agents, chosen = services.agents, services.settings
     told, functions = await _read(services, found)
     told.refuse()
-    container = await agents.container()
-    around = Surroundings(
+    container = await agents.get_container()
+    around = DryRunContext(
         request=found.request,
         today=(chosen.today or now().date()).isoformat(),
         docs=functions.docs,
-        given=await given_results(services.storage, found),
-        policy=container.policy("offline"),
-        recorded=await agents.recorded(),
+        given=await load_given_results(services.storage, found),
+        policy=container.create_policy("offline"),
+        recorded=await agents.get_replay_executor(),
         sandbox=container.sandbox(),
     )
-    gone = await tried(told.runs, around)
+    gone = await simulate_plan(told.executable, around)
     model = found.run.policy == "llm"
-    takes = expected(gone, functions.docs, model=model, phrases=chosen.phrase, price=_price(chosen))
+    takes = estimate_cost(gone, functions.docs, model=model, phrases=chosen.phrase, price=_price(chosen))
     return DryRun(
         text=gone.text,
         lines=gone.lines,
@@ -139,9 +144,9 @@ async def dry_run(run_id: RowId, user: CurrentUser, services: CurrentServices) -
     )
 
 
-def _price(settings: Settings) -> Price | None:
+def _price(settings: Settings) -> ModelPrice | None:
     prompt, completion = settings.model_price_prompt, settings.model_price_completion
-    return None if prompt is None or completion is None else Price(prompt, completion)
+    return None if prompt is None or completion is None else ModelPrice(prompt, completion)
 
 
 async def approved(
@@ -150,27 +155,27 @@ async def approved(
     """Have a plan carried out as it stands. ``UsageError`` with what is wrong with it, while anything is; ``ConflictError``: it is at another version
     than the one that its user has read.
     """
-    found = await open_plan(services.storage, run_id, user_id)
+    found = await load_waiting_plan(services.storage, run_id, user_id)
     if found.input != input_id:
         raise NotFoundError("the run does not wait with this plan")
     if version is not None and found.version != version:
         raise ConflictError(f"the plan is at version {found.version}, not {version}; read it again")
     told, functions = await _read(services, found)
     told.refuse()
-    called = set(told.runs.program.tools.values())
-    return await approve(
-        services.storage, found, told.runs, [doc for tool, doc in functions.docs.items() if tool in called]
+    called = set(told.executable.program.tools.values())
+    return await approve_plan(
+        services.storage, found, told.executable, [doc for tool, doc in functions.docs.items() if tool in called]
     )
 
 
-async def _shown(services: Services, found: OpenPlan) -> ShownPlan:
+async def _shown(services: Services, found: WaitingPlan) -> ShownPlan:
     told, functions = await _read(services, found)
     return await shown_plan(found, told, functions, services.settings.max_depth)
 
 
-async def _read(services: Services, found: OpenPlan) -> tuple[PlanAsProgram, PlanFunctions]:
-    functions = await plan_functions(services.agents, found)
-    return await as_program(services.agents, found, functions, services.settings.max_depth), functions
+async def _read(services: Services, found: WaitingPlan) -> tuple[CheckedOpenPlan, PlanFunctions]:
+    functions = await load_plan_functions(services.agents, found)
+    return await check_open_plan(services.agents, found, functions, services.settings.max_depth), functions
 
 
 def _written(sent: SentProgram, functions: PlanFunctions) -> ProgramPlan:

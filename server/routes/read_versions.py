@@ -4,11 +4,11 @@ import asyncio
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from agent.plans.compiling import as_document
-from agent.plans.kept import kept_plan, tools_of_kept
+from agent.plans.compilation import to_document
+from agent.plans.stored_plan import collect_stored_tools, restore_plan
 from agent.text import clean
 from domain.errors import ConflictError, NotLinearError
-from domain.plan_document import PlanDocument
+from domain.plan import PlanDocument
 from domain.program import ProgramPlan
 from domain.tool import ToolDoc, ToolId
 from server.routes.tools import tools
@@ -28,7 +28,7 @@ class ReadVersion:
 async def read_version(version: TemplateVersion, services: Services) -> ReadVersion:
     """A version as a program, whatever it was kept as. Its row stays as it is."""
     try:
-        named = tools_of_kept(version.plan)
+        named = collect_stored_tools(version.plan)
     except ConflictError as error:
         return ReadVersion(None, problem=str(error))
     docs = await tools(named, services)
@@ -36,12 +36,12 @@ async def read_version(version: TemplateVersion, services: Services) -> ReadVers
 
 
 def _read(version: TemplateVersion, docs: Mapping[ToolId, ToolDoc] | None) -> ReadVersion:
-    plan = kept_plan(version.plan, docs or {})
+    plan = restore_plan(version.plan, docs or {})
     gone = [
         clean(tool, 120) for tool in dict.fromkeys(plan.program.tools.values()) if docs is not None and tool not in docs
     ]
     problem = f"no such tool is indexed: {', '.join(gone)}" if gone else ""
     try:
-        return ReadVersion(plan, as_document(plan, docs or {}), problem)
+        return ReadVersion(plan, to_document(plan, docs or {}), problem)
     except NotLinearError:
         return ReadVersion(plan, None, problem)

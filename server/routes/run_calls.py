@@ -5,17 +5,17 @@ from collections.abc import Mapping, Sequence
 
 from pydantic import BaseModel, Field
 
-from agent.program_trace import ProgramsTrace, ProgramTrace
-from agent.programs.analysis.flow import Site
+from agent.program_trace import ProgramHistory, ProgramTrace
+from agent.programs.analysis.program_flow import Site
 from domain.errors import NotFoundError
-from domain.event import CallStarted, EventRecord, Programs, ProgramStarted
+from domain.event import CallStarted, EventRecord, ProgramEvent, ProgramStarted
 from domain.tool import ToolDoc, ToolId
 from server.dependencies import CurrentServices, CurrentUser
 from server.problems import problems
 from server.routes.router import operations
 from server.routes.texts import RowId
 from server.routes.tools import tools
-from server.runs.journal import records_of
+from server.runs.journal import parse_events
 from server.token_scopes import by_token
 
 _KINDS = ("program.started", "program.failed", "program.ended", "call.started")
@@ -68,7 +68,7 @@ class RunCalls(BaseModel):
 async def run_calls(run_id: RowId, user: CurrentUser, services: CurrentServices) -> RunCalls:
     if await services.storage.runs.get(run_id, user.id) is None:
         raise NotFoundError("there is no such run")
-    records = await records_of(await services.storage.events.list_kinds(run_id, _KINDS))
+    records = await parse_events(await services.storage.events.list_kinds(run_id, _KINDS))
     docs = await tools(_called(records), services) or {}
     return RunCalls(tools=_told(docs), programs=await asyncio.to_thread(_programs, records))
 
@@ -92,15 +92,15 @@ def _told(docs: Mapping[ToolId, ToolDoc]) -> list[CalledTool]:
 
 def _programs(records: Sequence[EventRecord]) -> list[ProgramCalls]:
     """Those of all subtasks, the oldest of each first."""
-    traces: dict[int, ProgramsTrace] = {}
+    traces: dict[int, ProgramHistory] = {}
     for record in records:
-        if isinstance(record.event, Programs):
-            traces.setdefault(record.subtask, ProgramsTrace()).add(record.event)
+        if isinstance(record.event, ProgramEvent):
+            traces.setdefault(record.subtask, ProgramHistory()).add(record.event)
     return [_program(subtask, one) for subtask in sorted(traces) for one in traces[subtask].written]
 
 
 def _program(subtask: int, trace: ProgramTrace) -> ProgramCalls:
-    read = trace.feeds()
+    read = trace.find_feeds()
     pairs = sorted(read.pairs)[:_MOST]
     return ProgramCalls(
         subtask=subtask,

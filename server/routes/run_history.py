@@ -5,8 +5,8 @@ from typing import Annotated, Literal
 from fastapi import Query
 from pydantic import AwareDatetime, BaseModel
 
-from domain.event import Outcome
-from domain.verdict import Verdict
+from domain.event import RunOutcome
+from domain.learning_events import Verdict
 from server.dependencies import CurrentServices, CurrentUser
 from server.problems import problems
 from server.routes.router import operations
@@ -36,7 +36,7 @@ async def run_history(
         str, Query(max_length=200, description="Words in what was asked or answered, in any case."), Plain
     ] = "",
     status: RunStatus | None = None,
-    outcome: Outcome | None = None,
+    outcome: RunOutcome | None = None,
     planner: Name = "",
     policy: Name = "",
     model: Name = "",

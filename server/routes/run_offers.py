@@ -6,17 +6,17 @@ from typing import Annotated
 from fastapi import Path
 from pydantic import BaseModel
 
-from agent.offer.offer import Absence, Reason
-from agent.programs.offered import OFFERED
+from agent.offer.offer import AbsenceReport, OfferReason
+from agent.programs.offered_functions import OFFER_SIZE
 from domain.errors import NotFoundError
 from domain.event import CallStarted, CandidatesConsidered
 from domain.tool import ToolId
-from graph.description import find
+from graph.tool_description import find_tool
 from server.dependencies import CurrentServices, CurrentUser
 from server.problems import problems
 from server.routes.router import operations
 from server.routes.texts import RowId, ToolName
-from server.runs.journal import records_of
+from server.runs.journal import parse_events
 from server.token_scopes import by_token
 
 router = operations("/runs/{run_id}", tag="runs", responses=problems(401, 404))
@@ -62,10 +62,10 @@ async def why_not(run_id: RowId, tool: Name, user: CurrentUser, services: Curren
     run = await services.storage.runs.get(run_id, user.id)
     if run is None:
         raise NotFoundError("there is no such run")
-    container = await services.agents.container()
-    about = await find(container.graph, tool.strip())
-    absence = await (await container.offers()).why_not(run.request, OFFERED, about)
-    records = await records_of(await services.storage.events.list_kinds(run_id, _KINDS))
+    container = await services.agents.get_container()
+    about = await find_tool(container.graph, tool.strip())
+    absence = await (await container.create_offer_maker()).explain_absence(run.request, OFFER_SIZE, about)
+    records = await parse_events(await services.storage.events.list_kinds(run_id, _KINDS))
     then, called = await asyncio.to_thread(_then, [one.event for one in records], about)
     weighed = absence.tool
     return WhyNot(
@@ -94,10 +94,10 @@ def _then(events: list[object], tool: ToolId) -> tuple[int, int]:
     return min(places, default=0), sum(isinstance(one, CallStarted) and one.tool == tool for one in events)
 
 
-def _links(absence: Absence) -> list[ShownReason]:
+def _links(absence: AbsenceReport) -> list[ShownReason]:
     return [_shown(one) for one in absence.links[:_REASONS]]
 
 
-def _shown(reason: Reason) -> ShownReason:
+def _shown(reason: OfferReason) -> ShownReason:
     signal = reason.signal
-    return ShownReason(told=reason.told, share=reason.share, by=signal.by or "", detail=signal.detail)
+    return ShownReason(told=reason.description, share=reason.share, by=signal.by or "", detail=signal.detail)

@@ -7,9 +7,9 @@ from fastapi import Header, Query
 from fastapi.responses import StreamingResponse
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
-from agent.planners.by_name import default_planner
-from agent.plans.compiling import compiled
-from agent.plans.parameters import input_values
+from agent.planners.registry import choose_default_planner
+from agent.plans.compilation import compile_plan
+from agent.plans.parameters import resolve_input_values
 from domain.errors import NotFoundError, UsageError
 from domain.event import RunFinished
 from domain.model import JsonObject
@@ -27,10 +27,10 @@ from server.routes.texts import Plain, RowId
 from server.routes.tools import tools_of
 from server.routes.written_programs import written_plan
 from server.runs.approvals import READS_ONLY
+from server.runs.conversation_context import FILES
 from server.runs.event_stream import stream_events
-from server.runs.given_files import FILES
-from server.runs.given_plans import settings_with
-from server.runs.journal import records_of
+from server.runs.given_plans import build_plan_settings
+from server.runs.journal import parse_events
 from server.services import Services
 from server.storage.runs import ListedRun, Run, RunChoices
 from server.storage.usage import DailyTotal, OwnLimits
@@ -89,13 +89,13 @@ class AnsweredRun(ShownRun):
 async def start_run(
     conversation_id: RowId, body: RunBody, caller: CurrentCaller, services: CurrentServices
 ) -> ShownRun:
-    planner = body.planner or default_planner(body.policy)
+    planner = body.planner or choose_default_planner(body.policy)
     await check_choices(planner, body.policy, body.model, services)
     if body.stop_at_plan and planner == "react":
         raise UsageError("the planner react goes by what each call gives, so it has no plan to stop at; choose another")
     plan = await _given(body, services)
     settings: JsonObject = {"stop_at_plan": True} if body.stop_at_plan else {}
-    settings = settings if plan is None else settings_with(plan)
+    settings = settings if plan is None else build_plan_settings(plan)
     if body.files:
         settings = {**settings, FILES: [*dict.fromkeys(body.files)]}
     choices = RunChoices(planner=planner, policy=body.policy, model=body.model, settings=settings)
@@ -115,8 +115,8 @@ async def _given(body: RunBody, services: Services) -> ProgramPlan | None:
         assert body.document is not None  # noqa: S101  # one of both is there
         docs = await tools_of(body.document, services)
         await check_document(body.document, docs, services)
-        plan = await asyncio.to_thread(compiled, body.document, docs or {})
-    input_values(plan)
+        plan = await asyncio.to_thread(compile_plan, body.document, docs or {})
+    resolve_input_values(plan)
     return plan
 
 
@@ -148,7 +148,7 @@ async def begun(
         check_limits=within,
     )
     services.traces.asked(run.id)
-    services.worker.look()
+    services.worker.wake()
     return shown(run)
 
 
@@ -176,7 +176,7 @@ async def run(run_id: RowId, user: CurrentUser, services: CurrentServices) -> An
     found = await services.storage.runs.get_with_end(run_id, user.id)
     if found is None:
         raise _no_run()
-    ends = await records_of([found.end] if found.end else [])
+    ends = await parse_events([found.end] if found.end else [])
     answers = [one.event.answer for one in ends if isinstance(one.event, RunFinished)]
     return AnsweredRun(**shown(found.run, found.last_event).model_dump(), answer=answers[-1] if answers else "")
 
@@ -201,7 +201,7 @@ async def run_events(
     await _own(run_id, caller.user.id, services)
     start = after if last_event_id is None else last_event_id
     heartbeat = services.settings.heartbeat_seconds
-    allowed = services.followed.following(caller.session_id, caller.user.role)
+    allowed = services.followed.track(caller.session_id, caller.user.role)
     return sent(stream_events(services.storage, services.broker, run_id, start, allowed=allowed, heartbeat=heartbeat))
 
 
@@ -214,7 +214,7 @@ async def run_events(
 @by_token("ask")
 async def cancel_run(run_id: RowId, user: CurrentUser, services: CurrentServices) -> ShownRun:
     cancelled = await services.storage.runs.cancel(run_id, user.id)
-    services.worker.look()
+    services.worker.wake()
     return shown(cancelled, (await services.storage.events.find_last_numbers([run_id])).get(run_id, 0))
 
 

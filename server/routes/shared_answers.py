@@ -13,14 +13,14 @@ from pydantic import BaseModel, Field
 from pydantic.types import JsonValue
 
 from domain.errors import NotFoundError
-from domain.event import CallFinished, CallStarted, EventRecord, Outcome, ProgramStarted, RunFinished
+from domain.event import CallFinished, CallStarted, EventRecord, ProgramStarted, RunFinished, RunOutcome
 from domain.model import JsonObject
 from domain.tool import ToolId
 from server.dependencies import CurrentCaller, CurrentServices, CurrentUser, write_done
 from server.problems import problems
 from server.routes.router import operations
 from server.routes.texts import RowId
-from server.runs.journal import records_of
+from server.runs.journal import parse_events
 from server.storage.conversations import SharedAnswer
 from server.token_scopes import by_token
 
@@ -54,7 +54,7 @@ class ReadAnswer(BaseModel):
 
     owner: str
     request: str
-    outcome: Outcome | None
+    outcome: RunOutcome | None
     finished_at: datetime | None
     expires_at: datetime
     answer: str
@@ -100,8 +100,8 @@ async def shared(secret: Secret, user: CurrentUser, services: CurrentServices) -
     run = await services.storage.runs.get(found.shared.run_id, found.user_id)
     if run is None:
         raise NotFoundError("this run is gone")
-    records = await records_of(await services.storage.events.list_kinds(run.id, _KINDS))
-    hidden = frozenset[ToolId]() if user.id == found.user_id else await services.agents.hidden()
+    records = await parse_events(await services.storage.events.list_kinds(run.id, _KINDS))
+    hidden = frozenset[ToolId]() if user.id == found.user_id else await services.agents.find_hidden_tools()
     answer = [one.event.answer for one in records if isinstance(one.event, RunFinished)][-1:]
     programs = [one.event.program.text for one in records if isinstance(one.event, ProgramStarted)]
     withheld = _unseen(records, hidden, [*answer, *programs])

@@ -7,21 +7,20 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from agent.execution.validation import schema_of
+from agent.execution.validation import build_arguments_schema
 from agent.plans.checked_plan import PlanComplaint
-from agent.plans.suggestions import suggestions
+from agent.plans.suggestions import suggest_tools
 from agent.plans.validation import PlanProblem
-from agent.programs.analysis.flow import feeds
-from agent.programs.names import named
-from agent.programs.signatures import Signature
+from agent.programs.analysis.program_flow import find_call_dependencies
+from agent.programs.names import assign_names
+from agent.programs.signatures import ToolSignature
 from domain.model import JsonObject
-from domain.plan_document import PlanDocument, Take
+from domain.plan import PlanDocument, Take
 from domain.program import Program
 from domain.source_text import try_parse_source
 from domain.tool import ToolDoc, ToolId
-from server.runs.checked_plans import PlanAsProgram
-from server.runs.plan_functions import PlanFunctions
-from server.runs.plans import OpenPlan
+from server.runs.checked_plans import CheckedOpenPlan, PlanFunctions
+from server.runs.waiting_plans import WaitingPlan
 
 _MOST_FEEDS = 500
 """That are told of a plan."""
@@ -111,11 +110,11 @@ class ShownPlan(BaseModel):
     suggestions: list[ShownSuggestion]
 
 
-async def shown_plan(plan: OpenPlan, told: PlanAsProgram, functions: PlanFunctions, depth: int) -> ShownPlan:
+async def shown_plan(plan: WaitingPlan, told: CheckedOpenPlan, functions: PlanFunctions, depth: int) -> ShownPlan:
     """A plan as it stands. ``depth``: how many steps a list of them may have, for steps to be suggested."""
-    signatures = await asyncio.to_thread(functions.signatures)
+    signatures = await asyncio.to_thread(functions.build_signatures)
     proposed = await _suggestions(plan, told, functions, signatures, depth)
-    drawn = told.plan.program.model_copy(update={"tools": told.runs.program.tools})
+    drawn = told.plan.program.model_copy(update={"tools": told.executable.program.tools})
     known = dict(functions.docs) | {one.tool: functions.evidence.doc(one.tool) for one in proposed}
     return ShownPlan(
         version=plan.version,
@@ -124,14 +123,14 @@ async def shown_plan(plan: OpenPlan, told: PlanAsProgram, functions: PlanFunctio
             text=told.plan.program.text,
             inputs=told.plan.inputs,
             values=told.plan.values,
-            functions=_functions(signatures, functions, told.runs.program.tools),
+            functions=_functions(signatures, functions, told.executable.program.tools),
             complaints=told.complaints,
             speaks=told.speaks,
             **await asyncio.to_thread(_calls, drawn, functions),
         ),
         document=told.document,
         why_no_steps=told.why_no_steps,
-        given=plan.given,
+        given=plan.given_tools,
         tools=_tools(known.values()),
         problems=told.problems,
         suggestions=proposed,
@@ -139,17 +138,17 @@ async def shown_plan(plan: OpenPlan, told: PlanAsProgram, functions: PlanFunctio
 
 
 async def _suggestions(
-    plan: OpenPlan,
-    told: PlanAsProgram,
+    plan: WaitingPlan,
+    told: CheckedOpenPlan,
     functions: PlanFunctions,
-    signatures: Mapping[str, Signature],
+    signatures: Mapping[str, ToolSignature],
     depth: int,
 ) -> list[ShownSuggestion]:
     """What the graph has for each place between steps, then what is offered for the request and not in the plan yet."""
     names = {one.tool: one for one in signatures.values()}
     text, found = told.plan.program.text, list[ShownSuggestion]()
     if told.document is not None and len(told.document.steps) <= depth:
-        for one in await suggestions(told.document, plan.given, plan.request, functions.evidence):
+        for one in await suggest_tools(told.document, plan.given_tools, plan.request, functions.evidence):
             code = _line(names[one.tool], functions, text) if one.tool in names else ""
             reason, fills = one.reason, one.fills
             found.append(
@@ -163,7 +162,7 @@ async def _suggestions(
                     code=code,
                 )
             )
-    there = set(told.runs.program.tools.values())
+    there = set(told.executable.program.tools.values())
     for tool, why in functions.offered.items():
         if tool in names and tool not in there:
             code, api = _line(names[tool], functions, text), functions.docs[tool].api
@@ -176,7 +175,7 @@ def _calls(program: Program, functions: PlanFunctions) -> dict[str, Any]:
     source = try_parse_source(program.text)
     if source is None:
         return {"calls": [], "feeds": [], "answer": []}
-    read, found = feeds({1: program}), list[PlannedCall]()
+    read, found = find_call_dependencies({1: program}), list[PlannedCall]()
     for call in source.calls:
         if (tool := program.tools.get(call.name)) in functions.docs and tool is not None:
             changes = not functions.docs[tool].safe
@@ -190,7 +189,7 @@ def _calls(program: Program, functions: PlanFunctions) -> dict[str, Any]:
 
 
 def _functions(
-    signatures: Mapping[str, Signature], functions: PlanFunctions, used: Mapping[str, ToolId]
+    signatures: Mapping[str, ToolSignature], functions: PlanFunctions, used: Mapping[str, ToolId]
 ) -> list[ShownFunction]:
     return [
         ShownFunction(name=name, tool=one.tool, declaration=one.text, call=_call(one, functions), used=name in used)
@@ -198,15 +197,15 @@ def _functions(
     ]
 
 
-def _call(one: Signature, functions: PlanFunctions) -> str:
+def _call(one: ToolSignature, functions: PlanFunctions) -> str:
     needed = {parameter.name for parameter in functions.docs[one.tool].required}
     given = ", ".join(f"{name}=fill()" for name, parameter in one.arguments.items() if parameter in needed)
     return f"await {one.name}({given})"
 
 
-def _line(one: Signature, functions: PlanFunctions, text: str) -> str:
+def _line(one: ToolSignature, functions: PlanFunctions, text: str) -> str:
     """A line that keeps what a call answers under a name that the text does not have."""
-    [(name, _)] = named([one], lambda one: (f"{one.name}_answer",), set(re.findall(r"\w+", text)))
+    [(name, _)] = assign_names([one], lambda one: (f"{one.name}_answer",), set(re.findall(r"\w+", text)))
     return f"{name} = {_call(one, functions)}"
 
 
@@ -219,7 +218,7 @@ def _tools(docs: Iterable[ToolDoc]) -> list[ShownTool]:
             changes=not doc.safe,
             why=doc.effect.why,
             host=doc.host,
-            parameters=schema_of(doc),
+            parameters=build_arguments_schema(doc),
         )
         for doc in docs
     ]

@@ -8,8 +8,8 @@ from fastapi import Query
 from pydantic import BaseModel, Field, StringConstraints
 from pydantic.types import JsonValue
 
-from agent.plans.inputs import input_names_shown, shown_inputs
-from agent.solutions.drift import drifted
+from agent.plans.inputs import build_shown_schemas, map_shown_names
+from agent.solutions.drift import find_drifted_tools
 from agent.solutions.library import SolutionLibrary
 from domain.errors import ForbiddenError, NotFoundError, UsageError
 from domain.model import JsonObject
@@ -25,8 +25,8 @@ from server.routes.runs import ModelName, Policy, ShownRun, begun
 from server.routes.template_content import put_in
 from server.routes.texts import Plain, RowId, ShortText, ToolName
 from server.routes.tools import meant
-from server.runs.conversation_context import by_another
-from server.runs.given_plans import settings_with
+from server.runs.conversation_context import mark_values_fixed_by_author
+from server.runs.given_plans import build_plan_settings
 from server.services import Services
 from server.storage.accounts import User
 from server.storage.runs import RunChoices
@@ -93,15 +93,17 @@ async def solutions(
 ) -> list[ShownSolution]:
     library, called = await _library(services, user), set(meant(tool or ""))
     if request:
-        near = await library.near(request, limit)
+        near = await library.find_near(request, limit)
         there = [one for one in near if one.solution.owner == user.id or not own]
         fits = [one for one in there if tool is None or not called.isdisjoint(one.solution.path)]
         return [_shown(one.solution, user).model_copy(update={"likeness": one.likeness}) for one in fits]
     if tool is not None:
-        found = [one for one in await library.on_path(called) if one.id > after and (one.owner == user.id or not own)]
+        found = [
+            one for one in await library.find_by_tools(called) if one.id > after and (one.owner == user.id or not own)
+        ]
         return [_shown(one, user) for one in found[:limit]]
     page: list[ShownSolution] = []
-    async for one in library.all():
+    async for one in library.iterate_all():
         if one.id > after and (one.owner == user.id or not own):
             page.append(_shown(one, user))
         if len(page) == limit:
@@ -140,7 +142,7 @@ async def check_solution(solution_id: SolutionId, user: CurrentUser, services: C
     """Its program is checked against its tools as they are; where something is wrong with it, that is said, and it stays as it was."""
     library, found = await _to_change(solution_id, user, services)
     await checked_again(found, services)
-    await library.take_up(solution_id)
+    await library.reinstate(solution_id)
     return await _whole(solution_id, user, services)
 
 
@@ -170,15 +172,15 @@ async def run_solution(
     pattern = body.pattern or next(iter(found.patterns), "")
     plan, request = await asyncio.to_thread(put_in, found.plan, pattern, body.values, "a solution")
     await check_choices("program" if body.policy == "llm" else "dfs", body.policy, body.model, services)
-    own = [name for shown, name in input_names_shown(plan).items() if shown in body.values]
-    others = {} if found.owner == user.id else await asyncio.to_thread(by_another, plan, own)
-    settings: JsonObject = {**settings_with(plan), **others, "solution": found.id}
+    own = [name for shown, name in map_shown_names(plan).items() if shown in body.values]
+    others = {} if found.owner == user.id else await asyncio.to_thread(mark_values_fixed_by_author, plan, own)
+    settings: JsonObject = {**build_plan_settings(plan), **others, "solution": found.id}
     choices = RunChoices(planner="dfs", policy=body.policy, model=body.model, settings=settings)
     return await begun(caller, body.conversation_id, request, choices, services)
 
 
 async def _library(services: Services, user: User) -> SolutionLibrary:
-    return await (await services.agents.container()).solutions(user.id)
+    return await (await services.agents.get_container()).solutions(user.id)
 
 
 async def _found(solution_id: str, library: SolutionLibrary) -> Solution:
@@ -192,11 +194,11 @@ async def _to_change(solution_id: str, user: User, services: Services) -> tuple[
     found = await _found(solution_id, await _library(services, user))
     if not found.owner and user.role != "admin":
         raise ForbiddenError("all users share this solution: an administrator can do that")
-    return await (await services.agents.container()).solutions(found.owner), found
+    return await (await services.agents.get_container()).solutions(found.owner), found
 
 
 async def _whole(solution_id: str, user: User, services: Services) -> WholeSolution:
-    container = await services.agents.container()
+    container = await services.agents.get_container()
     found = await _found(solution_id, await container.solutions(user.id))
     docs = await container.graph.get_tools(found.path)
     gone = [tool for tool in found.path if tool not in docs]
@@ -204,10 +206,10 @@ async def _whole(solution_id: str, user: User, services: Services) -> WholeSolut
     whole: dict[str, Any] = _shown(found, user).model_dump() | {
         "patterns": list(found.patterns),
         "program": found.plan,
-        "parameters": shown_inputs(found.plan),
+        "parameters": build_shown_schemas(found.plan),
         "wrong": found.wrong if own else (),
         "runs": found.runs if own else (),
-        "drift": [*gone, *drifted(found, docs)],
+        "drift": [*gone, *find_drifted_tools(found, docs)],
     }
     return WholeSolution.model_validate(whole)
 

@@ -61,9 +61,9 @@ def _count(rows: dict[str, QualityRow], kept: StoredTool) -> None:
         if finding.check == "quality" and finding.verdict != "skipped":
             category = kept.original.category
             row = rows.setdefault(category, QualityRow(category=category, kept=0, dropped=0, reasons=[]))
-            row.kept += not finding.stops
-            row.dropped += finding.stops
-            if finding.stops:
+            row.kept += not finding.is_blocking
+            row.dropped += finding.is_blocking
+            if finding.is_blocking:
                 row.reasons.append(ReasonOfTool(tool=kept.tool, reason=finding.told))
 
 
@@ -98,5 +98,5 @@ async def refresh_source(
 async def touched(source_id: RowId, user: CurrentAuthor, services: CurrentServices) -> list[ShownTouched]:
     """Of the changes that nobody has marked as looked at."""
     found = await services.sources.get(source_id, user)
-    resting = await touched_by(found, user, services.storage, services.agents.whole)
+    resting = await touched_by(found, user, services.storage, services.agents.get_full_container)
     return [ShownTouched(**one.model_dump()) for one in resting]

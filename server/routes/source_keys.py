@@ -27,7 +27,7 @@ of_users = operations("", tag="keys")
 @by_token("read")
 async def needed_keys(user: CurrentUser, services: CurrentServices) -> list[NeededKey]:
     """Of tools that I may use with my own keys; and of sources of mine whose calls send the source's."""
-    return await keys_needed(user, services.storage, services.agents.secrets_of)
+    return await keys_needed(user, services.storage, services.agents.get_user_secrets)
 
 
 @router.get("", summary="The keys of a source, without their values")

@@ -3,7 +3,7 @@
 from fastapi import Request
 
 from domain.errors import BrokenInputError, UnavailableError
-from domain.operations import Outline
+from domain.operations import OperationOutline
 from server.bodies import length, pieces
 from server.dependencies import CurrentAuthor, CurrentServices
 from server.problems import problems
@@ -74,5 +74,5 @@ async def choose_operations(
         return await show_source(await services.sources.choose(source_id, user, body), services)
 
 
-def _shown(found: Outline, services: Services) -> ShownOutline:
+def _shown(found: OperationOutline, services: Services) -> ShownOutline:
     return ShownOutline.model_validate(found.model_dump() | {"most": services.settings.source_tools})

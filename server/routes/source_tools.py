@@ -7,8 +7,8 @@ from typing import Annotated, NoReturn
 from fastapi import Path
 
 from domain.errors import NotFoundError
-from domain.source import Corrections
 from domain.tool import ToolId
+from domain.tool_source import Corrections
 from server.dependencies import CurrentAuthor, CurrentServices
 from server.problems import problems
 from server.routes.router import operations

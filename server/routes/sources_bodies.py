@@ -8,9 +8,9 @@ from pydantic import BaseModel, Field, JsonValue, StringConstraints, model_valid
 
 from domain.model import JsonObject
 from domain.operations import Operation, OperationChoice, TagCount
-from domain.side_effect import Said
-from domain.source import Corrections, Finding, KeysOf, SourceKind, ToolChange, ToolState, Visibility
+from domain.side_effect import DeclaredEffect
 from domain.tool import ToolDoc, ToolId
+from domain.tool_source import Corrections, Finding, KeyOwner, SourceKind, ToolChange, ToolState, Visibility
 from server.routes.texts import Plain, RowId, ToolName
 from server.sources.documents import offered_document
 from server.sources.forms import FormCredential, FormParameter, Method
@@ -51,7 +51,7 @@ class FormToolBody(BaseModel):
     parameters: tuple[FormParameterBody, ...] = Field(default=(), max_length=200)
     example_response: LongText = ""
     credentials: tuple[FormCredentialBody, ...] = Field(default=(), max_length=10)
-    side_effect: Said = ""
+    side_effect: DeclaredEffect = ""
 
 
 Tag = Annotated[str, StringConstraints(max_length=200), Plain]
@@ -125,7 +125,7 @@ class NewSource(BaseModel):
     visibility: Visibility = "everybody"
     roles: list[Role] = Field(default_factory=list[Role], max_length=3)
     users: Users = Field(default_factory=list[str])
-    keys_of: KeysOf = "caller"
+    keys_of: KeyOwner = "caller"
     watch_minutes: Minutes = 0
 
     @model_validator(mode="after")
@@ -155,7 +155,7 @@ class SourceBody(BaseModel):
     visibility: Visibility | None = None
     roles: Annotated[list[Role], Field(max_length=3)] | None = None
     users: Users | None = None
-    keys_of: KeysOf | None = None
+    keys_of: KeyOwner | None = None
     watch_minutes: Minutes | None = None
 
 
@@ -187,7 +187,7 @@ class ShownSource(BaseModel):
     visibility: Visibility
     roles: list[Role]
     users: list[str]
-    keys_of: KeysOf
+    keys_of: KeyOwner
     watch_minutes: int
     version: int
     created_at: datetime

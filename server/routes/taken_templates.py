@@ -7,9 +7,8 @@ from typing import Annotated
 from fastapi import Query
 from pydantic import BaseModel, Field
 
-from agent.plans.differences import Difference
-from agent.plans.kept import tools_of_kept
-from agent.plans.program_differences import plan_differences
+from agent.plans.differences import PlanDifference, compare_plans
+from agent.plans.stored_plan import collect_stored_tools
 from domain.errors import ConflictError, NotFoundError
 from domain.model import JsonObject
 from domain.program import ProgramPlan
@@ -39,7 +38,7 @@ class Differences(BaseModel):
 
     before: int
     after: int
-    changes: tuple[Difference, ...]
+    changes: tuple[PlanDifference, ...]
 
 
 @router.get("/differences", summary="What a version of a template does otherwise than another")
@@ -117,7 +116,7 @@ async def seen(template_id: str, user: User, services: Services, version: int = 
 
 async def listed(found: Sequence[Template], taken: Mapping[str, int], user: User, services: Services) -> list[Template]:
     """Those of which :func:`seen` shows the version that this user runs, or, where none is taken, the latest."""
-    hidden = await services.agents.hidden()
+    hidden = await services.agents.find_hidden_tools()
     others = {one.id: taken.get(one.id, one.version) for one in found if one.user_id != user.id}
     if not hidden or not others:
         return list(found)
@@ -132,30 +131,30 @@ async def shown(
     """Of another's template those versions that name no tool that is hidden from this user."""
     if about.user_id == user.id:
         return list(versions)
-    hidden = await services.agents.hidden()
+    hidden = await services.agents.find_hidden_tools()
     return [one for one in versions if not _named(one.plan, hidden)]
 
 
 async def _names_hidden(version: TemplateVersion, services: Services) -> bool:
-    return _named(version.plan, await services.agents.hidden())
+    return _named(version.plan, await services.agents.find_hidden_tools())
 
 
 def _named(plan: JsonObject, hidden: frozenset[ToolId]) -> bool:
     try:
-        return not tools_of_kept(plan).isdisjoint(hidden)
+        return not collect_stored_tools(plan).isdisjoint(hidden)
     except ConflictError:  # what cannot be read is shown as that alone
         return False
 
 
-async def _changes(older: TemplateVersion, newer: TemplateVersion, services: Services) -> tuple[Difference, ...]:
+async def _changes(older: TemplateVersion, newer: TemplateVersion, services: Services) -> tuple[PlanDifference, ...]:
     """``ConflictError`` where one of them cannot be read any more."""
     before, after = [await _plan_of(one, services) for one in (older, newer)]
     docs = await tools({*before.program.tools.values(), *after.program.tools.values()}, services)
-    found = await asyncio.to_thread(plan_differences, before, after, docs or {})
+    found = await asyncio.to_thread(compare_plans, before, after, docs or {})
     if older.note == newer.note:
         return found
     said = f"Its runs ask: {newer.note or 'its name'} — instead of: {older.note or 'its name'}"
-    return (*found, Difference(None, said, older.note, newer.note))
+    return (*found, PlanDifference(None, said, older.note, newer.note))
 
 
 async def _plan_of(version: TemplateVersion, services: Services) -> ProgramPlan:

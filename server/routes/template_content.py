@@ -6,17 +6,17 @@ from collections.abc import Mapping, Sequence
 from orjson import dumps
 from pydantic.types import JsonValue
 
-from agent.plans.carried_out import Drawn
-from agent.plans.compiling import compiled
-from agent.plans.from_run import Offered
-from agent.plans.inputs import input_names_shown, shown_inputs, with_inputs, with_values
-from agent.plans.kept import kept
-from agent.plans.lifting import lifted, schema_of_value
-from agent.plans.request_template import Words, named_in, said, spoken
-from agent.plans.said_words import words_of as words_in
+from agent.plans.compilation import compile_plan
+from agent.plans.executed_plan import ExecutedPlan
+from agent.plans.inputs import build_shown_schemas, map_shown_names, select_inputs, set_input_values
+from agent.plans.parameterize import infer_value_schema, parameterize_plan
+from agent.plans.request_spans import find_request_words as words_in
+from agent.plans.request_template import RequestWords, find_names, insert_names, render_request
+from agent.plans.steps_from_run import ParameterCandidate
+from agent.plans.stored_plan import dump_plan
 from domain.errors import UsageError
 from domain.model import JsonObject, Model
-from domain.plan_document import PlanDocument, PlannedStep
+from domain.plan import PlanDocument, PlannedStep
 from domain.program import ProgramPlan
 from domain.source_text import parse_source
 from domain.tool import ToolDoc, ToolId
@@ -60,16 +60,16 @@ async def content(
             made.refuse_files("a template")
             by_steps = any(one.step for one in places.values()) or not (made.plan.inputs or made.document is None)
             if by_steps and made.document is not None:
-                plan, words = await _of_steps(made.document, places, services, made.document, made.offered)
+                plan, words = await _of_steps(made.document, places, services, made.document, made.parameter_candidates)
             else:
                 plan, words = await _of_program(made, run, places, services)
-            return _content(plan, _known_names(request, plan) or spoken(run.request, words), run.id)
+            return _content(plan, _known_names(request, plan) or insert_names(run.request, words), run.id)
 
 
 def _known_names(request: str, plan: ProgramPlan) -> str:
     """The request. ``UsageError`` where it names what no value would be put in for."""
-    known = shown_inputs(plan)
-    unknown = [name for name in named_in(request) if name not in known]
+    known = build_shown_schemas(plan)
+    unknown = [name for name in find_names(request) if name not in known]
     if unknown:
         said = f"{', '.join(f'{{{name[:80]}}}' for name in unknown[:10])}: there is no such parameter; there are {', '.join(known) or 'none'}"
         raise UsageError(f"the request names what the template does not have. {said}", (("request", said),))
@@ -77,19 +77,19 @@ def _known_names(request: str, plan: ProgramPlan) -> str:
 
 
 def _content(plan: ProgramPlan, request: str, run_id: str | None = None) -> TemplateContent:
-    return TemplateContent(parameters={**shown_inputs(plan)}, plan=kept(plan), note=request, run_id=run_id)
+    return TemplateContent(parameters={**build_shown_schemas(plan)}, plan=dump_plan(plan), note=request, run_id=run_id)
 
 
 async def _of_program(
-    made: Drawn, run: Run, places: Mapping[str, Place], services: Services
-) -> tuple[ProgramPlan, list[Words]]:
+    made: ExecutedPlan, run: Run, places: Mapping[str, Place], services: Services
+) -> tuple[ProgramPlan, list[RequestWords]]:
     """What a program did, with inputs for what may differ; where it only reads, with the values as they were as defaults."""
     chosen = {place.input: name for name, place in places.items()}
     unknown = [name for name, place in places.items() if place.input not in made.plan.inputs]
     if unknown:
         raise UsageError(f"this run has no value that {unknown[0][:80]} could stand for: name one of its inputs")
-    plan = lifted(made.carried_out, [one for one in made.liftable if one.name in chosen])
-    plan = await asyncio.to_thread(with_inputs, plan, chosen)
+    plan = parameterize_plan(made.executed_program, [one for one in made.input_candidates if one.name in chosen])
+    plan = await asyncio.to_thread(select_inputs, plan, chosen)
     docs = await tools(plan.program.tools.values(), services) or {}
     reads = all(tool in docs and docs[tool].safe for tool in plan.program.tools.values())
     inputs: dict[str, JsonObject] = {}
@@ -97,7 +97,7 @@ async def _of_program(
         bare: JsonObject = {key: value for key, value in schema.items() if key != "default"}
         inputs[name] = {**bare, "default": plan.values[name]} if reads and name in plan.values else bare
     values = made.plan.values.items()
-    words = [Words(words_in(value, run.request), chosen.get(own, "")) for own, value in values]
+    words = [RequestWords(words_in(value, run.request), chosen.get(own, "")) for own, value in values]
     return plan.model_copy(update={"inputs": inputs, "values": {}}), words
 
 
@@ -106,17 +106,17 @@ async def _of_steps(
     places: Mapping[str, Place],
     services: Services,
     proven: PlanDocument | None,
-    offered: Sequence[Offered],
-) -> tuple[ProgramPlan, list[Words]]:
+    offered: Sequence[ParameterCandidate],
+) -> tuple[ProgramPlan, list[RequestWords]]:
     docs, named = await tools_of(document, services), document
     at = names_at(places, offered)
     for (step, parameter), name in at.items():
         named = _with_parameter(named, name, Place(step=step, parameter=parameter), docs or {})
     await check_document(named, docs, services, proven, template=True)
-    return await asyncio.to_thread(compiled, named, docs or {}), words_of(offered, at)
+    return await asyncio.to_thread(compile_plan, named, docs or {}), words_of(offered, at)
 
 
-def names_at(places: Mapping[str, Place], offered: Sequence[Offered]) -> dict[At, str]:
+def names_at(places: Mapping[str, Place], offered: Sequence[ParameterCandidate]) -> dict[At, str]:
     """Where which parameter stands: also where else the same words of the request went, so that nobody is asked for them twice."""
     told = {(one.step, one.parameter): one.name for one in offered}
     found: dict[At, str] = {}
@@ -127,10 +127,10 @@ def names_at(places: Mapping[str, Place], offered: Sequence[Offered]) -> dict[At
     return found
 
 
-def words_of(offered: Sequence[Offered], names: Mapping[At, str]) -> list[Words]:
+def words_of(offered: Sequence[ParameterCandidate], names: Mapping[At, str]) -> list[RequestWords]:
     """The words of a run's values, with the names that are to stand for them; none for a yes or no, which no words of a request are."""
     told = [(one, names.get((one.step, one.parameter), "")) for one in offered]
-    words = [Words(one.said, "" if isinstance(one.value, bool) else name) for one, name in told]
+    words = [RequestWords(one.request_words, "" if isinstance(one.value, bool) else name) for one, name in told]
     return list(dict.fromkeys(words))
 
 
@@ -141,7 +141,7 @@ def _with_parameter(document: PlanDocument, name: str, place: Place, docs: Mappi
     step = document.steps[place.step - 1]
     tool = docs.get(step.tool)
     told = document.parameters.get(name)
-    schema: JsonObject = schema_of_value(tool, place.parameter, step.arguments.get(place.parameter))
+    schema: JsonObject = infer_value_schema(tool, place.parameter, step.arguments.get(place.parameter))
     if tool is not None and all(one.name != place.parameter for one in tool.parameters):
         raise UsageError(f"{tool.api} has no parameter {place.parameter[:80]}")
     if tool is not None and tool.safe and place.parameter in step.arguments:
@@ -167,17 +167,17 @@ def put_in(plan: ProgramPlan, note: str, values: Mapping[str, JsonValue], name: 
     """
     if _characters(plan, values) > MOST_CHARACTERS:
         raise UsageError(f"with these values the plan has more than {MOST_CHARACTERS:,} characters; shorten them")
-    filled, wrong = with_values(plan, values)
+    filled, wrong = set_input_values(plan, values)
     if wrong:
         faults = tuple((f"parameters.{parameter}".rstrip("."), said) for parameter, said in wrong)
         raise UsageError(" ".join(said for _, said in wrong), faults)
-    schemas = shown_inputs(plan)
+    schemas = build_shown_schemas(plan)
     defaults = {own: schema["default"] for own, schema in schemas.items() if "default" in schema}
-    request = said(note, {**defaults, **values}, schemas) if note else name
+    request = render_request(note, {**defaults, **values}, schemas) if note else name
     return filled, request[:4000]
 
 
 def _characters(plan: ProgramPlan, values: Mapping[str, JsonValue]) -> int:
     """How many the values take, each as often as the text reads its name: the calls hold them."""
-    names, places = input_names_shown(plan), parse_source(plan.program.text).names_read
+    names, places = map_shown_names(plan), parse_source(plan.program.text).names_read
     return sum(max(1, places[names.get(shown, shown)]) * len(dumps(value)) for shown, value in values.items())

@@ -8,10 +8,10 @@ from fastapi import Query, Response
 from pydantic import BaseModel, Field, StringConstraints, model_validator
 from pydantic.types import JsonValue
 
-from agent.plans.inputs import input_names_shown, shown_inputs
+from agent.plans.inputs import build_shown_schemas, map_shown_names
 from domain.errors import ConflictError, ForbiddenError, NotFoundError
 from domain.model import JsonObject
-from domain.plan_document import PlanDocument
+from domain.plan import PlanDocument
 from domain.program import ProgramPlan
 from server.dependencies import CurrentCaller, CurrentServices, CurrentUser
 from server.problems import problems
@@ -27,8 +27,8 @@ from server.routes.taken_templates import listed, seen, shown, version_to_run
 from server.routes.template_content import Place, content, put_in
 from server.routes.texts import Plain, RowId, ShortText
 from server.routes.written_programs import written_plan
-from server.runs.conversation_context import by_another
-from server.runs.given_plans import settings_with
+from server.runs.conversation_context import mark_values_fixed_by_author
+from server.runs.given_plans import build_plan_settings
 from server.services import Services
 from server.storage.accounts import SHARING_ROLES, User
 from server.storage.runs import RunChoices
@@ -231,13 +231,13 @@ async def run_template(
         raise ConflictError(f"version {version.version} of {about.name} cannot be run: {read.problem}")
     plan, request = await asyncio.to_thread(put_in, read.plan, version.note, body.parameters, about.name)
     await check_choices("dfs", body.policy, body.model, services)
-    own = [name for shown, name in input_names_shown(plan).items() if shown in body.parameters]
-    others = {} if about.user_id == user.id else await asyncio.to_thread(by_another, plan, own)
+    own = [name for shown, name in map_shown_names(plan).items() if shown in body.parameters]
+    others = {} if about.user_id == user.id else await asyncio.to_thread(mark_values_fixed_by_author, plan, own)
     choices = RunChoices(
         planner="dfs",
         policy=body.policy,
         model=body.model,
-        settings={**settings_with(plan), **others},
+        settings={**build_plan_settings(plan), **others},
         template_id=about.id,
         template_version=version.version,
     )
@@ -274,7 +274,7 @@ async def _version(one: TemplateVersion, services: Services) -> ShownVersion:
     read = await read_version(one, services)
     return ShownVersion(
         version=one.version,
-        parameters={**shown_inputs(read.plan)} if read.plan is not None else one.parameters,
+        parameters={**build_shown_schemas(read.plan)} if read.plan is not None else one.parameters,
         program=read.plan,
         document=read.document,
         problem=read.problem,

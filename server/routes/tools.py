@@ -3,16 +3,16 @@
 from collections.abc import Iterable, Mapping
 
 from domain.errors import NotFoundError, StoreUnreachableError, UnavailableError
-from domain.plan_document import PlanDocument
+from domain.plan import PlanDocument
 from domain.tool import ToolDoc, ToolId, tool_id
-from graph.description import near_ids
+from graph.tool_description import find_similar_ids
 from server.services import Services
 
 
 async def tools(ids: Iterable[ToolId], services: Services) -> Mapping[ToolId, ToolDoc] | None:
     """The documents of those that are there; None where this server has no tools yet."""
     try:
-        container = await services.agents.container()
+        container = await services.agents.get_container()
     except StoreUnreachableError:
         raise
     except UnavailableError:
@@ -33,7 +33,7 @@ async def known_tool(name: str, services: Services) -> ToolId:
         return ids[0]
     if (one := next((one for one in ids if one in found), None)) is not None:
         return one
-    near = await near_ids((await services.agents.container()).graph, name)
+    near = await find_similar_ids((await services.agents.get_container()).graph, name)
     told = f"; near ones: {', '.join(near)}" if near else ""
     raise NotFoundError(f"there is no tool {name[:200]}: give its id, category/toolset/api{told}")
 

@@ -71,7 +71,7 @@ async def change_user(
     """
     changed = await services.storage.users.change(user_id, role=body.role, disabled=body.disabled)
     note(request, account=changed.name)
-    services.worker.look()
+    services.worker.wake()
     if body.disabled:
         await services.agents.withdraw_shared(user_id)
     return changed
@@ -115,7 +115,7 @@ async def end_user_sessions(request: Request, user_id: RowId, admin: CurrentAdmi
     """The user's runs end before their next call."""
     note(request, account=(await user(user_id, admin, services)).name)
     await services.storage.tokens.revoke_with_runs(user_id, None, _ENDED)
-    services.worker.look()
+    services.worker.wake()
 
 
 @router.delete(
@@ -128,7 +128,7 @@ async def end_user_session(user_id: RowId, session_id: RowId, _: CurrentAdmin, s
     """The runs that were asked for in it end before their next call."""
     if not await services.storage.tokens.revoke_with_runs(user_id, session_id, _ENDED):
         raise NotFoundError("this user has no such session")
-    services.worker.look()
+    services.worker.wake()
 
 
 @router.get("/invitations", summary="All invitations, the newest first")

@@ -4,17 +4,17 @@ import asyncio
 
 from pydantic import BaseModel
 
-from agent.learning.verdict import Told, judge, judged_of
+from agent.learning.verdict import VerdictTargets, apply_verdict, build_judged_run
 from agent.memory.long_term import LongTermMemory
 from domain.errors import ConflictError
-from domain.verdict import Verdict
+from domain.learning_events import Verdict
 from server.dependencies import CurrentServices, CurrentUser
 from server.problems import problems
 from server.routes.documents import own
 from server.routes.router import operations
 from server.routes.runs import ShownRun, shown
 from server.routes.texts import RowId, ShortText
-from server.runs.journal import records_of
+from server.runs.journal import parse_events
 from server.services import Services
 from server.storage.runs import Run
 from server.token_scopes import by_token
@@ -64,14 +64,14 @@ async def _count(run: Run, verdict: Verdict | None, services: Services) -> None:
     """Before it is kept, so that what could not be counted is said once more. What a run did long ago in detail is not known any more."""
     if run.verdict == verdict:
         return
-    records = await records_of(await services.storage.events.list_kinds(run.id, _KINDS))
+    records = await parse_events(await services.storage.events.list_kinds(run.id, _KINDS))
     if len(records) < 2:  # of long ago the end alone is kept
         return
-    container, owner = await services.agents.container(), run.user_id
-    of = await asyncio.to_thread(judged_of, records, owner)
+    container, owner = await services.agents.get_container(), run.user_id
+    of = await asyncio.to_thread(build_judged_run, records, owner)
     by_hand = run.settings.get("solution")
     if isinstance(by_hand, str):
         of = of.model_copy(update={"solutions": (*of.solutions, by_hand)})
     memory = LongTermMemory(await container.memories(), await container.embedder(), owner)
-    told = Told(container.graph, memory, await container.solutions(owner), container.weights)
-    await judge(of, run.verdict, verdict, told, run.verdict_changes + 1)
+    told = VerdictTargets(container.graph, memory, await container.solutions(owner), container.weights)
+    await apply_verdict(of, run.verdict, verdict, told, run.verdict_changes + 1)

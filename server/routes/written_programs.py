@@ -3,15 +3,15 @@
 from collections.abc import Mapping
 
 from agent.files.given import GivenFiles
-from agent.plans.checked_plan import checked
-from agent.programs.names import is_name_of, tool_names
+from agent.plans.checked_plan import check_plan
+from agent.programs.names import assign_tool_names, is_name_of
 from agent.text import clean
 from domain.errors import UsageError
 from domain.program import ProgramPlan
 from domain.tool import ToolDoc, ToolId
 from server.routes.given_programs import WholeSentProgram
 from server.routes.tools import tools
-from server.runs.checked_plans import PlanAsProgram
+from server.runs.checked_plans import CheckedOpenPlan
 from server.services import Services
 
 _NO_FILES = GivenFiles()
@@ -22,11 +22,11 @@ async def written_plan(sent: WholeSentProgram, services: Services, files: GivenF
 
     A function has its tool's own name: whoever reads the text takes it for that tool. ``files``: that its run has.
     """
-    sandbox = (await services.agents.container()).sandbox()
+    sandbox = (await services.agents.get_container()).sandbox()
     docs = await tools(sent.tools.values(), services) or {}
     _refuse_other_names(sent.tools, docs)
-    found = await checked(sent.text, sent.inputs, sent.tools, docs, sandbox, values=sent.values, files=files)
-    PlanAsProgram(found.plan, found.plan, found.complaints).refuse()
+    found = await check_plan(sent.text, sent.inputs, sent.tools, docs, sandbox, values=sent.values, files=files)
+    CheckedOpenPlan(found.plan, found.plan, found.complaints).refuse()
     return found.plan
 
 
@@ -34,7 +34,7 @@ def _refuse_other_names(given: Mapping[str, ToolId], docs: Mapping[ToolId, ToolD
     faults: list[tuple[str, str]] = []
     for name, tool in given.items():
         if tool in docs and not is_name_of(name, docs[tool]):
-            [(own, _)] = tool_names([docs[tool]])
+            [(own, _)] = assign_tool_names([docs[tool]])
             said = f"{clean(name, 80)} is no name of the tool {clean(tool, 120)}: call it {own}, in the text, too."
             faults.append((f"program.tools.{clean(name, 80)}", said))
     if faults:

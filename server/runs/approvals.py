@@ -8,29 +8,94 @@ tools without a choice. Changes of one tool that a program waits for together ar
 """
 
 import logging
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from hashlib import sha256
 from typing import Any, cast
 
-from agent.execution.approval import TAINTED, IntendedCall, what_asks, why_asked
-from agent.execution.approvers import DONE_BEFORE, refused
-from agent.execution.identity import corrected_as
-from agent.execution.wording import summary_of, title_of
+from agent.execution.approval import TAINTED, IntendedCall, describe_approval_scope, describe_side_effect
+from agent.execution.approvers import DONE_BEFORE, describe_refused_crossing
+from agent.execution.call_identity import build_corrected_identity
+from agent.execution.validation import check_arguments
+from agent.execution.wording import build_title, summarize_call
 from agent.text import clean
 from domain.errors import NotAllowedError
 from domain.event import InputNeeded
 from domain.model import JsonObject
-from domain.origin import COVERABLE, AskedCall, Crossing, ValueKind, ValueOrigin, in_full
+from domain.plan import PlanDocument
+from domain.program import ProgramPlan
+from domain.provenance import COVERABLE, AskedCall, HostCrossing, ValueKind, ValueOrigin, describe_origin
 from domain.tool import ToolDoc
-from server.runs.approved_plans import approved_plans
-from server.runs.corrections import CallAnswer, kept_of, place_of, said_of
-from server.runs.ledger import call_key
-from server.runs.questions import Questions
+from server.runs.corrections import CallAnswer, find_call_index, get_call_answer, store_parameters
+from server.runs.ledger import build_call_key
+from server.runs.questions import DurableQuestions
 from server.storage.database import run_to_completion
 from server.storage.permissions import get_call_target
 from server.storage.run_events import RunQuestion
+from server.storage.storage import Storage
+
+
+@dataclass(frozen=True, slots=True)
+class ApprovedPlan:
+    """A plan as its user approved it."""
+
+    program: ProgramPlan | None
+    document: PlanDocument | None
+    """The plan of earlier versions, whose plans were lists of steps."""
+    reach: Mapping[str, Mapping[str, str]]
+    """Call target of each tool when the plan was approved; empty for plans of versions that did not record it."""
+
+    def covers(self, call: IntendedCall) -> bool:
+        """Return whether the approved plan makes this call.
+
+        A program does if the call is in its text, goes to the same target, and has values that the user saw in it. A
+        list of steps does if one step is this very call.
+        """
+        if self.reach.get(call.tool.id) != get_call_target(call.tool).model_dump():
+            return False
+        if self.program is None:
+            return self.document is not None and contains_call(self.document, call.tool, call.arguments)
+        same = bool(call.program_text) and call.program_text == self.program.program.text
+        return same and not call.open_arguments and all(_is_known_to_user(one) for one in call.provenance.origins)
+
+
+def _is_known_to_user(origin: ValueOrigin) -> bool:
+    """Return whether the user saw or said this value when they approved the text.
+
+    The value is in the text, or is made of such values only. Users never saw the content of a response, and values that
+    another author of a template fixed are not theirs.
+    """
+    match origin.kind:
+        case "said" | "document":
+            return True
+        case "file" | "field" | "written" | "computed":  # a response may hold a value that is in the text too
+            return origin.slice is not None and not origin.slice.is_foreign
+        case "prose" | "others":
+            return False
+
+
+async def load_approved_plans(storage: Storage, run_id: str) -> list[ApprovedPlan]:
+    """Load the plans of a run that its user approved."""
+    questions = await run_to_completion(storage.run_questions.list_all(run_id))
+    answers = [cast("dict[str, Any]", one.answer) for one in questions if one.kind == "plan" and one.answer is not None]
+    return [_parse_approval(answer) for answer in answers if answer.get("decision") == "allow"]
+
+
+def _parse_approval(answer: dict[str, Any]) -> ApprovedPlan:
+    program, document = answer.get("program"), answer.get("document")
+    return ApprovedPlan(
+        None if program is None else ProgramPlan.model_validate(program),
+        None if document is None else PlanDocument.model_validate(document),
+        answer.get("reach", {}),
+    )
+
+
+def contains_call(plan: PlanDocument, tool: ToolDoc, arguments: JsonObject) -> bool:
+    """Return whether a step of the plan is this very call, with all its values fixed."""
+    steps = [step for step in plan.steps if step.tool == tool.id and not step.takes and not step.named]
+    return any(check_arguments(tool, step.arguments)[0] == arguments for step in steps)
+
 
 _log = logging.getLogger(__name__)
 READS_ONLY = "reads_only"
@@ -49,7 +114,7 @@ class UserApprover:
 
     def __init__(
         self,
-        questions: Questions,
+        questions: DurableQuestions,
         *,
         ask_transfers: bool = True,
         by_another: bool = False,
@@ -74,12 +139,12 @@ class UserApprover:
 
         Raises ``NotAllowedError`` where the user refuses the call.
         """
-        crossings = call.judged.crossings if self._ask_transfers else ()
+        crossings = call.provenance.crossings if self._ask_transfers else ()
         if call.tool.safe:
             if crossings:
-                async with self._questions.in_turn:
-                    await self._questions.told()
-                    await self._may_go(call, crossings)
+                async with self._questions.turn_lock:
+                    await self._questions.flush_events()
+                    await self._check_transfers(call, crossings)
             yield
             return
         if self._reads_only:
@@ -87,43 +152,47 @@ class UserApprover:
                 f"{clean(call.tool.api, 80)} was not called: it changes something, and the token that asked for this run lacks the scope run_changes. "
                 "Ask with a token that has it, or on the page."
             )
-        async with self._questions.in_turn:
-            await self._questions.told()
-            key = call_key(call.tool.id, call.arguments, call.identity)
-            asked = await self._asked(call, key)
-            said = _said(asked, call)
-            if not await self._is_begun(call, said):
-                await self._may_go(call, crossings)
-                said = await self._may_change(call, key, asked)
-            made = said.corrected if said else None
-            named = call.identity if made is None else corrected_as(call.tool.id, call.arguments, call.identity)
-            self._questions.summaries[call.tool.id, named] = _as_made(call, made)
-            yield made  # a call that was begun was approved before; its outcome is another question
+        async with self._questions.turn_lock:
+            await self._questions.flush_events()
+            key = build_call_key(call.tool.id, call.arguments, call.identity)
+            question = await self._find_question(call, key)
+            answer = _find_call_answer(question, call)
+            if not await self._is_begun(call, answer):
+                await self._check_transfers(call, crossings)
+                answer = await self._get_approval(call, key, question)
+            corrected = answer.corrected if answer else None
+            call_identity = (
+                call.identity
+                if corrected is None
+                else build_corrected_identity(call.tool.id, call.arguments, call.identity)
+            )
+            self._questions.summaries[call.tool.id, call_identity] = _summarize_call(call, corrected)
+            yield corrected  # a call that was begun was approved before; its outcome is another question
 
-    async def _is_begun(self, call: IntendedCall, said: CallAnswer | None) -> bool:
-        tool, made, identity = call.tool.id, call.arguments, call.identity
-        if said is not None and said.corrected is not None:
-            made, identity = said.corrected, corrected_as(tool, call.arguments, identity)
-        key = call_key(tool, made, identity)
+    async def _is_begun(self, call: IntendedCall, answer: CallAnswer | None) -> bool:
+        tool, arguments, identity = call.tool.id, call.arguments, call.identity
+        if answer is not None and answer.corrected is not None:
+            arguments, identity = answer.corrected, build_corrected_identity(tool, call.arguments, identity)
+        key = build_call_key(tool, arguments, identity)
         return await run_to_completion(self._questions.storage.effects.get(self._questions.run.id, key)) is not None
 
-    async def _may_go(self, call: IntendedCall, crossings: tuple[Crossing, ...]) -> None:
+    async def _check_transfers(self, call: IntendedCall, crossings: tuple[HostCrossing, ...]) -> None:
         """Ask about each pair of hosts once a run, unless the user has decided for all runs."""
         storage, run = self._questions.storage, self._questions.run
-        for one in {(crossing.source, crossing.target): crossing for crossing in crossings}.values():
-            decided = await run_to_completion(storage.host_transfers.get(run.user_id, one.source, one.target))
-            allowed = decided.allowed if decided else await self._asked_to_go(call, one)
+        for transfer in {(crossing.source, crossing.target): crossing for crossing in crossings}.values():
+            decided = await run_to_completion(storage.host_transfers.get(run.user_id, transfer.source, transfer.target))
+            allowed = decided.allowed if decided else await self._ask_about_transfer(call, transfer)
             _log.info(
                 "%s of an answer of %s to %s: %s",
-                one.parameter or "the making of a call that depends",
-                one.source,
-                one.target,
+                transfer.parameter or "the making of a call that depends",
+                transfer.source,
+                transfer.target,
                 "sent" if allowed else "not sent",
             )
             if not allowed:
-                raise NotAllowedError(f"{refused(one)} {_NEVER if decided else _NOT_NOW}")
+                raise NotAllowedError(f"{describe_refused_crossing(transfer)} {_NEVER if decided else _NOT_NOW}")
 
-    async def _asked_to_go(self, call: IntendedCall, crossing: Crossing) -> bool:
+    async def _ask_about_transfer(self, call: IntendedCall, crossing: HostCrossing) -> bool:
         tool = call.tool
         pair = sha256(f"{crossing.source}\n{crossing.target}".encode()).hexdigest()
         question = InputNeeded(
@@ -132,73 +201,77 @@ class UserApprover:
             tool=tool.id,
             arguments=call.arguments,
             host=tool.host,
-            origins=call.judged.origins,
-            summary=call.summary or summary_of(tool, call.arguments, call.judged.origins),
+            origins=call.provenance.origins,
+            summary=call.summary or summarize_call(tool, call.arguments, call.provenance.origins),
             undo=call.undo,
-            reason=f"May what {crossing.source} answers go to {crossing.target}? {_how_it_goes(tool, crossing)}",
+            reason=f"May what {crossing.source} answers go to {crossing.target}? {_describe_transfer(tool, crossing)}",
         )
         hosts = {"source": crossing.source, "target": crossing.target}
-        return (await self._questions.answered(question, {"flow": hosts}))["decision"] == "allow"
+        return (await self._questions.ask(question, {"flow": hosts}))["decision"] == "allow"
 
-    async def _may_change(self, call: IntendedCall, key: str, asked: RunQuestion | None) -> CallAnswer | None:
+    async def _get_approval(self, call: IntendedCall, key: str, question: RunQuestion | None) -> CallAnswer | None:
         """Return the user's answer about a change; None where no question is needed."""
         tool = call.tool
-        if asked is None and await self._has_leave(call):
+        if question is None and await self._is_preapproved(call):
             return None
-        if asked is not None and _moved(asked, tool):
+        if question is not None and _has_moved(question, tool):
             raise NotAllowedError(
                 f"{clean(tool.api, 80)} was not called: its address, method or source has changed since you were asked."
             )
-        said = _said(asked, call) or await self._answer(call, key if asked is None else asked.key)
-        said.refuse()
-        return said
+        answer = _find_call_answer(question, call) or await self._ask_about_calls(
+            call, key if question is None else question.key
+        )
+        answer.refuse()
+        return answer
 
-    async def _asked(self, call: IntendedCall, key: str) -> RunQuestion | None:
+    async def _find_question(self, call: IntendedCall, key: str) -> RunQuestion | None:
         """Find the question that was asked about this very call, alone or together with others."""
         storage, run = self._questions.storage, self._questions.run
-        alone = await run_to_completion(storage.run_questions.get(run.id, key))
-        if alone is not None or not call.identity:
-            return alone
-        every = await run_to_completion(storage.run_questions.list_all(run.id))
-        return next((one for one in every if place_of(one, call) is not None), None)
+        question = await run_to_completion(storage.run_questions.get(run.id, key))
+        if question is not None or not call.identity:
+            return question
+        questions = await run_to_completion(storage.run_questions.list_all(run.id))
+        return next((one for one in questions if find_call_index(one, call) is not None), None)
 
-    async def _answer(self, call: IntendedCall, key: str) -> CallAnswer:
+    async def _ask_about_calls(self, call: IntendedCall, key: str) -> CallAnswer:
         """Ask the user about a call, together with the waiting calls that are not approved yet."""
-        together = [one for one in call.batch if not await self._has_leave(one)]
-        several = len(together) > 1
+        unapproved = [one for one in call.batch if not await self._is_preapproved(one)]
+        several = len(unapproved) > 1
         question = InputNeeded(
-            input=_batch_key(together) if several else key,
+            input=_build_batch_key(unapproved) if several else key,
             asks="call",
             tool=call.tool.id,
             arguments=call.arguments,
             host=call.tool.host,
-            origins=_told(call),
-            summary=_together(call, together) if several else call.summary,
+            origins=_describe_origins(call),
+            summary=_summarize_batch(call, unapproved) if several else call.summary,
             undo=call.undo,
-            calls=tuple(_as_asked(one) for one in together) if several else (),
-            reason=_reason(call, together if several else [call])
+            calls=tuple(_to_asked_call(one) for one in unapproved) if several else (),
+            reason=_build_reason(call, unapproved if several else [call])
             + (_CHOSEN_BY_ANOTHER if self._by_another else "")
             + (_CHOSEN_BY_NOBODY if self._unchosen else ""),
         )
-        besides = {"reach": get_call_target(call.tool).model_dump(), **kept_of(call.tool)}
-        answer = await self._questions.answered(question, besides)
-        own = [at for at, one in enumerate(together) if one.identity == call.identity] if several else []
-        return said_of(answer, own[0] if own else 0)
+        stored_context = {"reach": get_call_target(call.tool).model_dump(), **store_parameters(call.tool)}
+        answer = await self._questions.ask(question, stored_context)
+        own = [at for at, one in enumerate(unapproved) if one.identity == call.identity] if several else []
+        return get_call_answer(answer, own[0] if own else 0)
 
-    async def _has_leave(self, call: IntendedCall) -> bool:
+    async def _is_preapproved(self, call: IntendedCall) -> bool:
         """Return whether the user's list, or a plan that they approved, allows the call.
 
         It holds for the first time only, and never for words out of a response's prose, which the user did not see as
         such.
         """
-        if call.asks_always:
+        if call.always_needs_approval:
             return False
-        kinds: set[ValueKind] = {origin.kind for origin in call.judged.origins}
+        kinds: set[ValueKind] = {origin.kind for origin in call.provenance.origins}
         if not self._by_another and not self._unchosen and await self._is_listed(call, kinds):
             return True
         if kinds & {"prose", "others"}:
             return False
-        return any(one.covers(call) for one in await approved_plans(self._questions.storage, self._questions.run.id))
+        return any(
+            one.covers(call) for one in await load_approved_plans(self._questions.storage, self._questions.run.id)
+        )
 
     async def _is_listed(self, call: IntendedCall, kinds: set[ValueKind]) -> bool:
         listed = await run_to_completion(
@@ -207,21 +280,21 @@ class UserApprover:
         return listed is not None and listed.covers(get_call_target(call.tool), kinds)
 
 
-def _reason(call: IntendedCall, together: Sequence[IntendedCall]) -> str:
+def _build_reason(call: IntendedCall, calls: Sequence[IntendedCall]) -> str:
     """Build the text of the question, with whatever makes it be asked despite the list."""
-    origins = {(one.parameter, one.words): one for each in together for one in each.judged.origins}
-    told = [one for one in origins.values() if one.kind not in COVERABLE]
-    looks = "".join(f" Its {clean(one.parameter, 80)}: {clean(one.words, 400)}." for one in told[:8])
-    besides = (
-        what_asks(replace(call, batch=tuple(together) if len(together) > 1 else ())),
-        DONE_BEFORE if any(one.again for one in together) else "",
-        TAINTED if any(one.tainted for one in together) else "",
+    origins = {(one.parameter, one.words): one for each in calls for one in each.provenance.origins}
+    warned_origins = [one for one in origins.values() if one.kind not in COVERABLE]
+    value_notes = "".join(f" Its {clean(one.parameter, 80)}: {clean(one.words, 400)}." for one in warned_origins[:8])
+    notes = (
+        describe_approval_scope(replace(call, batch=tuple(calls) if len(calls) > 1 else ())),
+        DONE_BEFORE if any(one.possible_repeat for one in calls) else "",
+        TAINTED if any(one.tainted for one in calls) else "",
     )
-    more = "".join(f" {one}" for one in besides if one)
-    return f"May {clean(call.tool.api, 80)} be called? {why_asked(call.tool)}{more}{looks}"
+    appended_notes = "".join(f" {one}" for one in notes if one)
+    return f"May {clean(call.tool.api, 80)} be called? {describe_side_effect(call.tool)}{appended_notes}{value_notes}"
 
 
-def _how_it_goes(tool: ToolDoc, crossing: Crossing) -> str:
+def _describe_transfer(tool: ToolDoc, crossing: HostCrossing) -> str:
     """Describe how data of a response would reach another host."""
     name = clean(tool.api, 80)
     if not crossing.parameter:
@@ -229,50 +302,52 @@ def _how_it_goes(tool: ToolDoc, crossing: Crossing) -> str:
     return f"{name} would send its {clean(crossing.parameter, 80)} there."
 
 
-def _told(call: IntendedCall) -> tuple[ValueOrigin, ...]:
+def _describe_origins(call: IntendedCall) -> tuple[ValueOrigin, ...]:
     """Return the origins of a call's values, with their full wording."""
-    return tuple(one.model_copy(update={"words": in_full(one)}) for one in call.judged.origins)
+    return tuple(one.model_copy(update={"words": describe_origin(one)}) for one in call.provenance.origins)
 
 
-def _as_asked(call: IntendedCall) -> AskedCall:
+def _to_asked_call(call: IntendedCall) -> AskedCall:
     return AskedCall(
         tool=call.tool.id,
         arguments=call.arguments,
         identity=call.identity,
-        origins=_told(call),
+        origins=_describe_origins(call),
         summary=call.summary,
         undo=call.undo,
     )
 
 
-def _as_made(call: IntendedCall, corrected: JsonObject | None) -> str:
+def _summarize_call(call: IntendedCall, corrected: JsonObject | None) -> str:
     """Summarize a call with the values that its user put in place of others."""
     if corrected is None:
         return call.summary
-    same = [one for one in call.judged.origins if corrected.get(one.parameter) == call.arguments.get(one.parameter)]
-    return summary_of(call.tool, corrected, same)
+    unchanged_origins = [
+        one for one in call.provenance.origins if corrected.get(one.parameter) == call.arguments.get(one.parameter)
+    ]
+    return summarize_call(call.tool, corrected, unchanged_origins)
 
 
-def _together(call: IntendedCall, together: Sequence[IntendedCall]) -> str:
-    return f"{title_of(call.tool)}, {len(together)} times"
+def _summarize_batch(call: IntendedCall, calls: Sequence[IntendedCall]) -> str:
+    return f"{build_title(call.tool)}, {len(calls)} times"
 
 
-def _said(asked: RunQuestion | None, call: IntendedCall) -> CallAnswer | None:
+def _find_call_answer(question: RunQuestion | None, call: IntendedCall) -> CallAnswer | None:
     """Return the answer about a call; None where there is none yet."""
-    if asked is None or asked.answer is None:
+    if question is None or question.answer is None:
         return None
-    return said_of(cast("dict[str, Any]", asked.answer), place_of(asked, call) or 0)
+    return get_call_answer(cast("dict[str, Any]", question.answer), find_call_index(question, call) or 0)
 
 
-def _batch_key(together: Sequence[IntendedCall]) -> str:
-    keys = [call_key(one.tool.id, one.arguments, one.identity) for one in together]
+def _build_batch_key(calls: Sequence[IntendedCall]) -> str:
+    keys = [build_call_key(one.tool.id, one.arguments, one.identity) for one in calls]
     return sha256("\n".join(keys).encode()).hexdigest()
 
 
-def _moved(asked: RunQuestion, tool: ToolDoc) -> bool:
+def _has_moved(question: RunQuestion, tool: ToolDoc) -> bool:
     """Return whether the tool's target has changed since the question.
 
     False for older questions, which did not record the target.
     """
-    told = cast("dict[str, Any]", asked.question).get("reach")
-    return told is not None and told != get_call_target(tool).model_dump()
+    asked_target = cast("dict[str, Any]", question.question).get("reach")
+    return asked_target is not None and asked_target != get_call_target(tool).model_dump()

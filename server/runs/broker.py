@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 from server.storage.run_events import StoredEvent
 
-LAST = "run.finished"
+LAST_EVENT_KIND = "run.finished"
 """Kind of a run's last event."""
 
 
@@ -20,7 +20,7 @@ class EventBroker:
 
     def __init__(self) -> None:
         self._waiting: defaultdict[str, set[asyncio.Event]] = defaultdict(set)
-        self._told: dict[str, tuple[int, list[StoredEvent]]] = {}
+        self._events: dict[str, tuple[int, list[StoredEvent]]] = {}
         self.closed = False
 
     @property
@@ -40,16 +40,16 @@ class EventBroker:
             if not self._waiting[run_id]:
                 del self._waiting[run_id]
                 if self._is_over(run_id):
-                    self._told.pop(run_id)
+                    self._events.pop(run_id)
 
     def begin(self, run_id: str, last: int) -> None:
         """Note that the run is executed here from now on, after its event number ``last``."""
-        self._told[run_id] = (last, [])
+        self._events[run_id] = (last, [])
 
     def publish(self, run_id: str, stored: Sequence[StoredEvent]) -> None:
         """Pass on events that were stored, in order."""
-        if run_id in self._told:
-            self._told[run_id][1].extend(stored)
+        if run_id in self._events:
+            self._events[run_id][1].extend(stored)
         self._wake(run_id)
 
     def end(self, run_id: str) -> None:
@@ -59,17 +59,17 @@ class EventBroker:
         there is.
         """
         if not (self._is_over(run_id) and run_id in self._waiting):
-            self._told.pop(run_id, None)
+            self._events.pop(run_id, None)
         self._wake(run_id)
 
-    def after(self, run_id: str, seq: int) -> list[StoredEvent] | None:
+    def get_events_after(self, run_id: str, seq: int) -> list[StoredEvent] | None:
         """Return the run's events after a number; None where the database has to be queried."""
-        if run_id not in self._told:
+        if run_id not in self._events:
             return None
-        before, told = self._told[run_id]
-        found = told[seq - before :] if seq >= before else None
+        first_seq, stored = self._events[run_id]
+        events = stored[seq - first_seq :] if seq >= first_seq else None
         # A run that is over has no more events to wait for: the database says that it has ended.
-        return None if not found and self._is_over(run_id) else found
+        return None if not events and self._is_over(run_id) else events
 
     def close(self) -> None:
         """Wake all subscribers for the last time."""
@@ -79,8 +79,8 @@ class EventBroker:
 
     def _is_over(self, run_id: str) -> bool:
         """Return whether the run's last event was published here."""
-        _, told = self._told.get(run_id, (0, []))
-        return bool(told) and told[-1].kind == LAST
+        _, stored = self._events.get(run_id, (0, []))
+        return bool(stored) and stored[-1].kind == LAST_EVENT_KIND
 
     def _wake(self, run_id: str) -> None:
         for event in self._waiting.get(run_id, ()):

@@ -8,11 +8,10 @@ from typing import Protocol
 from agent.execution.executor import Executor
 from agent.execution.layers import Layer
 from domain.event import EventRecord, InputNeeded
+from server.runs.call_checks import HiddenToolsLookup, StopCheckExecutor, VisibleExecutor
 from server.runs.ledger import LedgerExecutor
-from server.runs.questions import Questions
-from server.runs.stop_check import StopCheckExecutor
+from server.runs.questions import DurableQuestions
 from server.runs.unknown_outcomes import UnknownOutcomeExecutor
-from server.runs.visible_calls import Hidden, VisibleExecutor
 from server.storage.runs import Run
 from server.storage.storage import Storage
 
@@ -21,17 +20,17 @@ from server.storage.storage import Storage
 class RunControl:
     """Callbacks from a run to the worker that executes it."""
 
-    told: Callable[[], Awaitable[None]]
+    flush: Callable[[], Awaitable[None]]
     """Waits until every event emitted so far is stored."""
-    held: Callable[[], bool]
+    is_owned: Callable[[], bool]
     """Returns whether the run is still executed here, so that its end here is its end."""
-    waits: Callable[[InputNeeded], None]
+    wait_for_user: Callable[[InputNeeded], None]
     """Emits a question to the user, and releases the run until it is answered."""
     stop: Callable[[str], None]
     """Ends the run at once, with the given reason."""
 
 
-class BeginRun(Protocol):
+class RunStarter(Protocol):
     """Starts a run, or resumes one from its ``past`` events."""
 
     async def __call__(self, run: Run, past: Sequence[EventRecord], control: RunControl) -> AsyncGenerator[EventRecord]:
@@ -39,12 +38,12 @@ class BeginRun(Protocol):
         ...
 
 
-def call_layers(
+def build_call_layers(
     storage: Storage,
     run: Run,
     control: RunControl,
-    questions: Questions,
-    hidden: Hidden,
+    questions: DurableQuestions,
+    hidden: HiddenToolsLookup,
 ) -> tuple[Layer, ...]:
     """Return the layers that a run's calls pass before they are sent, the outermost first.
 
@@ -52,9 +51,9 @@ def call_layers(
     ``hidden`` returns the tools that the user may not see, as the database has them now.
     """
 
-    def recorded(sender: Executor) -> Executor:
+    def record_changes(sender: Executor) -> Executor:
         """Wrap an executor so that changes are entered in the ledger, and the user is asked about lost answers."""
-        return UnknownOutcomeExecutor(LedgerExecutor(sender, storage.effects, run.id, control.told), questions)
+        return UnknownOutcomeExecutor(LedgerExecutor(sender, storage.effects, run.id, control.flush), questions)
 
     return (
         partial(
@@ -63,7 +62,7 @@ def call_layers(
             stop=control.stop,
             hidden=hidden,
         ),
-        recorded,
+        record_changes,
         partial(
             VisibleExecutor, hidden=hidden, changes_only=True
         ),  # StopCheckExecutor checks reads together with the stop

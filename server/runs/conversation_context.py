@@ -5,15 +5,17 @@ from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any, cast
 
-from agent.conversation import MOST_RUNS, EarlierRun, earlier_run
-from agent.execution.provenance import Fixed, Voices
-from agent.plans.fixed_values import fixed_values, said_values
+from agent.conversation import MAX_RUNS, EarlierRun, build_earlier_run
+from agent.execution.provenance import FixedArgument, RunStatements
+from agent.files.given import GivenFiles
+from agent.plans.fixed_values import collect_fixed_values, collect_given_texts
+from domain.given_file import GivenFile
 from domain.model import JsonObject
 from domain.program import ProgramPlan
 from domain.tool import ToolId
-from server.runs.corrections import fixed_by_corrections
-from server.runs.given_plans import without_documents
-from server.runs.journal import records_of
+from server.runs.corrections import collect_corrected_values
+from server.runs.given_plans import load_plan_without_documents
+from server.runs.journal import parse_events
 from server.storage.run_events import RunQuestion
 from server.storage.runs import Run
 from server.storage.storage import Storage
@@ -44,19 +46,19 @@ class EarlierRuns:
         return [] if self._run.settings.get(ALONE) else await self._storage.runs.list_before(self._run, _MESSAGES)
 
 
-async def runs_before(run: Run, storage: Storage, earlier: EarlierRuns | None = None) -> list[EarlierRun]:
+async def load_earlier_runs(run: Run, storage: Storage, earlier: EarlierRuns | None = None) -> list[EarlierRun]:
     """Load the latest earlier runs that emitted any relevant event, the oldest first."""
-    found: list[EarlierRun] = []
+    earlier_runs: list[EarlierRun] = []
     before = await (earlier or EarlierRuns(run, storage)).get()
-    for one in before[:_LOOKED_AT]:
-        if one.finished_at is None or one.finished_at > run.created_at:
+    for previous in before[:_LOOKED_AT]:
+        if previous.finished_at is None or previous.finished_at > run.created_at:
             continue
-        events = await storage.events.list_kinds(one.id, _KINDS)
+        events = await storage.events.list_kinds(previous.id, _KINDS)
         if events:
-            found.append(earlier_run(await records_of(events)))
-        if len(found) == MOST_RUNS:
+            earlier_runs.append(build_earlier_run(await parse_events(events)))
+        if len(earlier_runs) == MAX_RUNS:
             break
-    return found[::-1]
+    return earlier_runs[::-1]
 
 
 _OTHERS = "others"
@@ -68,19 +70,20 @@ _MESSAGES = 50
 """Number of latest messages of a conversation that count as statements of its user."""
 
 
-def by_another(plan: ProgramPlan, given: Collection[str]) -> JsonObject:
+def mark_values_fixed_by_author(plan: ProgramPlan, user_inputs: Collection[str]) -> JsonObject:
     """Return the settings entry of a run of another user's template, which records the values that the author fixed.
 
-    ``given``: the inputs for which the user gave values. The entry is stored with the run, since the template may
+    ``user_inputs``: the inputs for which the user gave values. The entry is stored with the run, since the template may
     change hands, change or be removed before the run ends.
     """
     fixed: list[JsonObject] = [
-        {"tool": tool, "parameter": name, "value": value} for tool, name, value in fixed_values(plan, given)
+        {"tool": tool, "parameter": name, "value": value}
+        for tool, name, value in collect_fixed_values(plan, user_inputs)
     ]
     return {_OTHERS: [*fixed]}
 
 
-async def voices_of(run: Run, storage: Storage, earlier: EarlierRuns | None = None) -> Voices:
+async def collect_statements(run: Run, storage: Storage, earlier: EarlierRuns | None = None) -> RunStatements:
     """Collect what the run's user and the author of its template said and fixed.
 
     The result is the same each time the run is resumed: later messages and answers do not count, but corrections made
@@ -89,37 +92,44 @@ async def voices_of(run: Run, storage: Storage, earlier: EarlierRuns | None = No
     before, inputs = await asyncio.gather(
         (earlier or EarlierRuns(run, storage)).get(), storage.run_questions.list_all(run.id)
     )
-    asked = [*before[::-1], run]
-    by_others = await _by_others(asked, storage)
-    answered = await _answered(before, run, storage)
-    fixed = await asyncio.to_thread(_fixed, run)
-    others = _fixed_by_others(run, fixed) if run.id in by_others else []
-    given = [] if run.id in by_others else said_values(without_documents(run))
-    return Voices(
-        said=[*given, *(text for one in asked for text in _said_in(one, answered, by_others))],
-        fixed=[
-            *(one for one in fixed if one not in others),
-            *fixed_by_corrections(inputs),
+    runs = [*before[::-1], run]
+    others_run_ids = await _find_runs_of_others_templates(runs, storage)
+    answered = await _load_answered_questions(before, run, storage)
+    fixed = await asyncio.to_thread(_get_fixed_values, run)
+    fixed_by_others = _get_values_fixed_by_author(run, fixed) if run.id in others_run_ids else []
+    plan_values = [] if run.id in others_run_ids else collect_given_texts(load_plan_without_documents(run))
+    return RunStatements(
+        user_messages=[
+            *plan_values,
+            *(text for one in runs for text in _iterate_user_texts(one, answered, others_run_ids)),
         ],
-        others_said=[run.request] if run.id in by_others else [],
-        others_fixed=others,
+        user_values=[
+            *(one for one in fixed if one not in fixed_by_others),
+            *collect_corrected_values(inputs),
+        ],
+        author_messages=[run.request] if run.id in others_run_ids else [],
+        author_values=fixed_by_others,
     )
 
 
-async def _answered(before: Sequence[Run], run: Run, storage: Storage) -> Mapping[str, Sequence[RunQuestion]]:
+async def _load_answered_questions(
+    before: Sequence[Run], run: Run, storage: Storage
+) -> Mapping[str, Sequence[RunQuestion]]:
     """Load the questions of earlier runs that were answered when the run was requested, by run.
 
     The run's own answers are in its events.
     """
-    found: defaultdict[str, list[RunQuestion]] = defaultdict(list)
+    by_run: defaultdict[str, list[RunQuestion]] = defaultdict(list)
     if not before:
-        return found
-    for one in await storage.run_questions.list_answered([one.id for one in before], run.created_at):
-        found[one.run_id].append(one)
-    return found
+        return by_run
+    for question in await storage.run_questions.list_answered([question.id for question in before], run.created_at):
+        by_run[question.run_id].append(question)
+    return by_run
 
 
-def _said_in(run: Run, answered: Mapping[str, Sequence[RunQuestion]], by_others: Collection[str]) -> Iterator[str]:
+def _iterate_user_texts(
+    run: Run, answered: Mapping[str, Sequence[RunQuestion]], by_others: Collection[str]
+) -> Iterator[str]:
     """Yield the user's own words in one run: the request and their answers.
 
     In a run of another user's template, neither the request nor a choice that it proposed is worded by them.
@@ -127,31 +137,72 @@ def _said_in(run: Run, answered: Mapping[str, Sequence[RunQuestion]], by_others:
     if run.id not in by_others:
         yield run.request
     for one in answered.get(run.id, ()):
-        told, question = cast("dict[str, Any]", one.answer), cast("dict[str, Any]", one.question)
-        said = told.get("answer", "")
-        picked = question.get("choices" if run.id in by_others else "theirs", ())
-        if said and said not in picked:
-            yield said
+        answer, question = cast("dict[str, Any]", one.answer), cast("dict[str, Any]", one.question)
+        text = answer.get("answer", "")
+        proposed = question.get("choices" if run.id in by_others else "theirs", ())
+        if text and text not in proposed:
+            yield text
 
 
-async def _by_others(runs: Sequence[Run], storage: Storage) -> set[str]:
+async def _find_runs_of_others_templates(runs: Sequence[Run], storage: Storage) -> set[str]:
     """Return the ids of the runs that use a template of another user."""
-    untold = {one.template_id for one in runs if one.template_id is not None and _OTHERS not in one.settings}
-    theirs = await storage.templates.find_owned_by_others(untold, runs[0].user_id) if untold else set[str]()
-    return {one.id for one in runs if _OTHERS in one.settings or one.template_id in theirs}
+    unmarked = {one.template_id for one in runs if one.template_id is not None and _OTHERS not in one.settings}
+    others_templates = (
+        await storage.templates.find_owned_by_others(unmarked, runs[0].user_id) if unmarked else set[str]()
+    )
+    return {one.id for one in runs if _OTHERS in one.settings or one.template_id in others_templates}
 
 
-def _fixed(run: Run) -> list[Fixed]:
+def _get_fixed_values(run: Run) -> list[FixedArgument]:
     """Return the values in the plan that the run was asked to carry out."""
-    return fixed_values(without_documents(run))
+    return collect_fixed_values(load_plan_without_documents(run))
 
 
-def _fixed_by_others(run: Run, fixed: list[Fixed]) -> list[Fixed]:
+def _get_values_fixed_by_author(run: Run, fixed: list[FixedArgument]) -> list[FixedArgument]:
     """Return the values of a run that the author of its template fixed.
 
     Where the run does not record which values are the author's: all values of its plan.
     """
     if _OTHERS not in run.settings:
         return fixed
-    told = cast("list[JsonObject]", run.settings.get(_OTHERS) or [])
-    return [(ToolId(str(one["tool"])), str(one["parameter"]), one["value"]) for one in told]
+    stored = cast("list[JsonObject]", run.settings.get(_OTHERS) or [])
+    return [(ToolId(str(one["tool"])), str(one["parameter"]), one["value"]) for one in stored]
+
+
+FILES = "files"
+"""Key in a run's settings: the ids of the files that it was asked with."""
+_BEFORE = 10
+"""Number of earlier questions of a conversation whose files are offered to a new one."""
+_MOST_BEFORE = 5
+
+
+async def load_run_files(run: Run, storage: Storage, earlier: EarlierRuns | None = None) -> GivenFiles:
+    """Load a run's files; the result is the same each time the run is resumed, as long as no file is removed.
+
+    No file of a run can be removed while the run is under way. ``NotFoundError``: a file that it was asked with is
+    gone.
+    """
+    new = await storage.files.load_files(run.conversation_id, run.user_id, _get_file_ids(run))
+    return GivenFiles(tuple(new), tuple(await _load_earlier_files(run, new, storage, earlier)))
+
+
+async def _load_earlier_files(
+    run: Run, new: Sequence[GivenFile], storage: Storage, runs: EarlierRuns | None
+) -> Sequence[GivenFile]:
+    """Load the files of the latest earlier questions, the latest first, without those that were removed meanwhile."""
+    own = {one.id for one in new}
+    earlier = (await (runs or EarlierRuns(run, storage)).get())[:_BEFORE]
+    ids = list(dict.fromkeys(one for before in earlier for one in _get_file_ids(before) if one not in own))[
+        :_MOST_BEFORE
+    ]
+    files_by_id = (
+        {one.file.id: one.file for one in await storage.files.list_all(run.conversation_id, run.user_id, ids)}
+        if ids
+        else {}
+    )
+    return [files_by_id[one] for one in ids if one in files_by_id]
+
+
+def _get_file_ids(run: Run) -> list[str]:
+    stored_ids = run.settings.get(FILES)
+    return [str(one) for one in stored_ids] if isinstance(stored_ids, list) else []

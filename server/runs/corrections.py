@@ -7,11 +7,11 @@ from typing import Any, cast
 from pydantic import Field, ValidationError
 
 from agent.execution.approval import IntendedCall
-from agent.execution.provenance import Fixed, put_in
-from agent.execution.validation import corrected
-from domain.errors import LeftOutError, NotAllowedError, UsageError
+from agent.execution.provenance import FixedArgument, find_added_values
+from agent.execution.validation import apply_corrections
+from domain.errors import ExcludedCallError, NotAllowedError, UsageError
 from domain.model import JsonObject, Model
-from domain.tool import Parameter, ToolDoc, ToolId, tool_id_parts
+from domain.tool import Parameter, ToolDoc, ToolId, split_tool_id
 from server.storage.run_events import RunQuestion
 
 _PARAMETERS = "parameters"
@@ -29,7 +29,7 @@ class Correction(Model):
     skip: bool = False
 
 
-class KeptCorrection(Correction):
+class StoredCorrection(Correction):
     """A checked correction, as it is stored."""
 
     made: JsonObject = Field(default_factory=dict)
@@ -48,109 +48,109 @@ class CallAnswer:
     def refuse(self) -> None:
         """Raise ``NotAllowedError`` where the call is not to be made."""
         if self.left_out:
-            raise LeftOutError("You left this call out, so it was not made.")
+            raise ExcludedCallError("You left this call out, so it was not made.")
         if not self.allowed:
             raise NotAllowedError("You did not allow this call, so it was not made.")
 
 
-def kept_of(tool: ToolDoc) -> JsonObject:
+def store_parameters(tool: ToolDoc) -> JsonObject:
     """Return the part of a question about calls of a tool that is needed to check its answer."""
     return {_PARAMETERS: [one.model_dump(mode="json", exclude=_EVIDENCE) for one in tool.parameters]}
 
 
-def asked_tool(asked: RunQuestion) -> ToolDoc | None:
+def restore_tool(question: RunQuestion) -> ToolDoc | None:
     """Rebuild the tool of a question with its parameters as they were when it was asked.
 
     None where they were not stored, or cannot be read any more.
     """
-    told = cast("dict[str, Any]", asked.question)
-    if asked.kind != "call" or _PARAMETERS not in told:
+    content = cast("dict[str, Any]", question.question)
+    if question.kind != "call" or _PARAMETERS not in content:
         return None
-    category, toolset, api = tool_id_parts(ToolId(told["tool"]))
+    category, toolset, api = split_tool_id(ToolId(content["tool"]))
     try:
-        parameters = tuple(Parameter.model_validate(one) for one in told[_PARAMETERS])
+        parameters = tuple(Parameter.model_validate(one) for one in content[_PARAMETERS])
     except ValidationError:
         return None
     return ToolDoc(
-        id=ToolId(told["tool"]), category=category, toolset=toolset, api=api, function=api, parameters=parameters
+        id=ToolId(content["tool"]), category=category, toolset=toolset, api=api, function=api, parameters=parameters
     )
 
 
-def calls_of(asked: RunQuestion) -> list[dict[str, Any]]:
+def get_calls(question: RunQuestion) -> list[dict[str, Any]]:
     """Return all calls that a question is about.
 
     Each has its ``arguments``; where there are several, also ``tool`` and ``identity``.
     """
-    told = cast("dict[str, Any]", asked.question)
-    return told.get("calls") or [told]
+    content = cast("dict[str, Any]", question.question)
+    return content.get("calls") or [content]
 
 
-def place_of(asked: RunQuestion, call: IntendedCall) -> int | None:
+def find_call_index(question: RunQuestion, call: IntendedCall) -> int | None:
     """Return the index of a call among several that a question is about; None where it is not among them."""
-    told = cast("dict[str, Any]", asked.question)
-    calls = cast("list[dict[str, Any]]", told.get("calls", []) if asked.kind == "call" else [])
-    wanted = (call.tool.id, call.identity, call.arguments)
-    same = (at for at, one in enumerate(calls) if (one["tool"], one["identity"], one["arguments"]) == wanted)
-    return next(same, None)
+    content = cast("dict[str, Any]", question.question)
+    calls = cast("list[dict[str, Any]]", content.get("calls", []) if question.kind == "call" else [])
+    wanted_call = (call.tool.id, call.identity, call.arguments)
+    matches = (at for at, one in enumerate(calls) if (one["tool"], one["identity"], one["arguments"]) == wanted_call)
+    return next(matches, None)
 
 
-def said_of(answer: dict[str, Any], place: int) -> CallAnswer:
+def get_call_answer(answer: dict[str, Any], place: int) -> CallAnswer:
     """Return what an answer says of the call at this index."""
     allowed = answer["decision"] == "allow"
-    mine = next((one for one in kept_in(answer) if one.call == place), None)
-    if mine is None or not allowed:
+    correction = next((one for one in parse_corrections(answer) if one.call == place), None)
+    if correction is None or not allowed:
         return CallAnswer(allowed)
-    return CallAnswer(not mine.skip, mine.skip, mine.made if mine.arguments else None)
+    return CallAnswer(not correction.skip, correction.skip, correction.made if correction.arguments else None)
 
 
-def kept_in(answer: dict[str, Any] | None) -> list[KeptCorrection]:
+def parse_corrections(answer: dict[str, Any] | None) -> list[StoredCorrection]:
     """Parse the corrections of an answer."""
-    return [KeptCorrection.model_validate(one) for one in (answer or {}).get("corrections", [])]
+    return [StoredCorrection.model_validate(one) for one in (answer or {}).get("corrections", [])]
 
 
-def fixed_by_corrections(answered: Sequence[RunQuestion]) -> list[Fixed]:
+def collect_corrected_values(answered: Sequence[RunQuestion]) -> list[FixedArgument]:
     """Collect the values that users entered in corrections: they count as the user's statements."""
     return [
-        (ToolId(str(calls_of(asked)[one.call].get("tool", ""))), name, leaf)
+        (ToolId(str(get_calls(asked)[one.call].get("tool", ""))), name, leaf)
         for asked in answered
         if asked.kind == "call" and asked.answer is not None
-        for one in kept_in(cast("dict[str, Any]", asked.answer))
+        for one in parse_corrections(cast("dict[str, Any]", asked.answer))
         for name, value in one.arguments.items()
-        for leaf in put_in(value, calls_of(asked)[one.call]["arguments"].get(name))
+        for leaf in find_added_values(value, get_calls(asked)[one.call]["arguments"].get(name))
     ]
 
 
-def checked_corrections(asked: RunQuestion, given: Sequence[Correction]) -> list[KeptCorrection]:
+def check_corrections(question: RunQuestion, corrections: Sequence[Correction]) -> list[StoredCorrection]:
     """Check corrections against the question, and return them as they are stored.
 
     ``UsageError`` lists all faults with their places.
     """
-    calls, tool = calls_of(asked), asked_tool(asked)
+    calls, tool = get_calls(question), restore_tool(question)
     if tool is None:
         raise UsageError("this question cannot be answered with other values: allow the call or deny it")
-    kept: list[KeptCorrection] = []
+    accepted: list[StoredCorrection] = []
     faults: list[tuple[str, str]] = []
-    for number, one in enumerate(given):
+    for number, one in enumerate(corrections):
         place = f"body.corrections.{number}"
-        if wrong := _misplaced(one, given[:number], len(calls)):
+        if wrong := _describe_misplacement(one, corrections[:number], len(calls)):
             faults.append((f"{place}.call", wrong))
             continue
         if one.skip and one.arguments:
             faults.append((f"{place}.skip", "a call that is left out takes no other values"))
             continue
-        made, complaints = corrected(tool, calls[one.call]["arguments"], one.arguments)
+        corrected_arguments, complaints = apply_corrections(tool, calls[one.call]["arguments"], one.arguments)
         if not one.skip:
             faults += [(f"{place}.arguments.{name}".rstrip("."), said) for name, said in complaints]
-        arguments = {name: made.get(name) for name in one.arguments}
-        kept.append(KeptCorrection(call=one.call, arguments=arguments, skip=one.skip, made=made))
-    if not faults and sum(one.skip for one in kept) == len(calls):
+        arguments = {name: corrected_arguments.get(name) for name in one.arguments}
+        accepted.append(StoredCorrection(call=one.call, arguments=arguments, skip=one.skip, made=corrected_arguments))
+    if not faults and sum(one.skip for one in accepted) == len(calls):
         faults.append(("body.corrections", "no call is left: deny them instead"))
     if faults:
         raise UsageError(f"the corrections do not fit. {' '.join(said for _, said in faults[:10])}", tuple(faults))
-    return [one for one in kept if one.skip or one.arguments]
+    return [one for one in accepted if one.skip or one.arguments]
 
 
-def _misplaced(one: Correction, before: Sequence[Correction], calls: int) -> str:
-    if not 0 <= one.call < calls:
+def _describe_misplacement(correction: Correction, before: Sequence[Correction], calls: int) -> str:
+    if not 0 <= correction.call < calls:
         return f"the question is about {calls} call{'s' * (calls != 1)}, counted from 0"
-    return "two corrections are about the same call" if any(one.call == other.call for other in before) else ""
+    return "two corrections are about the same call" if any(correction.call == other.call for other in before) else ""

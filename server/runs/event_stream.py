@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import AsyncGenerator, Callable
 from contextlib import AbstractContextManager, nullcontext
 
-from server.runs.broker import LAST, EventBroker
+from server.runs.broker import LAST_EVENT_KIND, EventBroker
 from server.storage.database import run_to_completion
 from server.storage.run_events import StoredEvent
 from server.storage.storage import Storage
@@ -12,9 +12,9 @@ from server.storage.storage import Storage
 _AT_ONCE = 500
 
 
-Allowed = AbstractContextManager[Callable[[], bool]]
+FollowPermission = AbstractContextManager[Callable[[], bool]]
 """Context held while a stream is followed; it yields a function that tells whether following is still allowed."""
-_ANYONE: Allowed = nullcontext(lambda: True)
+_ANYONE: FollowPermission = nullcontext(lambda: True)
 
 
 async def stream_events(
@@ -23,7 +23,7 @@ async def stream_events(
     run_id: str,
     after: int = 0,
     *,
-    allowed: Allowed = _ANYONE,
+    allowed: FollowPermission = _ANYONE,
     heartbeat: float = 15.0,
     poll: float = 1.0,
 ) -> AsyncGenerator[StoredEvent | None]:
@@ -35,34 +35,36 @@ async def stream_events(
     that number.
     """
     clock = asyncio.get_running_loop().time
-    with broker.subscribe(run_id) as news, allowed as may:
-        told_at, ended = clock(), False
+    with broker.subscribe(run_id) as news, allowed as is_allowed:
+        last_sent, ended = clock(), False
         while True:
             news.clear()
-            if not may():
+            if not is_allowed():
                 return
-            here = broker.after(run_id, after)
-            found = (
-                await run_to_completion(storage.events.list_after(run_id, after, _AT_ONCE)) if here is None else here
+            from_broker = broker.get_events_after(run_id, after)
+            events = (
+                await run_to_completion(storage.events.list_after(run_id, after, _AT_ONCE))
+                if from_broker is None
+                else from_broker
             )
-            for event in found:
-                after, told_at = event.seq, clock()
+            for event in events:
+                after, last_sent = event.seq, clock()
                 yield event
-                if event.kind == LAST:
+                if event.kind == LAST_EVENT_KIND:
                     return
-            if broker.closed or (ended and not found):
+            if broker.closed or (ended and not events):
                 return
-            if here is None and not found and await _has_ended(storage, run_id):
+            if from_broker is None and not events and await _has_ended(storage, run_id):
                 ended = True  # one more look: its last events may have been stored after the query above
                 continue
-            if len(found) >= _AT_ONCE:
+            if len(events) >= _AT_ONCE:
                 continue
             try:
                 async with asyncio.timeout(min(poll, heartbeat)):
                     await news.wait()
             except TimeoutError:
-                if clock() - told_at >= heartbeat:
-                    told_at = clock()
+                if clock() - last_sent >= heartbeat:
+                    last_sent = clock()
                     yield None
 
 

@@ -11,7 +11,7 @@ from domain.event import EventRecord, RunFinished
 from server.storage.run_events import StoredEvent
 
 
-class AppendEvents(Protocol):
+class EventAppender(Protocol):
     """Stores events: all of them, or none."""
 
     async def append(self, events: Sequence[StoredEvent]) -> None:
@@ -20,7 +20,7 @@ class AppendEvents(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class _Part:
+class _PendingWrite:
     """Events of one run that wait to be stored."""
 
     events: Sequence[StoredEvent]
@@ -33,14 +33,14 @@ class EventBatcher:
     Where a write of several runs fails, each run's events are written separately and get their own error.
     """
 
-    def __init__(self, events: AppendEvents) -> None:
+    def __init__(self, events: EventAppender) -> None:
         self._events = events
-        self._parts: list[_Part] = []
+        self._parts: list[_PendingWrite] = []
         self._task: asyncio.Task[None] | None = None
 
     async def append(self, events: Sequence[StoredEvent]) -> None:
-        """Store the events as :class:`AppendEvents` says. The waiting caller may be cancelled; the writing is not."""
-        part = _Part(events, asyncio.get_running_loop().create_future())
+        """Store the events as :class:`EventAppender` says. The waiting caller may be cancelled; the writing is not."""
+        part = _PendingWrite(events, asyncio.get_running_loop().create_future())
         self._parts.append(part)
         if self._task is None:
             self._task = asyncio.create_task(self._write(), context=Context())  # of no run: the task writes for many
@@ -50,26 +50,26 @@ class EventBatcher:
         try:
             while self._parts:
                 parts, self._parts = self._parts, []
-                if not await self._written(parts, alone=len(parts) == 1):
+                if not await self._try_write(parts, alone=len(parts) == 1):
                     for part in parts:
-                        await self._written([part], alone=True)
+                        await self._try_write([part], alone=True)
         finally:
             self._task = None
 
-    async def _written(self, parts: Sequence[_Part], *, alone: bool) -> bool:
+    async def _try_write(self, parts: Sequence[_PendingWrite], *, alone: bool) -> bool:
         """Write several parts at once; return False where they have to be written one by one."""
         try:
             await self._events.append([event for part in parts for event in part.events])
         except Exception as error:  # noqa: BLE001  # raised to whom it is about
             if alone or not isinstance(error, FootpathError):
-                _tell(parts, error)
+                _resolve_writes(parts, error)
                 return True
             return False
-        _tell(parts, None)
+        _resolve_writes(parts, None)
         return True
 
 
-def _tell(parts: Sequence[_Part], error: Exception | None) -> None:
+def _resolve_writes(parts: Sequence[_PendingWrite], error: Exception | None) -> None:
     for part in parts:
         if part.stored.done():
             continue
@@ -79,7 +79,7 @@ def _tell(parts: Sequence[_Part], error: Exception | None) -> None:
             part.stored.set_exception(error)
 
 
-class Journal:
+class EventJournal:
     """Writes a run's events in the order in which they are added.
 
     New events gather while earlier ones are being written. ``tell`` is called with what each write has stored,
@@ -87,31 +87,31 @@ class Journal:
     """
 
     def __init__(
-        self, events: AppendEvents, tell: Callable[[Sequence[StoredEvent]], None], failed: Callable[[], None]
+        self, events: EventAppender, on_stored: Callable[[Sequence[StoredEvent]], None], on_failure: Callable[[], None]
     ) -> None:
         self._events = events
-        self._tell_stored = tell
-        self._tell_failed = failed
+        self._on_stored = on_stored
+        self._on_failure = on_failure
         self._waiting: list[StoredEvent] = []
         self._task: asyncio.Task[None] | None = None
         self.error: Exception | None = None
 
     def add(self, record: EventRecord) -> None:
         """Write an event soon."""
-        self._waiting.append(as_stored(record))
-        self._begin()
+        self._waiting.append(to_stored_event(record))
+        self._ensure_writing()
 
     async def flush(self) -> None:
         """Wait until all added events are stored. Raises what prevented it: ``ConflictError`` or ``UnavailableError``.
 
         The waiting caller may be cancelled; the writing is not.
         """
-        while (task := self._begin()) is not None:
+        while (task := self._ensure_writing()) is not None:
             await asyncio.shield(task)
         if self.error is not None:
             raise self.error
 
-    def _begin(self) -> "asyncio.Task[None] | None":
+    def _ensure_writing(self) -> "asyncio.Task[None] | None":
         """Return the task that writes, started where needed; None where nothing is left to write."""
         if self._task is None and self._waiting and self.error is None:
             self._task = asyncio.create_task(self._write())
@@ -122,30 +122,30 @@ class Journal:
             while self._waiting:
                 batch, self._waiting = self._waiting, []
                 await self._events.append(batch)
-                self._tell_stored(batch)
+                self._on_stored(batch)
         except Exception as error:  # noqa: BLE001  # kept, and raised to who flushes
             self.error = error
-            self._tell_failed()
+            self._on_failure()
         finally:
             self._task = None
 
 
-def as_stored(record: EventRecord) -> StoredEvent:
+def to_stored_event(record: EventRecord) -> StoredEvent:
     """Return an event in its stored form."""
     body = record.model_dump_json()
     return StoredEvent(run_id=record.run, seq=record.seq, kind=record.event.kind, body=body)
 
 
-async def records_of(events: Sequence[StoredEvent]) -> list[EventRecord]:
+async def parse_events(events: Sequence[StoredEvent]) -> list[EventRecord]:
     """Parse stored events, in order."""
-    return await asyncio.to_thread(_read, events)
+    return await asyncio.to_thread(_parse, events)
 
 
-def _read(events: Sequence[StoredEvent]) -> list[EventRecord]:
+def _parse(events: Sequence[StoredEvent]) -> list[EventRecord]:
     return [EventRecord.model_validate_json(event.body) for event in events]
 
 
-def reasoned(record: EventRecord, why: str) -> EventRecord:
+def add_end_reason(record: EventRecord, why: str) -> EventRecord:
     """Add the reason to the end of a cancelled run; any other event is returned unchanged."""
     event = record.event
     if not why or not isinstance(event, RunFinished) or event.outcome != "cancelled":

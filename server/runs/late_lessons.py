@@ -9,29 +9,28 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from datetime import timedelta
 
-from agent.learning.verdict import Told, judge, judged_of
+from agent.learning.verdict import VerdictTargets, apply_verdict, build_judged_run
 from agent.memory.long_term import LongTermMemory
-from domain.errors import FootpathError, PassingError, UnavailableError
+from domain.errors import FootpathError, TransientError, UnavailableError
 from domain.event import EventRecord
-from domain.learned import WeightsLearned
-from server.runs.agents import WORDED, Agents
-from server.runs.conversation_context import runs_before
-from server.runs.given_files import files_of
-from server.runs.given_plans import without_documents
-from server.runs.journal import as_stored, records_of
+from domain.learning_events import WeightsLearned
+from server.runs.agent_runtime import REMEMBER_REQUEST, AgentRuntime
+from server.runs.conversation_context import load_earlier_runs, load_run_files
+from server.runs.given_plans import load_plan_without_documents
+from server.runs.journal import parse_events, to_stored_event
 from server.storage.database import run_to_completion
 from server.storage.lessons import WaitingLesson
 from server.storage.runs import Run
 from server.storage.storage import Storage
-from wiring.runs import Lesson, learn_later
+from wiring.runs import DeferredLesson, learn_later
 
 _log = logging.getLogger(__name__)
 
-MOST = 10_000
+MAX_WAITING = 10_000
 """Largest number of waiting lessons; beyond it the oldest are dropped."""
-LONGEST = timedelta(days=30)
+MAX_AGE = timedelta(days=30)
 """How long a lesson waits before it is dropped."""
-TRIES = 5
+MAX_TRIES = 5
 """After this many tries a lesson goes to the end of the queue: the lesson may be at fault, not the store."""
 _LEASE = timedelta(seconds=120)
 _SECONDS = 90.0
@@ -51,7 +50,7 @@ class LateLearner:
     def __init__(
         self,
         storage: Storage,
-        agents: Agents,
+        agents: AgentRuntime,
         worker: str,
         ready: Callable[[], Awaitable[None]],
         poll: float = _POLL,
@@ -89,25 +88,25 @@ class LateLearner:
             return False
         learnt = 0
         while (waiting := await self._storage.lessons.claim(self._worker, _LEASE)) is not None:
-            if not await self._end(waiting, crowded=count - learnt > MOST):
+            if not await self._settle(waiting, crowded=count - learnt > MAX_WAITING):
                 break
             learnt += 1
-        left = await self._storage.lessons.count()
+        remaining = await self._storage.lessons.count()
         if learnt:
-            _log.info("%d lessons that an outage had held up are dealt with; %d wait", learnt, left)
-        return not left
+            _log.info("%d lessons that an outage had held up are dealt with; %d wait", learnt, remaining)
+        return not remaining
 
-    async def _end(self, waiting: WaitingLesson, *, crowded: bool) -> bool:
+    async def _settle(self, waiting: WaitingLesson, *, crowded: bool) -> bool:
         """Learn or drop one lesson; return whether it waits no more. The claim on it is released in any case."""
         try:
-            old = crowded or self._storage.sources.now() - waiting.kept_at > LONGEST
+            old = crowded or self._storage.sources.now() - waiting.kept_at > MAX_AGE
             async with asyncio.timeout(_SECONDS):
                 return await self._learn(waiting.run_id, old=old)
         except (UnavailableError, TimeoutError) as error:
             _log.warning("the lesson of run %s waits on: %s", waiting.run_id, str(error) or "it took too long")
             return False
         finally:
-            last = waiting.tries % TRIES == 0
+            last = waiting.tries % MAX_TRIES == 0
             await run_to_completion(self._storage.lessons.release(waiting.run_id, self._worker, to_end=last))
 
     async def _learn(self, run_id: str, *, old: bool) -> bool:
@@ -115,31 +114,29 @@ class LateLearner:
         if run is None:
             return True  # the run was removed, and its lesson with it
         pages = self._storage.events.iterate_pages(run_id)
-        records = [record async for page in pages for record in await records_of(page)]
+        records = [record async for page in pages for record in await parse_events(page)]
         place = next((one for one in reversed(records) if isinstance(one.event, WeightsLearned)), None)
         learned: WeightsLearned | None = None
         if place is not None and isinstance(place.event, WeightsLearned):
             learned = place.event.model_copy(update={"deferred": "dropped"})
             if not old:
-                learned = await self._learned_or_dropped(run, records, place.event)
+                learned = await self._learn_or_drop(run, records, place.event)
         if learned is None or learned.deferred == "dropped":
             _log.warning("the lesson of run %s is dropped: %s", run_id, learned.error if learned else "no events")
-        event = as_stored(place.model_copy(update={"event": learned})) if place and learned else None
+        event = to_stored_event(place.model_copy(update={"event": learned})) if place and learned else None
         end = await self._storage.lessons.finish(run_id, self._worker, event, run.verdict_changes)
         # The run was removed while its lesson was learnt: what it taught must not stay.
         if end == "gone" and learned is not None:
             await forget_learned(self._agents, run.user_id, run_id, [learned])
         return end in ("ended", "gone")
 
-    async def _learned_or_dropped(
-        self, run: Run, records: Sequence[EventRecord], before: WeightsLearned
-    ) -> WeightsLearned:
-        """Learn as :meth:`_learned`, and drop a lesson that no later try would mend, so that others are not held up.
+    async def _learn_or_drop(self, run: Run, records: Sequence[EventRecord], before: WeightsLearned) -> WeightsLearned:
+        """Learn as :meth:`_learn_from_run`, and drop a lesson that no later try would mend, so that others are not held up.
 
         Raises ``UnavailableError``, on which the lesson waits on.
         """
         try:
-            return await self._learned(run, records, before)
+            return await self._learn_from_run(run, records, before)
         except UnavailableError:
             raise
         except FootpathError as error:
@@ -150,54 +147,59 @@ class LateLearner:
             why = f"internal: {type(error).__name__}; the log has the details"
         return before.model_copy(update={"error": why, "deferred": "dropped"})
 
-    async def _learned(self, run: Run, records: Sequence[EventRecord], before: WeightsLearned) -> WeightsLearned:
+    async def _learn_from_run(self, run: Run, records: Sequence[EventRecord], before: WeightsLearned) -> WeightsLearned:
         """Return what the run teaches, after applying the verdict that its user gave meanwhile.
 
         Raises ``PassingError`` where the lesson has to wait on.
         """
-        container = await self._agents.seen_by(run.user_id)
-        lesson = Lesson(
+        container = await self._agents.get_container_for_user(run.user_id)
+        lesson = DeferredLesson(
             [one for one in records if one.event is not before],
             run.user_id,
-            alone=not await runs_before(run, self._storage) and not (await files_of(run, self._storage)).all,
+            alone=not await load_earlier_runs(run, self._storage)
+            and not (await load_run_files(run, self._storage)).all,
             planned=not run.settings.get("stop_at_plan"),
-            remembers=bool(run.settings.get(WORDED, True)),
-            solves=without_documents(run) is None,
+            remembers=bool(run.settings.get(REMEMBER_REQUEST, True)),
+            solves=load_plan_without_documents(run) is None,
         )
-        found = await learn_later(container, lesson) or WeightsLearned()
-        if found.deferred == "waiting":
-            raise PassingError(found.error)
+        lesson_result = await learn_later(container, lesson) or WeightsLearned()
+        if lesson_result.deferred == "waiting":
+            raise TransientError(lesson_result.error)
         if before.transitions or before.tools:  # already applied at the run's end, with scores of its policy
-            found = found.model_copy(update={"transitions": before.transitions, "tools": before.tools})
-        learned = found.model_copy(update={"deferred": "dropped" if found.error else "learnt"})
-        if run.verdict is not None and not found.error:
+            lesson_result = lesson_result.model_copy(update={"transitions": before.transitions, "tools": before.tools})
+        learned = lesson_result.model_copy(update={"deferred": "dropped" if lesson_result.error else "learnt"})
+        if run.verdict is not None and not lesson_result.error:
             memory = LongTermMemory(await container.memories(), await container.embedder(), run.user_id)
-            told = Told(container.graph, memory, await container.solutions(run.user_id), container.weights)
-            of = judged_of([_with(one, before, learned) for one in records], run.user_id)
-            await judge(of, None, run.verdict, told, run.verdict_changes)
+            verdict_targets = VerdictTargets(
+                container.graph, memory, await container.solutions(run.user_id), container.weights
+            )
+            judged_run = build_judged_run([_replace_event(one, before, learned) for one in records], run.user_id)
+            await apply_verdict(judged_run, None, run.verdict, verdict_targets, run.verdict_changes)
         return learned
 
 
-def _with(record: EventRecord, before: WeightsLearned, learned: WeightsLearned) -> EventRecord:
+def _replace_event(record: EventRecord, before: WeightsLearned, learned: WeightsLearned) -> EventRecord:
     return record.model_copy(update={"event": learned}) if record.event is before else record
 
 
-async def forget_learned(agents: Agents, user_id: str, run_id: str, learned: Sequence[WeightsLearned]) -> None:
+async def forget_learned(agents: AgentRuntime, user_id: str, run_id: str, learned: Sequence[WeightsLearned]) -> None:
     """Forget the memory of a request, and the user's own solutions that no other run has confirmed.
 
     Raises ``UnavailableError``.
     """
-    if kept := [one for event in learned for one in event.remembered]:
-        await (await (await agents.container()).memories()).remove(kept)
-    if solved := [one for event in learned for one in event.solutions]:
-        library = await (await agents.container()).solutions(user_id)
-        found = await library.get(solved)
-        await library.forget([one.id for one in found.values() if one.owner == user_id and set(one.runs) <= {run_id}])
+    if memory_ids := [one for event in learned for one in event.remembered]:
+        await (await (await agents.get_container()).memories()).remove(memory_ids)
+    if solution_ids := [one for event in learned for one in event.solutions]:
+        library = await (await agents.get_container()).solutions(user_id)
+        solutions = await library.get(solution_ids)
+        await library.forget(
+            [one.id for one in solutions.values() if one.owner == user_id and set(one.runs) <= {run_id}]
+        )
 
 
 @asynccontextmanager
-async def learning_late(
-    storage: Storage, agents: Agents, worker: str, ready: Callable[[], Awaitable[None]]
+async def run_late_learner(
+    storage: Storage, agents: AgentRuntime, worker: str, ready: Callable[[], Awaitable[None]]
 ) -> AsyncGenerator[None]:
     """Run a late learner for the time of the block; what it is learning at the end is left to the next server."""
     task = asyncio.create_task(LateLearner(storage, agents, worker, ready).work())

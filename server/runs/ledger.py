@@ -6,10 +6,10 @@ from dataclasses import asdict
 from hashlib import sha256
 from typing import Any, cast
 
-from agent.execution.call_cache import CUT_OFF
+from agent.execution.call_cache import CUT_OFF_NOTE
 from agent.execution.executor import CallResult, Executor, ExecutorLayer
 from agent.text import clean
-from domain.errors import FootpathError, NotAllowedError, PassingError
+from domain.errors import FootpathError, NotAllowedError, TransientError
 from domain.model import JsonObject
 from domain.plan import Binding, CallOutcome
 from domain.tool import ToolDoc, ToolId
@@ -30,18 +30,18 @@ class LedgerExecutor(ExecutorLayer):
     """
 
     def __init__(
-        self, executor: Executor, effects: Effects, run_id: str, told: Callable[[], Awaitable[None]] | None = None
+        self, executor: Executor, effects: Effects, run_id: str, flush: Callable[[], Awaitable[None]] | None = None
     ) -> None:
         super().__init__(executor)
         self._effects = effects
         self._run_id = run_id
-        self._told = told
+        self._flush = flush
 
     async def call(self, tool: ToolDoc, arguments: JsonObject, identity: str = "") -> CallResult:
         """Make the call; for one that was begun before, return what the ledger has, or that its outcome is unknown."""
         if tool.safe:
             return await self._executor.call(tool, arguments, identity)
-        return await self.attempt(tool, arguments, identity=identity) or CallResult("unknown", "", note=CUT_OFF)
+        return await self.attempt(tool, arguments, identity=identity) or CallResult("unknown", "", note=CUT_OFF_NOTE)
 
     async def attempt(
         self, tool: ToolDoc, arguments: JsonObject, number: int = 1, identity: str = ""
@@ -51,9 +51,9 @@ class LedgerExecutor(ExecutorLayer):
         None: the attempt was begun before, and its outcome is unknown. ``NotAllowedError``: it would go to another
         target than the first.
         """
-        if self._told is not None:
-            await self._told()
-        key, reach = attempt_key(tool.id, arguments, number, identity), get_call_target(tool).model_dump()
+        if self._flush is not None:
+            await self._flush()
+        key, reach = build_attempt_key(tool.id, arguments, number, identity), get_call_target(tool).model_dump()
         begun = NewEffect(
             run_id=self._run_id,
             call_key=key,
@@ -64,13 +64,13 @@ class LedgerExecutor(ExecutorLayer):
             result={_REACH: reach},
         )
         if number > 1:
-            await self._stays(tool, key, call_key(tool.id, arguments, identity))
-        there = await run_to_completion(self._effects.begin(begun))
-        if there is not None:
-            return written(there)
+            await self._check_same_target(tool, key, build_call_key(tool.id, arguments, identity))
+        recorded = await run_to_completion(self._effects.begin(begun))
+        if recorded is not None:
+            return to_call_result(recorded)
         try:
             result = await self._executor.call(tool, arguments, identity)
-        except PassingError:  # nothing was sent: the run is interrupted, and makes the call when it is resumed
+        except TransientError:  # nothing was sent: the run is interrupted, and makes the call when it is resumed
             await run_to_completion(self._effects.remove_open(self._run_id, key))
             raise
         except FootpathError as error:  # nothing was sent
@@ -79,7 +79,7 @@ class LedgerExecutor(ExecutorLayer):
         await self._finish(key, result, reach)
         return result
 
-    async def _stays(self, tool: ToolDoc, key: str, first_key: str) -> None:
+    async def _check_same_target(self, tool: ToolDoc, key: str, first_key: str) -> None:
         """Raise ``NotAllowedError`` where a new attempt would go to another target than the first one.
 
         The same where the first target is unknown. An attempt that was begun before passes: it is not made again.
@@ -94,27 +94,27 @@ class LedgerExecutor(ExecutorLayer):
             )
 
     async def _finish(self, key: str, result: CallResult, reach: JsonObject) -> None:
-        told: dict[str, Any] = asdict(result) | {"secrets": [binding.model_dump() for binding in result.secrets]}
-        told[_REACH] = reach
-        await run_to_completion(self._effects.finish(self._run_id, key, result.outcome, told))
+        stored: dict[str, Any] = asdict(result) | {"secrets": [binding.model_dump() for binding in result.secrets]}
+        stored[_REACH] = reach
+        await run_to_completion(self._effects.finish(self._run_id, key, result.outcome, stored))
 
 
-def call_key(tool: ToolId, arguments: JsonObject, identity: str = "") -> str:
+def build_call_key(tool: ToolId, arguments: JsonObject, identity: str = "") -> str:
     """Return a call's name within its run: equal for the same tool, arguments and identity in the program."""
-    named = [tool, arguments, identity] if identity else [tool, arguments]
-    return sha256(json.dumps(named, sort_keys=True).encode()).hexdigest()
+    parts = [tool, arguments, identity] if identity else [tool, arguments]
+    return sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
 
 
-def attempt_key(tool: ToolId, arguments: JsonObject, number: int, identity: str = "") -> str:
+def build_attempt_key(tool: ToolId, arguments: JsonObject, number: int, identity: str = "") -> str:
     """Return the name of an attempt of a call; the first attempt has the call's own name."""
-    return call_key(tool, arguments, identity) + (f":{number}" if number > 1 else "")
+    return build_call_key(tool, arguments, identity) + (f":{number}" if number > 1 else "")
 
 
-def written(effect: Effect) -> CallResult | None:
+def to_call_result(effect: Effect) -> CallResult | None:
     """Return a call's result as the ledger has it; None where it was begun and did not end."""
     if effect.finished_at is None or effect.result is None:
         return None
-    told = cast("dict[str, Any]", {name: value for name, value in effect.result.items() if name != _REACH})
-    outcome = cast("CallOutcome", told.pop("outcome"))
-    bindings = tuple(Binding.model_validate(one) for one in told.pop("secrets"))
-    return CallResult(outcome, told.pop("body"), secrets=bindings, **told)
+    fields = cast("dict[str, Any]", {name: value for name, value in effect.result.items() if name != _REACH})
+    outcome = cast("CallOutcome", fields.pop("outcome"))
+    bindings = tuple(Binding.model_validate(one) for one in fields.pop("secrets"))
+    return CallResult(outcome, fields.pop("body"), secrets=bindings, **fields)

@@ -18,7 +18,7 @@ _log = logging.getLogger(__name__)
 class RetryWait:
     """Timing of retries while a store is out of reach."""
 
-    whole: timedelta = timedelta(minutes=10)
+    total: timedelta = timedelta(minutes=10)
     """A run is retried for this long before it fails."""
     first: timedelta = timedelta(seconds=1)
     """Shortest pause, which is the first one."""
@@ -27,14 +27,14 @@ class RetryWait:
 
     def pause(self, waited: timedelta) -> timedelta:
         """Return the next pause: as long as the run has waited already, within the bounds."""
-        return min(max(waited, self.first), self.longest, max(self.whole - waited, self.first))
+        return min(max(waited, self.first), self.longest, max(self.total - waited, self.first))
 
 
-async def always_there() -> None:
+async def assume_reachable() -> None:
     """Return at once: for stores that are always within reach of this process."""
 
 
-class Outage:
+class StoreOutage:
     """Outage as one worker sees it. ``look`` raises ``UnavailableError`` while this server cannot execute runs.
 
     ``over`` is called when it can again. The first check comes after the first pause of the ``retry_wait``, each
@@ -50,7 +50,7 @@ class Outage:
         """Why no run is taken, as the last look found; None: none is kept waiting."""
 
     @property
-    def lasts(self) -> bool:
+    def is_ongoing(self) -> bool:
         """Return whether this server was found unable to execute runs, and has not been found able since."""
         return self._watching is not None
 
@@ -66,7 +66,7 @@ class Outage:
 
         A run that is claimed and put back again has lost time, and has found out nothing that a check does not.
         """
-        if not self.lasts and (reason := await self._find_reason()) is not None:
+        if not self.is_ongoing and (reason := await self._find_reason()) is not None:
             self.begin(reason)
 
     async def close(self) -> None:

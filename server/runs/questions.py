@@ -19,101 +19,160 @@ another may resume it.
 import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+from hashlib import sha256
 from typing import Any, cast
 
 from agent.plans.approval import PlanQuestion
-from agent.plans.compiling import compiled
+from agent.plans.compilation import compile_plan
+from agent.user_questions import UserQuestion
 from domain.event import InputNeeded
-from domain.plan_document import PlanDocument
+from domain.plan import PlanDocument
 from domain.program import ProgramPlan
 from domain.tool import ToolId
-from server.runs.given_plans import Documents
+from server.runs.given_plans import ToolDocLoader
 from server.storage.database import run_to_completion
 from server.storage.runs import Run
 from server.storage.storage import Storage
 
 _PLAN = "plan-"
-_SHOWN = {"tool", "arguments", "reason", "plan", "program", "choices", "summary", "undo", "host", "origins", "calls"}
+_QUESTION_FIELDS = {
+    "tool",
+    "arguments",
+    "reason",
+    "plan",
+    "program",
+    "choices",
+    "summary",
+    "undo",
+    "host",
+    "origins",
+    "calls",
+}
 
 
 @dataclass(frozen=True, slots=True)
-class Asks:
+class QuestionChannel:
     """Callbacks with which questions reach the worker."""
 
-    told: Callable[[], Awaitable[None]]
+    flush: Callable[[], Awaitable[None]]
     """Waits until every event emitted so far is stored."""
-    waits: Callable[[InputNeeded], None]
+    wait_for_user: Callable[[InputNeeded], None]
     """Emits the question and releases the run."""
 
 
-class Questions:
+class DurableQuestions:
     """Questions of one run.
 
     ``documents`` loads the documents of tools.
 
     Attributes:
-        in_turn: held while a question is open, and while a call is made that a question must not interrupt.
+        turn_lock: held while a question is open, and while a call is made that a question must not interrupt.
         summaries: what the approved calls do, in words, by tool and identity.
     """
 
-    def __init__(self, storage: Storage, run: Run, asks: Asks, documents: Documents) -> None:
+    def __init__(self, storage: Storage, run: Run, asks: QuestionChannel, documents: ToolDocLoader) -> None:
         self.storage = storage
         self.run = run
-        self.in_turn = asyncio.Lock()
+        self.turn_lock = asyncio.Lock()
         self.summaries: dict[tuple[ToolId, str], str] = {}
-        self._asks = asks
+        self._channel = asks
         self._documents = documents
 
-    async def told(self) -> None:
+    async def flush_events(self) -> None:
         """Wait until every event emitted so far is stored."""
-        await self._asks.told()
+        await self._channel.flush()
 
-    async def about_plan(self, question: PlanQuestion) -> ProgramPlan | None:
+    async def ask_about_plan(self, question: PlanQuestion) -> ProgramPlan | None:
         """Ask about a plan; return it as the user approved it, None where it is refused.
 
         The answer holds the plan, so that later edits do not change it.
         """
-        async with self.in_turn:
-            await self.told()
+        async with self.turn_lock:
+            await self.flush_events()
             cell = f"-{question.cell}" if question.cell > 1 else ""
-            asked = InputNeeded(
+            input_needed = InputNeeded(
                 input=f"{_PLAN}{question.subtask}{cell}",
                 asks="plan",
                 reason="Is this plan to be carried out? It may be changed first.",
                 plan=question.document,
                 program=question.program,
             )
-            given, made = list(question.given), list(question.made)
-            answer = await self.answered(asked, {"request": question.request, "given": given, "made": made})
-        return await self._approved(answer, question) if answer["decision"] == "allow" else None
+            given_tools, given_arguments = list(question.earlier_tools), list(question.earlier_arguments)
+            answer = await self.ask(
+                input_needed, {"request": question.request, "given": given_tools, "made": given_arguments}
+            )
+        return await self._parse_approved_plan(answer, question) if answer["decision"] == "allow" else None
 
-    async def _approved(self, answer: dict[str, Any], question: PlanQuestion) -> ProgramPlan:
+    async def _parse_approved_plan(self, answer: dict[str, Any], question: PlanQuestion) -> ProgramPlan:
         """Read the approved plan of an answer; earlier versions stored only its steps."""
         if "program" in answer:
             return ProgramPlan.model_validate(answer["program"])
         document = PlanDocument.model_validate(answer["document"])
-        docs = await self._documents([*question.given, *(step.tool for step in document.steps)])
-        return compiled(document, docs, question.given)
+        docs = await self._documents([*question.earlier_tools, *(step.tool for step in document.steps)])
+        return compile_plan(document, docs, question.earlier_tools)
 
-    async def answered(self, question: InputNeeded, besides: dict[str, Any] | None = None) -> dict[str, Any]:
+    async def ask(self, question: InputNeeded, context: dict[str, Any] | None = None) -> dict[str, Any]:
         """Return the user's answer; while there is none, the run is released, and this ends by being cancelled.
 
-        ``besides``: further data that is stored with the question.
+        ``context``: further data that is stored with the question.
         """
-        told = question.model_dump(mode="json", include=_SHOWN, exclude_none=True)
-        asked = await run_to_completion(
-            self.storage.run_questions.ask(self.run.id, question.input, question.asks, told | (besides or {}))
+        content = question.model_dump(mode="json", include=_QUESTION_FIELDS, exclude_none=True)
+        row = await run_to_completion(
+            self.storage.run_questions.ask(self.run.id, question.input, question.asks, content | (context or {}))
         )
-        if asked.answered_at is None:
-            kept = cast("dict[str, Any]", asked.question)  # as first asked: a resumed run may have written another plan
-            self._asks.waits(
-                question.model_validate({**question.model_dump(), **{n: kept[n] for n in _SHOWN & {*kept}}})
+        if row.answered_at is None:
+            stored = cast("dict[str, Any]", row.question)  # as first asked: a resumed run may have written another plan
+            self._channel.wait_for_user(
+                question.model_validate(
+                    {**question.model_dump(), **{n: stored[n] for n in _QUESTION_FIELDS & {*stored}}}
+                )
             )
             await asyncio.Event().wait()  # step 2 above: the worker cancels the run
-        return cast("dict[str, Any]", asked.answer)
+        return cast("dict[str, Any]", row.answer)
 
 
-def subtask_of(question: str) -> int:
+def parse_subtask(question: str) -> int:
     """Return the subtask whose plan a question is about, by the question's id; 0 where it is about none."""
     number = question.removeprefix(_PLAN).partition("-")[0] if question.startswith(_PLAN) else ""
     return int(number) if number.isdecimal() else 0
+
+
+_BY_ANOTHER = (
+    " It was written by the author of the template or solution, who is not you, and so is where your answer goes. "
+    "Tell it no password, no key and no card number."
+)
+
+
+BY_ANOTHER = "by_another"
+"""Key in a stored question: another user may have written the program that asks it."""
+
+
+class UserAsker:
+    """Asks the user of one run.
+
+    Each question is asked once, however often the run is resumed: the asking call identifies it.
+    """
+
+    def __init__(self, questions: DurableQuestions, *, by_another: bool = False) -> None:
+        """Create the asker.
+
+        ``by_another``: the plan and its questions were written by another user, the author of a template.
+        """
+        self._questions = questions
+        self.by_another = by_another
+
+    async def answer(self, question: UserQuestion) -> str | None:
+        """Return the user's answer; None where they did not want to answer."""
+        by_another = self.by_another or question.strangers
+        input_needed = InputNeeded(
+            input=f"question-{sha256(question.identity.encode()).hexdigest()}",
+            asks="question",
+            reason=f"{question.framed}{_BY_ANOTHER if self.by_another and not question.strangers else ''}",
+            choices=question.choices,
+        )
+        async with self._questions.turn_lock:
+            await self._questions.flush_events()
+            answer = await self._questions.ask(
+                input_needed, {"theirs": sorted(question.theirs), BY_ANOTHER: by_another}
+            )
+        return str(answer["answer"]) if answer["decision"] == "answer" else None

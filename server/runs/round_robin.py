@@ -22,9 +22,9 @@ class RoundRobin:
 
     async def do(self, work: Callable[[], Awaitable[None]]) -> None:
         """Run some work; each of its steps waits for its turn."""
-        await _InTurn(work(), self)
+        await _TurnAwaitable(work(), self)
 
-    async def turn(self) -> None:
+    async def wait_for_turn(self) -> None:
         """Return when it is the caller's turn."""
         loop = asyncio.get_running_loop()
         turn = loop.create_future()
@@ -44,7 +44,7 @@ class RoundRobin:
             asyncio.get_running_loop().call_soon(self._grant)
 
 
-class _InTurn:
+class _TurnAwaitable:
     """Awaitable whose every step waits for its turn.
 
     Futures that the work awaits are passed on to the task unchanged.
@@ -56,21 +56,21 @@ class _InTurn:
 
     def __await__(self) -> Generator[Any, Any, Any]:
         work = self._work.__await__()
-        broken: BaseException | None = None
+        raised: BaseException | None = None
         while True:
             try:
-                yield from self._turns.turn().__await__()
+                yield from self._turns.wait_for_turn().__await__()
             except asyncio.CancelledError as error:
-                broken = broken or error
+                raised = raised or error
             try:
-                awaited = next(work) if broken is None else work.throw(broken)
+                awaited = next(work) if raised is None else work.throw(raised)
             except StopIteration as end:
                 return end.value
-            broken = None
+            raised = None
             try:
                 yield awaited
             except GeneratorExit:
                 work.close()
                 raise
             except BaseException as error:  # noqa: BLE001  # what the task is told (that it is cancelled) is the work's to hear
-                broken = error
+                raised = error

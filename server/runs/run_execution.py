@@ -8,16 +8,16 @@ from datetime import UTC, datetime, timedelta
 from typing import Literal
 
 from agent.scheduler import closing
-from domain.errors import FootpathError, PassingError, StoreBusyError, UnavailableError
-from domain.event import CallStarted, Event, EventRecord, InputNeeded, Outcome, RunDelayed, RunFinished
-from domain.learned import WeightsLearned
-from domain.made_calls import MadeCalls
+from domain.call_counter import CallCounter
+from domain.errors import FootpathError, StoreBusyError, TransientError, UnavailableError
+from domain.event import CallStarted, Event, EventRecord, InputNeeded, RunDelayed, RunFinished, RunOutcome
+from domain.learning_events import WeightsLearned
 from domain.usage import Usage
 from server.runs.broker import EventBroker
-from server.runs.control import BeginRun, RunControl
-from server.runs.journal import AppendEvents, Journal, as_stored, reasoned, records_of
+from server.runs.control import RunControl, RunStarter
+from server.runs.journal import EventAppender, EventJournal, add_end_reason, parse_events, to_stored_event
 from server.runs.outage import RetryWait
-from server.runs.questions import subtask_of
+from server.runs.questions import parse_subtask
 from server.storage.run_events import StoredEvent
 from server.storage.runs import Run
 from server.storage.storage import Storage
@@ -25,15 +25,15 @@ from server.watching import secrecy
 from server.watching.logs import RUN_ID
 
 _log = logging.getLogger(__name__)
-Stored = Callable[[Run, EventRecord], None]
+OnStored = Callable[[Run, EventRecord], None]
 """Callback for an event of a run that has been stored; called once for each event."""
 
 
-def unwatched(_run: Run, _record: EventRecord) -> None:
+def ignore_event(_run: Run, _record: EventRecord) -> None:
     """Ignore a stored event."""
 
 
-Left = Literal["", "put down", "put back", "waiting", "lost"]
+ReleaseReason = Literal["", "put down", "put back", "waiting", "lost"]
 """Why a worker lets go of a run that has not ended.
 
 ``put down``: any worker may claim it; ``put back``: it is due again after a pause, when a store may be within reach;
@@ -56,10 +56,10 @@ class RunExecution:
         run: Run,
         worker: str,
         storage: Storage,
-        begin: BeginRun,
+        begin: RunStarter,
         broker: EventBroker,
-        events: AppendEvents,
-        stored: Stored,
+        events: EventAppender,
+        stored: OnStored,
         retry_wait: RetryWait,
         delayed_by: UnavailableError | None = None,
     ) -> None:
@@ -67,38 +67,38 @@ class RunExecution:
         self._worker = worker
         self._storage = storage
         self._begin = begin
-        self._left: Left = ""
+        self._released: ReleaseReason = ""
         self.barred = False
-        self.out_of_reach: PassingError | None = None
+        self.out_of_reach: TransientError | None = None
         self._retry_wait = retry_wait
         self._delayed_by = delayed_by
         self._cancelled = run.cancel_at is not None
-        self._why = run.cancel_why or ""
+        self._cancel_reason = run.cancel_why or ""
         self._broker = broker
-        self._journal = Journal(events, self._stored, self.lose)
-        self._tell_stored = stored
-        self._told: deque[EventRecord] = deque()
+        self._journal = EventJournal(events, self._on_stored, self.mark_lost)
+        self._notify_stored = stored
+        self._unconfirmed: deque[EventRecord] = deque()
         self._seq = 0
         self._end: RunFinished | None = None
         self._last: EventRecord | None = None
         self._to_store: EventRecord | None = None
         self._lesson_waits = False
-        self._asked: set[str] = set()
+        self._asked_inputs: set[str] = set()
         self._question: InputNeeded | None = None
         self._calls: list[tuple[EventRecord, CallStarted]] = []
-        self._made = MadeCalls()
+        self._calls_made = CallCounter()
         self._stream: asyncio.Task[None] | None = None
-        self.task = asyncio.create_task(self._make())
+        self.task = asyncio.create_task(self._execute())
 
     def cancel(self, why: str = "") -> None:
         """End the run, because its user asked for it or may not go on; ``why`` is the reason that is stored."""
         if not self._cancelled:
-            self._cancelled, self._why = True, why
+            self._cancelled, self._cancel_reason = True, why
             self._stop()
 
-    def put_down(self) -> None:
+    def release_to_queue(self) -> None:
         """Release the run, for any worker to claim."""
-        self._leave("put down")
+        self._release("put down")
 
     def _wait(self, question: InputNeeded) -> None:
         """Release the run until its user has answered.
@@ -106,46 +106,46 @@ class RunExecution:
         The task is cancelled; the worker that claims the run after the answer replays it from its events. The question
         is emitted once, however often the run is resumed. :mod:`server.runs.questions` describes how a run waits.
         """
-        if not self._left:
-            self._question = question if question.input not in self._asked else None
-            self._leave("waiting")
+        if not self._released:
+            self._question = question if question.input not in self._asked_inputs else None
+            self._release("waiting")
 
-    def lose(self) -> None:
+    def mark_lost(self) -> None:
         """Release the run: another worker holds it, or its events cannot be stored."""
-        self._leave("lost")
+        self._release("lost")
 
-    def _leave(self, how: Left) -> None:
-        if not self._left:
-            self._left = how
+    def _release(self, reason: ReleaseReason) -> None:
+        if not self._released:
+            self._released = reason
             self._stop()
 
     def _stop(self) -> None:
         if self._stream is not None:
             self._stream.cancel()
 
-    async def _make(self) -> None:
+    async def _execute(self) -> None:
         """Execute the run to its end or release. No error of the run ends the worker."""
         RUN_ID.set(self._run.id)
         secrecy.begin()
         _log.info("taken up: planner %s, policy %s", self._run.planner, self._run.policy)
         try:
-            past = [] if self._run.is_new else await self._past()
+            past = [] if self._run.is_new else await self._load_past_events()
             self._note(past)
             self._broker.begin(self._run.id, self._seq)
-            open_still = self._end is None and not self._cancelled and not self._left
-            if open_still and self._delayed_by is not None:
+            is_open = self._end is None and not self._cancelled and not self._released
+            if is_open and self._delayed_by is not None:
                 await self._delay(self._delayed_by, self._retry_wait.first)
-            elif open_still:
-                self._stream = asyncio.create_task(self._events(past))
+            elif is_open:
+                self._stream = asyncio.create_task(self._store_events(past))
                 await asyncio.gather(self._stream, return_exceptions=True)
-            if self.out_of_reach is not None and not self._left and not self._cancelled:
+            if self.out_of_reach is not None and not self._released and not self._cancelled:
                 await self._put_back(self.out_of_reach)
-            if not self._left:
+            if not self._released:
                 await self._finish()
-            if self._left in ("put down", "waiting"):
-                self._ask()
+            if self._released in ("put down", "waiting"):
+                self._emit_question()
                 await self._journal.flush()
-                status = "waiting" if self._left == "waiting" else "queued"
+                status = "waiting" if self._released == "waiting" else "queued"
                 await self._storage.run_leases.release(self._run.id, self._worker, status)
         except FootpathError as error:
             _log.warning("let go of: %s", error)
@@ -153,60 +153,60 @@ class RunExecution:
             _log.exception("let go of")
         finally:
             self._broker.end(self._run.id)
-            _log.info("over: %s", self._left or (self._end.outcome if self._end else "not ended"))
+            _log.info("over: %s", self._released or (self._end.outcome if self._end else "not ended"))
 
-    async def _past(self) -> list[EventRecord]:
+    async def _load_past_events(self) -> list[EventRecord]:
         """Load the events that were stored before."""
         pages = self._storage.events.iterate_pages(self._run.id)
-        return [record async for page in pages for record in await records_of(page)]
+        return [record async for page in pages for record in await parse_events(page)]
 
-    async def _events(self, past: list[EventRecord]) -> None:
+    async def _store_events(self, past: list[EventRecord]) -> None:
         """Store the run's events as they come, continuing after the stored ones."""
         try:
-            if (begun := await self._begun(past)) is None:
+            if (events := await self._start(past)) is None:
                 return
-            async with closing(begun) as records:
+            async with closing(events) as records:
                 async for record in records:
-                    if self._left:
+                    if self._released:
                         return  # its cancellation is only the release: the run goes on elsewhere, so its end is not stored
                     self._add(record)
-        except PassingError as error:
+        except TransientError as error:
             self.out_of_reach = error
         except FootpathError as error:
             _log.warning("failed: %s", error)  # only for the log: it names the store's address
-            self._ended("failed", f"{error.code}: {error.public_message}")
+            self._emit_end("failed", f"{error.code}: {error.public_message}")
         except Exception as error:  # noqa: BLE001  # a defect of ours must end the run in order
             _log.exception("failed")
-            self._ended("failed", f"internal: {type(error).__name__}; the log has the details")
+            self._emit_end("failed", f"internal: {type(error).__name__}; the log has the details")
 
-    async def _begun(self, past: list[EventRecord]) -> AsyncGenerator[EventRecord] | None:
+    async def _start(self, past: list[EventRecord]) -> AsyncGenerator[EventRecord] | None:
         """Return the run's events; None where a store belongs to another process, to which the run is left."""
-        control = RunControl(self._journal.flush, lambda: not self._left, self._wait, self.cancel)
+        control = RunControl(self._journal.flush, lambda: not self._released, self._wait, self.cancel)
         try:
             return await self._begin(self._run, past, control)
         except StoreBusyError as error:
             _log.warning("runs are left to other processes for a while: %s", error)
             self.barred = True
-            self.put_down()
+            self.release_to_queue()
             return None
 
-    async def _put_back(self, error: PassingError) -> None:
+    async def _put_back(self, error: TransientError) -> None:
         """Postpone the run, or end it as failed where it was retried for long enough without progress."""
         _log.warning("put back: %s", error)  # only for the log: it names the store's address
         waited = datetime.now(UTC) - self._last.at if self._is_delayed and self._last else timedelta()
-        if waited < self._retry_wait.whole:
-            await self._delay(error, self._retry_wait.pause(waited), self._retry_wait.whole - waited)
+        if waited < self._retry_wait.total:
+            await self._delay(error, self._retry_wait.pause(waited), self._retry_wait.total - waited)
             return
         tried = f"it was tried again for {waited.total_seconds():.0f} seconds"
-        self._ended("failed", f"{error.code}: {error.public_message}; {tried}")
+        self._emit_end("failed", f"{error.code}: {error.public_message}; {tried}")
 
     async def _delay(self, why: UnavailableError, pause: timedelta, trying: timedelta | None = None) -> None:
         """Release the run until a pause is over. Its user is told why, once for any number of pauses in a row."""
         if not self._is_delayed:
             reason = f"The run waits, and goes on by itself when this has passed: {why.public_message}"
-            self._tell(RunDelayed(reason=reason))
+            self._emit(RunDelayed(reason=reason))
         await self._journal.flush()
-        self._left = "put back"
+        self._released = "put back"
         await self._storage.run_leases.postpone(self._run.id, self._worker, pause, trying)
 
     @property
@@ -217,7 +217,7 @@ class RunExecution:
     def _note(self, records: list[EventRecord]) -> None:
         for record in records:
             self._seq, self._last = record.seq, record
-            self._made.take(record.event, record.subtask)
+            self._calls_made.count_event(record.event, record.subtask)
             match record.event:
                 case RunFinished():
                     self._end = record.event
@@ -226,51 +226,53 @@ class RunExecution:
                 case WeightsLearned():
                     self._lesson_waits = record.event.deferred == "waiting"
                 case InputNeeded():
-                    self._asked.add(record.event.input)
+                    self._asked_inputs.add(record.event.input)
                 case _:
                     continue
 
     def _add(self, record: EventRecord) -> None:
         """Store an event soon; the last event of the run is stored together with the run's end."""
-        record = reasoned(record, self._why)
-        self._told.append(record)
+        record = add_end_reason(record, self._cancel_reason)
+        self._unconfirmed.append(record)
         if isinstance(record.event, RunFinished):
             self._to_store = record  # stored by _finish in one transaction with the run's status
         else:
             self._journal.add(record)
         self._note([record])
 
-    def _stored(self, stored: Sequence[StoredEvent]) -> None:
+    def _on_stored(self, stored: Sequence[StoredEvent]) -> None:
         """Publish events that are in the database now."""
         self._broker.publish(self._run.id, stored)
         for _ in stored:
-            self._tell_stored(self._run, self._told.popleft())
+            self._notify_stored(self._run, self._unconfirmed.popleft())
 
-    def _ask(self) -> None:
+    def _emit_question(self) -> None:
         """Emit the question that the run waits with, in the subtask whose call it is about."""
-        if (asked := self._question) is not None:
-            call = (asked.tool, asked.arguments)
-            about = [one.subtask for one, event in self._calls if (event.tool, event.arguments) == call]
-            self._tell(asked, subtask=subtask_of(asked.input) or (about[-1] if about else 0))
+        if (question := self._question) is not None:
+            call = (question.tool, question.arguments)
+            subtasks = [one.subtask for one, event in self._calls if (event.tool, event.arguments) == call]
+            self._emit(question, subtask=parse_subtask(question.input) or (subtasks[-1] if subtasks else 0))
 
-    def _ended(self, outcome: Outcome, error: str = "") -> None:
+    def _emit_end(self, outcome: RunOutcome, error: str = "") -> None:
         """Emit the end of a run that did not emit one itself."""
-        if self._end is None and not self._left:
-            self._tell(RunFinished(outcome=outcome, answer="", usage=Usage(), error=error))
+        if self._end is None and not self._released:
+            self._emit(RunFinished(outcome=outcome, answer="", usage=Usage(), error=error))
 
-    def _tell(self, event: Event, subtask: int = 0) -> None:
+    def _emit(self, event: Event, subtask: int = 0) -> None:
         """Emit an event that does not come from the run itself."""
         record = EventRecord(run=self._run.id, seq=self._seq + 1, at=datetime.now(UTC), subtask=subtask, event=event)
         self._add(record)
 
     async def _finish(self) -> None:
-        self._ended("cancelled" if self._cancelled else "failed", "" if self._cancelled else "internal: it broke off")
+        self._emit_end(
+            "cancelled" if self._cancelled else "failed", "" if self._cancelled else "internal: it broke off"
+        )
         await self._journal.flush()
         end = self._end
         if end is None:
             return
         usage = end.usage.model_dump(mode="json")
-        last = as_stored(self._to_store) if self._to_store else None
+        last = to_stored_event(self._to_store) if self._to_store else None
         ended = await self._storage.run_leases.finish(
             self._run.id,
             self._worker,
@@ -278,10 +280,10 @@ class RunExecution:
             usage,
             answer=end.answer,
             last_event=last,
-            calls_by_tool=self._made.by_tool,
+            calls_by_tool=self._calls_made.by_tool,
             has_lesson=self._lesson_waits,
         )
         if ended and self._lesson_waits:
             _log.warning("a store was out of reach: what this run teaches is kept, and learnt when it is back")
         if ended and last:
-            self._stored([last])
+            self._on_stored([last])

@@ -4,8 +4,8 @@ from collections.abc import Awaitable, Callable
 
 from agent.execution.executor import CallResult, Executor
 from domain.model import JsonObject
-from domain.source import KeysOf, source_id_of
 from domain.tool import ToolDoc
+from domain.tool_source import KeyOwner, parse_source_id
 
 
 class SourceKeysExecutor:
@@ -21,30 +21,30 @@ class SourceKeysExecutor:
     def __init__(
         self,
         own: Executor,
-        keys_of: Callable[[str], Awaitable[KeysOf | None]],
+        keys_of: Callable[[str], Awaitable[KeyOwner | None]],
         of_source: Callable[[str], Awaitable[Executor]],
     ) -> None:
         self.name = own.name
         self._own = own
         self._keys_of = keys_of
         self._of_source = of_source
-        self._made: dict[str, Executor] = {}
+        self._source_executors: dict[str, Executor] = {}
 
     async def call(self, tool: ToolDoc, arguments: JsonObject, identity: str = "") -> CallResult:
         """Make the call with the keys that its source asks for."""
-        source = source_id_of(tool.source)
+        source = parse_source_id(tool.source)
         if source is None or await self._keys_of(source) != "source":
             return await self._own.call(tool, arguments, identity)
-        if source not in self._made:
-            made = await self._of_source(source)
-            if source in self._made:  # another call has created it meanwhile
-                await made.close()
+        if source not in self._source_executors:
+            executor = await self._of_source(source)
+            if source in self._source_executors:  # another call has created it meanwhile
+                await executor.close()
             else:
-                self._made[source] = made
-        return await self._made[source].call(tool, arguments, identity)
+                self._source_executors[source] = executor
+        return await self._source_executors[source].call(tool, arguments, identity)
 
     async def close(self) -> None:
         """Close all executors. Idempotent."""
         await self._own.close()
-        for one in self._made.values():
+        for one in self._source_executors.values():
             await one.close()

@@ -16,36 +16,36 @@ _PAUSE = 1.0
 
 
 @dataclass(slots=True, eq=False)
-class _Stream:
+class _SessionStream:
     """An open stream."""
 
     session_id: str
     role: Role
     """Role that its user had at the beginning, and must keep at least."""
-    counts: bool = True
+    is_valid: bool = True
 
 
 class StreamSessions:
-    """Open streams of one process. Created by :func:`watched_sessions` only."""
+    """Open streams of one process. Created by :func:`watch_sessions` only."""
 
     def __init__(self, storage: Storage) -> None:
         self._storage = storage
-        self._streams: set[_Stream] = set()
+        self._streams: set[_SessionStream] = set()
 
     @contextmanager
-    def following(self, session_id: str, role: Role) -> Generator[Callable[[], bool]]:
+    def track(self, session_id: str, role: Role) -> Generator[Callable[[], bool]]:
         """Track a stream for the time of the block; yield a function that tells whether it may go on.
 
         It may not once the account is disabled or the session has ended.
         """
-        stream = _Stream(session_id, role)
+        stream = _SessionStream(session_id, role)
         self._streams.add(stream)
         try:
-            yield lambda: stream.counts
+            yield lambda: stream.is_valid
         finally:
             self._streams.discard(stream)
 
-    async def look(self) -> None:
+    async def refresh(self) -> None:
         """Check all streams with one query. Where the database does not answer, no session is taken as valid."""
         streams = list(self._streams)
         if not streams:
@@ -56,22 +56,22 @@ class StreamSessions:
         except FootpathError as error:
             _log.warning("streams are ended, since it is not known whether their sessions count: %s", error)
         for one in streams:
-            one.counts = roles.get(one.session_id) in ROLES[ROLES.index(one.role) :]
+            one.is_valid = roles.get(one.session_id) in ROLES[ROLES.index(one.role) :]
 
 
 @asynccontextmanager
-async def watched_sessions(storage: Storage) -> AsyncGenerator[StreamSessions]:
+async def watch_sessions(storage: Storage) -> AsyncGenerator[StreamSessions]:
     """Check the sessions regularly for the time of the block."""
-    followed = StreamSessions(storage)
-    task = asyncio.create_task(_look_now_and_then(followed))
+    sessions = StreamSessions(storage)
+    task = asyncio.create_task(_refresh_periodically(sessions))
     try:
-        yield followed
+        yield sessions
     finally:
         task.cancel()
         await asyncio.gather(task, return_exceptions=True)
 
 
-async def _look_now_and_then(followed: StreamSessions) -> None:
+async def _refresh_periodically(sessions: StreamSessions) -> None:
     while True:
         await asyncio.sleep(_PAUSE)
-        await followed.look()
+        await sessions.refresh()

@@ -7,7 +7,7 @@ import logging
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 
-from agent.policy.protocol import Cost
+from agent.policy.protocol import PolicyCost
 from domain.errors import FootpathError, OverLimitError
 from domain.model import JsonObject
 from domain.usage import Usage
@@ -18,11 +18,11 @@ from server.storage.usage import DailyTotal, DailyUsage
 _log = logging.getLogger(__name__)
 
 
-class TokenUsage:
-    """Token usage of one run. Created by :func:`token_usage` only."""
+class RunTokenUsage:
+    """Token usage of one run. Created by :func:`start_token_usage` only."""
 
     def __init__(
-        self, days: DailyUsage, user_id: str, quotas: Quotas, cost: Cost, used: DailyTotal, *, model: bool
+        self, days: DailyUsage, user_id: str, quotas: Quotas, cost: PolicyCost, used: DailyTotal, *, model: bool
     ) -> None:
         self._days = days
         self._user_id = user_id
@@ -34,7 +34,7 @@ class TokenUsage:
         self._calls = cost.model_calls
         self._money = cost.money
 
-    def used_up(self) -> str:
+    def get_refusal(self) -> str:
         """Return why no more tokens may be used; empty while more may, or the run uses no model.
 
         What other runs use is known as of the last :meth:`count`.
@@ -44,10 +44,10 @@ class TokenUsage:
         refusal = self._quotas.used_up(self._used.plus(*self._uncounted))
         return f"{refusal}; {until(self._used)}" if refusal else ""
 
-    def most_tokens(self, most: int) -> int:
+    def compute_token_limit(self, most: int) -> int:
         """Return the largest number of tokens of this run, including those it has used already."""
-        taken = sum(self._counted)
-        return taken + self._quotas.most_tokens(self._used, most - taken)
+        used = sum(self._counted)
+        return used + self._quotas.most_tokens(self._used, most - used)
 
     async def count(self) -> None:
         """Count what was used since the last time. Where the database is out of reach, the next call counts it too."""
@@ -73,7 +73,7 @@ class TokenUsage:
         return self._cost.prompt_tokens - self._counted[0], self._cost.completion_tokens - self._counted[1], money
 
 
-def go_on_from(cost: Cost, before: JsonObject | None) -> None:
+def restore_cost(cost: PolicyCost, before: JsonObject | None) -> None:
     """Add what a run used until it was released, ``before``, to the cost of the process that resumes it."""
     usage = Usage.model_validate(before or {})
     cost.model_calls += usage.model_calls
@@ -87,8 +87,8 @@ def go_on_from(cost: Cost, before: JsonObject | None) -> None:
         cost.tokens_by_purpose[purpose] = cost.tokens_by_purpose.get(purpose, 0) + tokens
 
 
-def taken_so_far(cost: Cost) -> JsonObject:
-    """Return the usage that is stored for a released run, for :func:`go_on_from`."""
+def to_stored_usage(cost: PolicyCost) -> JsonObject:
+    """Return the usage that is stored for a released run, for :func:`restore_cost`."""
     usage = Usage(
         model_calls=cost.model_calls,
         prompt_tokens=cost.prompt_tokens,
@@ -101,7 +101,7 @@ def taken_so_far(cost: Cost) -> JsonObject:
 
 
 @asynccontextmanager
-async def counting(spent: TokenUsage) -> AsyncGenerator[None]:
+async def count_on_exit(spent: RunTokenUsage) -> AsyncGenerator[None]:
     """Count what the run has used when the block is left, however that happens."""
     try:
         yield
@@ -109,9 +109,9 @@ async def counting(spent: TokenUsage) -> AsyncGenerator[None]:
         await run_to_completion(spent.count())
 
 
-async def token_usage(
-    days: DailyUsage, user_id: str, quotas: Quotas, cost: Cost, *, model: bool, used: DailyTotal | None = None
-) -> TokenUsage:
+async def start_token_usage(
+    days: DailyUsage, user_id: str, quotas: Quotas, cost: PolicyCost, *, model: bool, used: DailyTotal | None = None
+) -> RunTokenUsage:
     """Start counting for a run that starts or is resumed.
 
     ``OverLimitError``: it needs a model, and the user has no tokens left.
@@ -119,7 +119,7 @@ async def token_usage(
     ``used``: the user's total of today, loaded where it is None. ``model``: the run uses a language model.
     """
     used = await days.get_today(user_id) if used is None else used
-    begun = TokenUsage(days, user_id, quotas, cost, used, model=model)
-    if refusal := begun.used_up():
+    token_counter = RunTokenUsage(days, user_id, quotas, cost, used, model=model)
+    if refusal := token_counter.get_refusal():
         raise OverLimitError(refusal, 0)
-    return begun
+    return token_counter

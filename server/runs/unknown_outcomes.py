@@ -2,22 +2,22 @@
 
 from dataclasses import dataclass, replace
 
-from agent.execution.call_cache import CUT_OFF, HAPPENED
+from agent.execution.call_cache import CUT_OFF_NOTE, VOUCHED_NOTE
 from agent.execution.executor import CallResult, ExecutorLayer
-from agent.execution.wording import summary_of
+from agent.execution.wording import summarize_call
 from agent.text import clean
-from domain.errors import FootpathError, NotAllowedError, PassingError
+from domain.errors import FootpathError, NotAllowedError, TransientError
 from domain.event import InputNeeded
 from domain.model import JsonObject
 from domain.tool import ToolDoc
-from server.runs.ledger import LedgerExecutor, call_key
-from server.runs.questions import Questions
+from server.runs.ledger import LedgerExecutor, build_call_key
+from server.runs.questions import DurableQuestions
 
 _REPEATED = "An earlier attempt was cut off, so it is not known whether it took effect."
 
 
 @dataclass(frozen=True, slots=True)
-class _Call:
+class _LedgerCall:
     tool: ToolDoc
     arguments: JsonObject
     identity: str
@@ -31,7 +31,7 @@ class UnknownOutcomeExecutor(ExecutorLayer):
     first (``NotAllowedError``).
     """
 
-    def __init__(self, ledger: LedgerExecutor, questions: Questions) -> None:
+    def __init__(self, ledger: LedgerExecutor, questions: DurableQuestions) -> None:
         super().__init__(ledger)
         self._ledger = ledger
         self._questions = questions
@@ -40,49 +40,49 @@ class UnknownOutcomeExecutor(ExecutorLayer):
         """Make the call; the outcome stays unknown where the user leaves it so."""
         if tool.safe:
             return await self._ledger.call(tool, arguments, identity)
-        call = _Call(tool, arguments, identity)
-        number, result = await self._made(call, 1)
+        call = _LedgerCall(tool, arguments, identity)
+        number, result = await self._call_until_answered(call, 1)
         while result.outcome == "unknown":
-            match await self._decision(call, number, result):
+            match await self._ask_user(call, number, result):
                 case "happened":
-                    return CallResult("ok", "", note=HAPPENED)
+                    return CallResult("ok", "", note=VOUCHED_NOTE)
                 case "did_not_happen":
-                    number, result = await self._made(call, number + 1)
+                    number, result = await self._call_until_answered(call, number + 1)
                 case _:
                     break
         return result
 
-    async def _made(self, call: _Call, first: int) -> tuple[int, CallResult]:
+    async def _call_until_answered(self, call: _LedgerCall, first: int) -> tuple[int, CallResult]:
         """Make the attempt of this number and return it with its result.
 
         Where it was cut off and the call is harmless to repeat, further attempts follow until one gets an answer.
         """
         number = first
-        while (made := await self._attempt(call, number, first)) is None and call.tool.harmless_again:
+        while (result := await self._attempt(call, number, first)) is None and call.tool.harmless_again:
             number += 1
-        if made is None:
-            return number, CallResult("unknown", "", note=CUT_OFF)
-        if number == first or made.outcome == "ok":
-            return number, made
-        return number, replace(made, outcome="unknown", note=f"{made.note} {_REPEATED}".strip())
+        if result is None:
+            return number, CallResult("unknown", "", note=CUT_OFF_NOTE)
+        if number == first or result.outcome == "ok":
+            return number, result
+        return number, replace(result, outcome="unknown", note=f"{result.note} {_REPEATED}".strip())
 
-    async def _attempt(self, call: _Call, number: int, first: int) -> CallResult | None:
+    async def _attempt(self, call: _LedgerCall, number: int, first: int) -> CallResult | None:
         try:
             return await self._ledger.attempt(call.tool, call.arguments, number, call.identity)
         except FootpathError as error:
-            if number == first or isinstance(error, NotAllowedError | PassingError):
+            if number == first or isinstance(error, NotAllowedError | TransientError):
                 raise
             return CallResult("caller_fault", "", attempts=0, note=error.public_message)
 
-    async def _decision(self, call: _Call, number: int, result: CallResult) -> str:
+    async def _ask_user(self, call: _LedgerCall, number: int, result: CallResult) -> str:
         question = InputNeeded(
-            input=f"outcome-{number}:{call_key(call.tool.id, call.arguments, call.identity)}",
+            input=f"outcome-{number}:{build_call_key(call.tool.id, call.arguments, call.identity)}",
             asks="unknown_outcome",
             tool=call.tool.id,
             arguments=call.arguments,
             summary=self._questions.summaries.get((call.tool.id, call.identity))
-            or summary_of(call.tool, call.arguments),
+            or summarize_call(call.tool, call.arguments),
             host=call.tool.host,
             reason=f"Did {clean(call.tool.api, 80)} take effect? {clean(result.note, 300)}",
         )
-        return (await self._questions.answered(question))["decision"]
+        return (await self._questions.ask(question))["decision"]

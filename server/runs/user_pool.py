@@ -18,10 +18,10 @@ T = TypeVar("T", bound=Closable)
 
 
 @dataclass
-class _Kept(Generic[T]):
-    thing: T
-    lent: int
-    since: float
+class _PooledItem(Generic[T]):
+    item: T
+    borrowers: int
+    idle_since: float
 
 
 class UserPool(Generic[T]):
@@ -35,44 +35,44 @@ class UserPool(Generic[T]):
         self._make = make
         self._most = most
         self._seconds = seconds
-        self._kept: OrderedDict[str, _Kept[T]] = OrderedDict()
+        self._entries: OrderedDict[str, _PooledItem[T]] = OrderedDict()
         self._making = asyncio.Lock()
 
     def __len__(self) -> int:
-        return len(self._kept)
+        return len(self._entries)
 
     @asynccontextmanager
-    async def borrowed(self, user_id: str) -> AsyncGenerator[T]:
+    async def borrow(self, user_id: str) -> AsyncGenerator[T]:
         """Borrow the user's item for the time of the block; several runs of the user may borrow it at the same time."""
         async with self._making:  # two runs that start together would create two items
-            if user_id not in self._kept:
-                self._kept[user_id] = _Kept(await self._make(user_id), 0, 0.0)
-            kept = self._kept[user_id]
-            kept.lent += 1
+            if user_id not in self._entries:
+                self._entries[user_id] = _PooledItem(await self._make(user_id), 0, 0.0)
+            entry = self._entries[user_id]
+            entry.borrowers += 1
         try:
-            yield kept.thing
+            yield entry.item
         finally:
-            kept.lent -= 1
-            kept.since = asyncio.get_running_loop().time()
-            if self._kept.get(user_id) is kept:
-                self._kept.move_to_end(user_id)
-            await self._clear()
+            entry.borrowers -= 1
+            entry.idle_since = asyncio.get_running_loop().time()
+            if self._entries.get(user_id) is entry:
+                self._entries.move_to_end(user_id)
+            await self._close_idle()
 
-    async def _clear(self) -> None:
+    async def _close_idle(self) -> None:
         """Close items that were idle for too long, and the oldest where there are too many."""
-        idle = [user_id for user_id, kept in self._kept.items() if not kept.lent]
+        idle = [user_id for user_id, kept in self._entries.items() if not kept.borrowers]
         oldest = asyncio.get_running_loop().time() - self._seconds
-        gone = [
+        expired = [
             user_id
             for number, user_id in enumerate(idle)
-            if len(idle) - number > self._most or self._kept[user_id].since < oldest
+            if len(idle) - number > self._most or self._entries[user_id].idle_since < oldest
         ]
         for kept in [
-            self._kept.pop(user_id) for user_id in gone
+            self._entries.pop(user_id) for user_id in expired
         ]:  # removed at once: closing takes time, and nobody may borrow them meanwhile
-            await kept.thing.close()
+            await kept.item.close()
 
     async def close(self) -> None:
         """Close all items."""
-        while self._kept:
-            await self._kept.popitem()[1].thing.close()
+        while self._entries:
+            await self._entries.popitem()[1].item.close()

@@ -10,17 +10,17 @@ from uuid import uuid4
 
 from domain.errors import FootpathError, UnavailableError
 from server.runs.broker import EventBroker
-from server.runs.control import BeginRun
+from server.runs.control import RunStarter
 from server.runs.journal import EventBatcher
-from server.runs.outage import Outage, RetryWait, always_there
-from server.runs.run_execution import RunExecution, Stored, unwatched
+from server.runs.outage import RetryWait, StoreOutage, assume_reachable
+from server.runs.run_execution import OnStored, RunExecution, ignore_event
 from server.storage.runs import Run
 from server.storage.storage import Storage
 
 _log = logging.getLogger(__name__)
 
 
-def none_planned() -> int:
+def count_none() -> int:
     """Return 0: for runs whose planning does not take turns."""
     return 0
 
@@ -44,7 +44,7 @@ class WorkerParameters:
     """
 
     @property
-    def of_one(self) -> int:
+    def per_user(self) -> int:
         """Return the places that one user's runs may take.
 
         A quarter of the places, at least one, stays free for other users; a single place is shared by all.
@@ -52,23 +52,23 @@ class WorkerParameters:
         return max(1, self.at_once - max(1, self.at_once // 4))
 
     @property
-    def most(self) -> int:
+    def max_in_hand(self) -> int:
         """Return the largest number of runs in hand, including runs that are being planned.
 
         Each run takes memory, so their number is bounded too.
         """
         return _IN_HAND * self.at_once
 
-    def room(self, in_hand: int, planned: int) -> tuple[int, int]:
+    def compute_room(self, in_hand: int, planned: int) -> tuple[int, int]:
         """Return how many runs may be claimed, and how many of one user's runs the worker may hold then.
 
         Runs are planned one at a time, so a run that is being planned takes no place. The runs claimed in their stead
         belong to users who have none here, so that one user with long plans cannot take the places of everybody else.
         """
         planned = min(planned, in_hand)
-        free = min(self.at_once - (in_hand - planned), self.most - in_hand)
+        free = min(self.at_once - (in_hand - planned), self.max_in_hand - in_hand)
         places = self.at_once - in_hand
-        return (min(free, places), self.of_one) if places > 0 else (free, 1)
+        return (min(free, places), self.per_user) if places > 0 else (free, 1)
 
 
 _IN_HAND = 8
@@ -77,18 +77,18 @@ _LOOKED_AT = 1000
 """Queued runs that are examined to find the users who must be told that they wait."""
 
 
-class Worker:
-    """Worker of one process. Created by :func:`working` only."""
+class RunWorker:
+    """Worker of one process. Created by :func:`run_worker` only."""
 
     def __init__(
         self,
         storage: Storage,
-        begin: BeginRun,
+        begin: RunStarter,
         broker: EventBroker,
         parameters: WorkerParameters,
-        stored: Stored = unwatched,
-        reach: Callable[[], Awaitable[None]] = always_there,
-        planned: Callable[[], int] = none_planned,
+        stored: OnStored = ignore_event,
+        reach: Callable[[], Awaitable[None]] = assume_reachable,
+        planned: Callable[[], int] = count_none,
     ) -> None:
         self.name = uuid4().hex
         self._storage = storage
@@ -98,21 +98,21 @@ class Worker:
         self._stored = stored
         self._planned = planned
         self._events = EventBatcher(storage.events)
-        self._made: dict[str, RunExecution] = {}
+        self._executions: dict[str, RunExecution] = {}
         self._news = asyncio.Event()
         self._may_be_due = False
         self._stopping = False
         self._barred_until = 0.0
-        self._outage = Outage(reach, parameters.retry_wait, self.look)
-        self._untaken: dict[str, float] = {}
+        self._outage = StoreOutage(reach, parameters.retry_wait, self.wake)
+        self._waiting_since: dict[str, float] = {}
         self._reported = set[str]()
 
     @property
     def in_hand(self) -> int:
         """Return the number of runs that this worker holds."""
-        return len(self._made)
+        return len(self._executions)
 
-    def look(self) -> None:
+    def wake(self) -> None:
         """Wake the worker: a run was queued, or is to be ended."""
         self._may_be_due = True
         self._news.set()
@@ -140,41 +140,41 @@ class Worker:
                 continue
 
     async def _take(self) -> None:
-        free, of_one = self._parameters.room(len(self._made), self._planned())
+        free, per_user = self._parameters.compute_room(len(self._executions), self._planned())
         if free <= 0 or asyncio.get_running_loop().time() < self._barred_until:
             return
         due, self._may_be_due = self._may_be_due, False  # before the queries, for the same reason as in work()
-        if not self._outage.lasts:
+        if not self._outage.is_ongoing:
             if not due and not await self._storage.run_leases.has_due():
                 return  # no need to check the stores, or to take the database's write lock
             await self._outage.check()
         await self._report(self._outage.reason, free)
-        ending = self._outage.lasts
+        ending = self._outage.is_ongoing
         for run in await self._storage.run_leases.claim(
-            self.name, self._lease, free, per_user=of_one, ending_only=ending
+            self.name, self._lease, free, per_user=per_user, ending_only=ending
         ):
-            if run.id not in self._made:  # it may be this worker's own run, not renewed in time
-                self._make(run)
+            if run.id not in self._executions:  # it may be this worker's own run, not renewed in time
+                self._start_execution(run)
 
     async def _report(self, reason: UnavailableError | None, most: int) -> None:
         """Tell users why their runs are not executed, once nobody has claimed them for ``patience`` seconds."""
         if reason is None:
-            self._untaken.clear()
+            self._waiting_since.clear()
             self._reported.clear()
             return
         now = asyncio.get_running_loop().time()
         untaken = await self._storage.run_leases.list_due(_LOOKED_AT)
-        self._untaken = {run: self._untaken.get(run, now) for run in untaken if run not in self._reported}
-        late = [run for run, since in self._untaken.items() if now - since >= self._parameters.patience]
+        self._waiting_since = {run: self._waiting_since.get(run, now) for run in untaken if run not in self._reported}
+        late = [run for run, since in self._waiting_since.items() if now - since >= self._parameters.patience]
         if not late:
             return
         for run in await self._storage.run_leases.claim(self.name, self._lease, most, run_ids=late):
             self._reported.add(run.id)
-            if run.id not in self._made:
-                self._make(run, reason)
+            if run.id not in self._executions:
+                self._start_execution(run, reason)
 
-    def _make(self, run: Run, delayed_by: UnavailableError | None = None) -> None:
-        making = RunExecution(
+    def _start_execution(self, run: Run, delayed_by: UnavailableError | None = None) -> None:
+        execution = RunExecution(
             run,
             self.name,
             self._storage,
@@ -185,19 +185,19 @@ class Worker:
             self._parameters.retry_wait,
             delayed_by,
         )
-        self._made[run.id] = making
-        making.task.add_done_callback(lambda _: self._over(run.id, making))
+        self._executions[run.id] = execution
+        execution.task.add_done_callback(lambda _: self._on_run_over(run.id, execution))
 
-    def _over(self, run_id: str, making: RunExecution) -> None:
+    def _on_run_over(self, run_id: str, execution: RunExecution) -> None:
         """Forget an execution that has ended, and note why it ended early.
 
         A process that is barred claims no runs for one lease, so that another process that can execute them does not
         have to wait.
         """
-        self._made.pop(run_id, None)
-        if making.out_of_reach is not None and not self._stopping:
-            self._outage.begin(making.out_of_reach)
-        if making.barred:
+        self._executions.pop(run_id, None)
+        if execution.out_of_reach is not None and not self._stopping:
+            self._outage.begin(execution.out_of_reach)
+        if execution.barred:
             self._barred_until = asyncio.get_running_loop().time() + self._parameters.lease
         self._news.set()
 
@@ -207,16 +207,16 @@ class Worker:
         The rest are runs that another worker has claimed, and own runs whose events could not be stored.
         """
         held = await self._storage.run_leases.renew(self.name, self._lease)
-        for run_id in set(self._made) - held:
-            self._made[run_id].lose()
-        for run_id in held - set(self._made):
+        for run_id in set(self._executions) - held:
+            self._executions[run_id].mark_lost()
+        for run_id in held - set(self._executions):
             await self._storage.run_leases.release(run_id, self.name, "queued")
 
     async def _end_cancelled(self) -> None:
-        if self._made:
+        if self._executions:
             for run_id, why in (await self._storage.run_leases.list_cancelled(self.name)).items():
-                if run_id in self._made:
-                    self._made[run_id].cancel(why)
+                if run_id in self._executions:
+                    self._executions[run_id].cancel(why)
 
     def stop(self) -> None:
         """Claim no more runs.
@@ -224,15 +224,15 @@ class Worker:
         Queries that are under way run to their end: cancelling one costs a database connection.
         """
         self._stopping = True
-        self.look()
+        self.wake()
 
-    async def put_down(self) -> None:
+    async def release_runs(self) -> None:
         """Release all runs; they are queued again as they are."""
         await self._outage.close()
-        made = list(self._made.values())
-        for making in made:
-            making.put_down()
-        await asyncio.gather(*(making.task for making in made), return_exceptions=True)
+        executions = list(self._executions.values())
+        for making in executions:
+            making.release_to_queue()
+        await asyncio.gather(*(making.task for making in executions), return_exceptions=True)
 
     @property
     def _lease(self) -> timedelta:
@@ -240,26 +240,26 @@ class Worker:
 
 
 @asynccontextmanager
-async def working(
+async def run_worker(
     storage: Storage,
-    begin: BeginRun,
+    begin: RunStarter,
     broker: EventBroker,
     parameters: WorkerParameters,
-    stored: Stored = unwatched,
-    reach: Callable[[], Awaitable[None]] = always_there,
-    planned: Callable[[], int] = none_planned,
-) -> AsyncGenerator[Worker]:
+    stored: OnStored = ignore_event,
+    reach: Callable[[], Awaitable[None]] = assume_reachable,
+    planned: Callable[[], int] = count_none,
+) -> AsyncGenerator[RunWorker]:
     """Run a worker for the time of the block; at the end it releases its runs.
 
     ``stored`` is called with each stored event and must not raise. ``reach`` raises ``UnavailableError`` while this
     process cannot execute runs; it is called before any run is claimed. ``planned`` returns how many runs of this
     process are being planned or wait for their turn.
     """
-    worker = Worker(storage, begin, broker, parameters, stored, reach, planned)
+    worker = RunWorker(storage, begin, broker, parameters, stored, reach, planned)
     task = asyncio.create_task(worker.work())
     try:
         yield worker
     finally:
         worker.stop()
         await asyncio.gather(task, return_exceptions=True)
-        await worker.put_down()
+        await worker.release_runs()

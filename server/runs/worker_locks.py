@@ -15,15 +15,15 @@ _log = logging.getLogger(__name__)
 
 
 @asynccontextmanager
-async def worker_lock(home: Path, worker: str) -> AsyncGenerator[None]:
+async def hold_worker_lock(home: Path, worker: str) -> AsyncGenerator[None]:
     """Hold a worker's lock for the time of the block.
 
     The file is removed at an orderly end; after any other end it stays, unlocked, which shows that the worker died.
     Where the folder cannot be written, the worker's runs are claimed by others once its lease has ended.
     """
-    sign = _signs(home) / worker
+    path = _get_lock_folder(home) / worker
     try:
-        held = await asyncio.to_thread(_held, sign)
+        lock_file = await asyncio.to_thread(_acquire, path)
     except OSError as error:
         why = "no sign of life in %s (%s): after a kill, runs wait for the end of their lease"
         _log.warning(why, home, error.strerror)
@@ -32,45 +32,45 @@ async def worker_lock(home: Path, worker: str) -> AsyncGenerator[None]:
     try:
         yield
     finally:
-        await asyncio.to_thread(_let_go, sign, held)
+        await asyncio.to_thread(_release, path, lock_file)
 
 
-def _held(sign: Path) -> TextIO:
-    sign.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-    held = sign.open("w")
-    fcntl.flock(held, fcntl.LOCK_EX)
-    return held
+def _acquire(path: Path) -> TextIO:
+    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    lock_file = path.open("w")
+    fcntl.flock(lock_file, fcntl.LOCK_EX)
+    return lock_file
 
 
-def _let_go(sign: Path, held: TextIO) -> None:
-    sign.unlink(missing_ok=True)
-    held.close()
+def _release(path: Path, lock_file: TextIO) -> None:
+    path.unlink(missing_ok=True)
+    lock_file.close()
 
 
-def dead_workers(home: Path) -> list[str]:
+def find_dead_workers(home: Path) -> list[str]:
     """Return the workers that died holding runs. Call :func:`forget_workers` once their runs are queued."""
-    signs = _signs(home)
-    return [sign.name for sign in sorted(signs.iterdir()) if _is_free(sign)] if signs.is_dir() else []
+    folder = _get_lock_folder(home)
+    return [sign.name for sign in sorted(folder.iterdir()) if _is_free(sign)] if folder.is_dir() else []
 
 
 def is_served(home: Path) -> bool:
     """Return whether a worker of this home is alive."""
-    signs = _signs(home)
-    return signs.is_dir() and any(not _is_free(sign) for sign in signs.iterdir() if sign.is_file())
+    folder = _get_lock_folder(home)
+    return folder.is_dir() and any(not _is_free(sign) for sign in folder.iterdir() if sign.is_file())
 
 
 def forget_workers(home: Path, workers: list[str]) -> None:
     """Remove the lock files of dead workers."""
     for worker in workers:
-        (_signs(home) / worker).unlink(missing_ok=True)
+        (_get_lock_folder(home) / worker).unlink(missing_ok=True)
 
 
-def _signs(home: Path) -> Path:
+def _get_lock_folder(home: Path) -> Path:
     return home / "workers"
 
 
-def _is_free(sign: Path) -> bool:
-    with suppress(FileNotFoundError), sign.open() as file:  # the worker may have ended and removed its file meanwhile
+def _is_free(path: Path) -> bool:
+    with suppress(FileNotFoundError), path.open() as file:  # the worker may have ended and removed its file meanwhile
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:

@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
-from domain.source import Finding
 from domain.tool import ToolDoc
+from domain.tool_source import Finding
 from server.sources.documents import looked_at
 from server.sources.states import WAIVABLE, kept_out
 from server.storage.source_records import ObservedResponses, StoredTool
@@ -21,7 +21,7 @@ def after_check(
     kept = now.model_copy(
         update={"findings": tuple(findings), "looked_at": examined, "learnt": _both(now.learnt, learnt)}
     )
-    stops = next((one for one in findings if one.stops and one.check not in _PASSING), None)
+    stops = next((one for one in findings if one.is_blocking and one.check not in _PASSING), None)
     if kept.offer is not None:
         return kept if stops is None else kept_out(kept, stops.told)
     if kept.held or kept.gone:

@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import timedelta
 
-from admission.gate import Draft, Examined, examine
+from admission.gate import ToolDraft, ToolExamination, examine
 from domain.errors import ConflictError, FootpathError
 from domain.model import JsonObject
 from domain.tool import ToolDoc, ToolId
@@ -19,7 +19,7 @@ from server.sources.store_access import StoreAccess
 from server.storage.accounts import User
 from server.storage.source_records import LockedSource, Source, SourceChange, StoredTool
 from server.storage.storage import Storage
-from wiring.gate import gate_deps
+from wiring.gate import open_gate_deps
 
 _log = logging.getLogger(__name__)
 _LEASE = timedelta(seconds=60)
@@ -114,10 +114,12 @@ class SourceChecker:
         secrets = await self._access.secrets(source, user.id)
         by_id = {one.tool: one for one in kept}
         docs = {one.tool: offered_document(one, source.id) for one in kept}
-        drafts = [Draft(doc, wanted.requests.get(tool, ()), wanted.arguments.get(tool)) for tool, doc in docs.items()]
+        drafts = [
+            ToolDraft(doc, wanted.requests.get(tool, ()), wanted.arguments.get(tool)) for tool, doc in docs.items()
+        ]
         done: list[ToolId] = []
         offered = [one.tool for one in await self._storage.sources.list_tools(source.id) if one.offer is not None]
-        deps = gate_deps(
+        deps = open_gate_deps(
             container, secrets, own=offered, declared=source.base_url or source.address, keys_of=source.keys_of,
             allow_changes=wanted.allow_changes, account_note=wanted.account_note,
             hidden=await self._access.hidden(source.author_id),
@@ -128,9 +130,11 @@ class SourceChecker:
                 done.append(one.tool)
         return tuple(done)
 
-    async def _keep(self, source_id: str, before: StoredTool, given: ToolDoc, found: Examined, user: User) -> None:
+    async def _keep(
+        self, source_id: str, before: StoredTool, given: ToolDoc, found: ToolExamination, user: User
+    ) -> None:
         """What was found out about one tool, as soon as it is known."""
-        examined, learnt = looked_at(before), learnt_of(given, found.learnt)
+        examined, learnt = looked_at(before), learnt_of(given, found.learnt_doc)
 
         def checked(held: LockedSource) -> SourceChange | None:
             source = held.source.model_copy(update={"checked": held.source.checked + 1})

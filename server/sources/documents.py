@@ -4,15 +4,15 @@ from hashlib import blake2b
 
 import orjson
 
-from domain.source import Corrections, source_mark
 from domain.tool import EntityMark, Parameter, ToolDoc
+from domain.tool_source import Corrections, make_source_mark
 from server.storage.source_records import ObservedResponses, StoredTool
 
 
 def offered_document(kept: StoredTool, source_id: str) -> ToolDoc:
     """What would be offered of this tool now."""
     return corrected(_with(kept.original, kept.learnt), kept.corrections).model_copy(
-        update={"source": source_mark(source_id)}
+        update={"source": make_source_mark(source_id)}
     )
 
 

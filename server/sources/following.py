@@ -9,8 +9,8 @@ from server.sources.whole_links import WholeLinks
 from server.storage.database import run_to_completion
 from server.storage.source_records import OfferChange
 from server.storage.storage import Storage
-from wiring.admitting import reconcile
 from wiring.container import Container
+from wiring.tool_admission import reconcile
 
 _log = logging.getLogger(__name__)
 
@@ -45,7 +45,7 @@ class GraphFollower:
             whole, self._whole = self._whole, False
             if known:
                 docs = {one.doc.id: one.doc for one in offered}
-                await reconcile(await self._container(), docs, known, whole=not whole)
+                await reconcile(await self._container(), docs, known, check_indexes=not whole)
                 await self.links.after(docs)
             self._followed, self._whole = revision, True
 

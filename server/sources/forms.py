@@ -7,9 +7,9 @@ from typing import Literal
 from pydantic.types import JsonValue
 
 from domain.model import Model
-from domain.side_effect import Said
+from domain.side_effect import DeclaredEffect
 from domain.tool import Credential, JsonType, Location, Parameter, ToolDoc, tool_id
-from graph.function_names import function_name
+from graph.function_names import build_function_name
 
 _PLACE = re.compile(r"\{([^{}]+)\}")
 
@@ -47,7 +47,7 @@ class FormTool(Model):
     parameters: tuple[FormParameter, ...] = ()
     example_response: str = ""
     credentials: tuple[FormCredential, ...] = ()
-    side_effect: Said = ""
+    side_effect: DeclaredEffect = ""
 
 
 def form_docs(tools: Sequence[FormTool], category: str, toolset: str, base_url: str = "") -> tuple[ToolDoc, ...]:
@@ -66,7 +66,7 @@ def _doc(tool: FormTool, category: str, toolset: str, base_url: str) -> ToolDoc:
         category=category,
         toolset=toolset,
         api=tool.name,
-        function=function_name(tool.name, toolset),
+        function=build_function_name(tool.name, toolset),
         method=tool.method,
         url=url,
         description=tool.description,

@@ -4,8 +4,8 @@ from collections.abc import Awaitable, Callable, Iterable
 
 from pydantic import Field
 
-from agent.execution.caller_supplied import wanted_credentials
-from agent.execution.secrets import Secrets
+from agent.execution.caller_supplied import build_required_credentials
+from agent.execution.secret_store import SecretStore
 from domain.model import Model
 from domain.tool import Credential, OAuthFlow, ToolDoc
 from server.sources.visibility import may_use
@@ -33,7 +33,9 @@ Wants = dict[tuple[str | None, str], list[tuple[ToolDoc, Credential]]]
 """By the source that has to lend it (None: its caller) and its name: the tools that want a key."""
 
 
-async def keys_needed(user: User, storage: Storage, secrets_of: Callable[[str], Awaitable[Secrets]]) -> list[NeededKey]:
+async def keys_needed(
+    user: User, storage: Storage, secrets_of: Callable[[str], Awaitable[SecretStore]]
+) -> list[NeededKey]:
     """By name. Raises ``UnavailableError`` where some tool is offered and there is no store."""
     wants = await _wants(user, storage)
     if not wants:
@@ -61,7 +63,9 @@ async def _wants(user: User, storage: Storage) -> Wants:
         if use.keys_of == "source" and use.author_id != user.id:
             continue
         lender = one.source_id if use.keys_of == "source" else None
-        by_parameter = wanted_credentials(one.doc) if lender is None else ()  # a source's keys fill no parameter
+        by_parameter = (
+            build_required_credentials(one.doc) if lender is None else ()
+        )  # a source's keys fill no parameter
         for credential in (*one.doc.credentials, *by_parameter):
             found.setdefault((lender, credential.secret), []).append((one.doc, credential))
     return found

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from admission.probe_arguments import Seen, choose
+from admission.probe_arguments import SeenAnswers, choose_arguments
 from agent.execution.executor import Executor
 from domain.errors import FootpathError
 from domain.plan import CallOutcome
@@ -21,9 +21,9 @@ async def probe(docs: Sequence[ToolDoc], executor: Executor, turn: int = 0) -> t
     reading = [doc for doc in docs if doc.effect.reads]
     start = turn * MOST % max(1, len(reading))
     chosen = [*reading[start:], *reading[:start]][:MOST]
-    seen, found = Seen(), list[tuple[ToolId, LiveOutcome]]()
+    seen, found = SeenAnswers(), list[tuple[ToolId, LiveOutcome]]()
     for doc in chosen:
-        values = choose(doc, None, seen)
+        values = choose_arguments(doc, None, seen)
         if values.missing or values.wrong:
             continue
         try:

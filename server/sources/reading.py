@@ -4,15 +4,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from admission.limits import ReadLimits
-from admission.reading import read_document, read_outline
+from admission.sandboxed_reader import read_document, read_outline
 from domain.errors import BrokenInputError
-from domain.operations import Outline
-from domain.source import Finding
+from domain.operations import OperationOutline
 from domain.tool import ToolDoc
+from domain.tool_source import Finding
 from server.sources.forms import FormTool, form_docs
 from server.storage.source_records import Source
-from wiring.fetching import fetch_document
 from wiring.settings import Settings
+from wiring.source_fetch import fetch_document
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,14 +50,14 @@ async def read_openapi(settings: Settings, source: Source, document: bytes | Non
         base_url=source.base_url,
         address=source.address,
         operations=source.operations,
-        limits=ReadLimits.scaled(settings.source_bytes, settings.source_tools),
+        limits=ReadLimits.scale(settings.source_bytes, settings.source_tools),
     )
     return ReadSource(document, read.tools, read.skipped, read.findings)
 
 
-async def outline_openapi(settings: Settings, address: str, document: bytes | None = None) -> Outline:
+async def outline_openapi(settings: Settings, address: str, document: bytes | None = None) -> OperationOutline:
     """List the operations of a document, or of the one at an address, for choosing among them. Raises as :func:`read_openapi`."""
     if document is None:
         document = await fetch_document(settings, address)
-    limits = ReadLimits.scaled(settings.source_bytes, settings.source_tools)
+    limits = ReadLimits.scale(settings.source_bytes, settings.source_tools)
     return await read_outline(document, address=address, limits=limits)

@@ -5,8 +5,8 @@ from datetime import datetime
 
 from admission.drift import compare
 from domain.operations import OperationChoice
-from domain.source import Corrections, ToolChange
 from domain.tool import ToolDoc, ToolId
+from domain.tool_source import Corrections, ToolChange
 from server.sources.documents import digest, offered_document
 from server.sources.reading import ReadSource
 from server.sources.states import kept_out

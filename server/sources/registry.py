@@ -7,9 +7,9 @@ from dataclasses import dataclass
 import orjson
 
 from domain.errors import BrokenInputError, ConflictError, FootpathError, NotFoundError, UnavailableError, UsageError
-from domain.operations import OperationChoice, Outline
-from domain.source import Corrections, source_id_of
+from domain.operations import OperationChoice, OperationOutline
 from domain.tool import ToolId
+from domain.tool_source import Corrections, parse_source_id
 from graph.importers.mcp import McpSource
 from server.sources import states
 from server.sources.documents import digest
@@ -28,7 +28,7 @@ from server.storage.source_records import (
     StoredTool,
 )
 from server.storage.storage import Storage
-from wiring.mcp_listing import list_mcp, mcp_url
+from wiring.mcp_listing import build_mcp_url, list_mcp
 
 Follow = Callable[[OfferChange], Awaitable[None]]
 """Told after each step what is offered now, and what is not any more."""
@@ -108,17 +108,17 @@ class SourceRegistry:
             raise UsageError("what an MCP server offers is asked of it; send no document")
         container = await self._access.container()
         secrets = await self._access.secrets(source, None)
-        url = mcp_url(source.address, source.command)
+        url = build_mcp_url(source.address, source.command)
         asked = McpSource(url, source.category, source.toolset, credentials=source.credentials, name=source.name)
         listing = await list_mcp(container, asked, secrets, f"source:{source.id}")
         raw = orjson.dumps([doc.model_dump(mode="json") for doc in listing.docs])
         return ReadSource(raw, listing.docs, listing.skipped)
 
-    async def outline(self, address: str, document: bytes | None = None) -> Outline:
+    async def outline(self, address: str, document: bytes | None = None) -> OperationOutline:
         """List the operations of a document, or of the one at an address. Raises as :meth:`read`."""
         return await outline_openapi(self._access.settings, address, document)
 
-    async def outline_of(self, source: Source) -> Outline:
+    async def outline_of(self, source: Source) -> OperationOutline:
         """List the operations of a source's document. Raises as :meth:`read`."""
         if source.kind != "openapi":
             raise UsageError("this source has no document, and so no operations to choose from")
@@ -217,7 +217,7 @@ class SourceRegistry:
             there = await (await self._access.container()).graph.get_tools(tools)
         except UnavailableError:
             return  # there is no store yet, or it is out of reach: what an import has is left to it when the store follows
-        if taken := next((one.id for one in there.values() if source_id_of(one.source) is None), None):
+        if taken := next((one.id for one in there.values() if parse_source_id(one.source) is None), None):
             raise ConflictError(
                 f"{taken} is a tool of this server's own store already; add the source under another category or tool set"
             )

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 
 from domain.errors import ConflictError, ForbiddenError, NotFoundError
-from domain.source import Corrections, Finding
 from domain.tool import ToolId
+from domain.tool_source import Corrections, Finding
 from server.sources.documents import looked_at, offered_document
 from server.storage.source_records import Actor, LockedSource, SourceChange, StoredTool
 
@@ -70,7 +70,7 @@ def why_not(kept: StoredTool, actor: Actor, *, despite: bool = False) -> str:
         return "it has not been checked; check it first"
     if kept.looked_at != looked_at(kept):
         return "it has changed since it was checked; check it again"
-    stops = [one for one in kept.findings if one.stops and not (despite and one.check in WAIVABLE)]
+    stops = [one for one in kept.findings if one.is_blocking and not (despite and one.check in WAIVABLE)]
     if stops:
         return f"{stops[0].told}{_advice(stops[0])}"
     return ""
@@ -145,7 +145,7 @@ def _back(was: StoredTool | None, now: StoredTool | None) -> StoredTool | None:
         was = was.model_copy(update={"held": False})
     if was.offer is None:
         return was
-    stops = next((one for one in was.findings if one.stops and one.check not in WAIVABLE), None)
+    stops = next((one for one in was.findings if one.is_blocking and one.check not in WAIVABLE), None)
     if stops is None:
         return was
     return was.model_copy(update={"state": "tested", "offer": None, "reason": f"a check found since: {stops.told}"})

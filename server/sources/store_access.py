@@ -3,13 +3,13 @@
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 
-from agent.execution.secrets import Secrets
+from agent.execution.secret_store import SecretStore
 from domain.tool import ToolId
 from server.storage.source_records import Source
 from wiring.container import Container
 from wiring.settings import Settings
 
-SecretsOf = Callable[[Source, str | None], Awaitable[Secrets]]
+SecretsOf = Callable[[Source, str | None], Awaitable[SecretStore]]
 """The keys that a source's calls send, asked for by this user; None: by the server itself, for its author."""
 
 HiddenFrom = Callable[[str | None], Awaitable[frozenset[ToolId]]]

@@ -57,6 +57,6 @@ def _touched(
 
 async def _solutions(tools: list[ToolId], container: Callable[[], Awaitable[Container]]) -> list[Solution]:
     try:
-        return await (await (await container()).solution_store()).on_path(tools)
+        return await (await (await container()).solution_store()).list_by_tools(tools)
     except UnavailableError:
         return []  # there is no store, and so no solution

@@ -1,14 +1,14 @@
 """Who may see which tools of sources: asked of the rows, at the one place that opens the stores for somebody.
 
-A tool that is not offered, or not to this user, is hidden: through :func:`wiring.visible.visible` nothing names it, and no call of it is made.
+A tool that is not offered, or not to this user, is hidden: through :func:`wiring.visible_container.hide_tools` nothing names it, and no call of it is made.
 """
 
 from collections.abc import Awaitable, Callable, Iterable
 from contextvars import ContextVar
 from dataclasses import dataclass
 
-from domain.source import source_id_of
 from domain.tool import ToolDoc, ToolId
+from domain.tool_source import parse_source_id
 from server.storage.accounts import User
 from server.storage.database import run_to_completion
 from server.storage.source_records import SourceAccess
@@ -66,7 +66,7 @@ class Visibility:
         if known is None or known.revision != revision or documents is None:
             tools = await run_to_completion(self._rows.list_known_ids())
             there = await documents(tools) if tools and documents is not None else {}
-            imported = frozenset(tool for tool, doc in there.items() if source_id_of(doc.source) is None)
+            imported = frozenset(tool for tool, doc in there.items() if parse_source_id(doc.source) is None)
             offered, uses = (
                 await run_to_completion(self._rows.map_tools_to_sources()),
                 await run_to_completion(self._rows.list_access()),

@@ -14,7 +14,7 @@ from server.sources.registry import SourceRegistry
 from server.sources.store_access import StoreAccess
 from server.storage.source_records import SERVER, Source
 from server.storage.storage import Storage
-from wiring.executors import live_executor
+from wiring.executors import create_live_executor
 
 _log = logging.getLogger(__name__)
 PAUSE = 15.0
@@ -76,7 +76,7 @@ class SourceWatch:
             return
         container = await self._access.container()
         secrets = await self._access.secrets(source, None)
-        executor = live_executor(container, secrets, f"source:{source.id}")
+        executor = create_live_executor(container, secrets, f"source:{source.id}")
         self._rounds += 1
         try:
             outcomes = await probe(offered, executor, self._rounds)

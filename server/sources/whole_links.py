@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable, Collection
 from domain.errors import FootpathError
 from domain.tool import ToolId
 from wiring.container import Container
-from wiring.links import link_whole, partly_linked
+from wiring.links import find_partly_linked, link_fully
 
 _log = logging.getLogger(__name__)
 QUIET = 30.0
@@ -28,7 +28,7 @@ class WholeLinks:
     async def after(self, offered: Collection[ToolId]) -> None:
         """The graph has followed: these are offered now. Raises ``UnavailableError``."""
         self._offered, self._changes = tuple(offered), self._changes + 1
-        self.partly = await partly_linked(await self._container(), self._offered)
+        self.partly = await find_partly_linked(await self._container(), self._offered)
         if self.partly and (self._task is None or self._task.done()):
             self._task = asyncio.create_task(self._until_whole())
 
@@ -38,8 +38,8 @@ class WholeLinks:
                 seen = self._changes
                 await asyncio.sleep(self._quiet)
                 if seen == self._changes:
-                    await link_whole(await self._container())
-                    self.partly = await partly_linked(await self._container(), self._offered)
+                    await link_fully(await self._container())
+                    self.partly = await find_partly_linked(await self._container(), self._offered)
                     if self.partly and seen == self._changes:
                         _log.warning("links of %d admitted tools stay in part until the next build", len(self.partly))
                         return

@@ -5,7 +5,7 @@ from datetime import datetime
 
 from sqlalchemy import delete, select
 
-from domain.origin import COVERABLE, ValueKind
+from domain.provenance import COVERABLE, ValueKind
 from domain.tool import ToolDoc
 from server.storage.repository import Repository, StoredModel, to_model
 from server.storage.rows.accounts import AllowedToolRow, HostTransferRow

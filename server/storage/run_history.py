@@ -9,9 +9,9 @@ from typing import Any, Literal
 
 from sqlalchemy import Select, func, select
 
-from domain.event import CallFinished, EventRecord, InputNeeded, Outcome
+from domain.event import CallFinished, EventRecord, InputNeeded, RunOutcome
+from domain.learning_events import Verdict
 from domain.usage import Usage
-from domain.verdict import Verdict
 from server.storage.repository import Repository, StoredModel
 from server.storage.rows.runs import ConversationRow, EventRow, MessageRow, RunRow, RunToolRow
 from server.storage.runs import ListedRun, RunStatus
@@ -36,7 +36,7 @@ class RunFilter(StoredModel):
     search: str = ""
     """Text in the request or the answer, ignoring case."""
     status: RunStatus | None = None
-    outcome: Outcome | None = None
+    outcome: RunOutcome | None = None
     planner: str = ""
     policy: str = ""
     model: str = ""

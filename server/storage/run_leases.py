@@ -7,7 +7,7 @@ from typing import Any, Literal
 from sqlalchemy import ColumnElement, Select, and_, case, func, literal, or_, select, union_all, update
 from sqlalchemy.orm import Session
 
-from domain.event import Outcome
+from domain.event import RunOutcome
 from domain.model import JsonObject
 from server.storage.accounts import ACCOUNT_DISABLED
 from server.storage.conversations import build_message_values
@@ -118,7 +118,7 @@ class RunLeases(Repository):
         self,
         run_id: str,
         worker: str,
-        outcome: Outcome,
+        outcome: RunOutcome,
         usage: JsonObject,
         *,
         answer: str = "",

@@ -10,9 +10,9 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.orm import Session
 
 from domain.errors import BusyError, ConflictError, NotFoundError, UnauthenticatedError
-from domain.event import Outcome
+from domain.event import RunOutcome
+from domain.learning_events import Verdict
 from domain.model import JsonObject
-from domain.verdict import Verdict
 from server.storage.conversations import build_message_values, build_title_values
 from server.storage.identifiers import generate_id
 from server.storage.repository import Repository, StoredModel, to_model
@@ -48,7 +48,7 @@ class Run(RunChoices):
     conversation_id: str
     request: str
     status: RunStatus
-    outcome: Outcome | None
+    outcome: RunOutcome | None
     plan: JsonObject | None
     """The plan as it was last edited."""
     plan_version: int
@@ -87,7 +87,7 @@ class ListedRun(StoredModel):
     template_id: str | None
     template_version: int | None
     status: RunStatus
-    outcome: Outcome | None
+    outcome: RunOutcome | None
     usage: JsonObject | None
     created_at: datetime
     started_at: datetime | None

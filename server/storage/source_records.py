@@ -8,8 +8,8 @@ from typing import Any, Literal
 from pydantic import Field
 
 from domain.operations import OperationChoice
-from domain.source import Corrections, Finding, KeysOf, SourceKind, ToolChange, ToolState, Visibility
 from domain.tool import Credential, ToolDoc, ToolId
+from domain.tool_source import Corrections, Finding, KeyOwner, SourceKind, ToolChange, ToolState, Visibility
 from server.storage.accounts import Role
 from server.storage.repository import StoredModel, to_model
 from server.storage.rows.tools import SourceReadingRow, SourceRow, SourceStepRow, SourceToolRow
@@ -39,7 +39,7 @@ class Source(StoredModel):
     visibility: Visibility = "everybody"
     roles: tuple[Role, ...] = ()
     users: tuple[str, ...] = ()
-    keys_of: KeysOf = "caller"
+    keys_of: KeyOwner = "caller"
     watch_minutes: int = 0
     version: int = 1
     """The number of the reading in use, from 1."""
@@ -203,7 +203,7 @@ class SourceAccess(StoredModel):
     visibility: Visibility
     roles: tuple[Role, ...]
     users: tuple[str, ...]
-    keys_of: KeysOf
+    keys_of: KeyOwner
 
 
 StateCounts = dict[str, int]

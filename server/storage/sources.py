@@ -8,8 +8,8 @@ from sqlalchemy import Row, Select, func, or_, select, update
 from sqlalchemy.orm import Session
 
 from domain.errors import BusyError, ConflictError, NotFoundError
-from domain.source import KeysOf, ToolState
 from domain.tool import STDIO, ToolDoc, ToolId
+from domain.tool_source import KeyOwner, ToolState
 from server.storage.accounts import User
 from server.storage.identifiers import generate_id
 from server.storage.repository import Repository, to_model
@@ -478,7 +478,7 @@ class SourceOffers(Repository):
             lambda session: {row.id: to_model(SourceAccess, row) for row in session.scalars(statement)}
         )
 
-    async def get_keys_of(self, source_id: str) -> KeysOf | None:
+    async def get_keys_of(self, source_id: str) -> KeyOwner | None:
         """Return whose keys a source's calls send; None where there is no such source."""
         statement = select(SourceRow.keys_of).where(SourceRow.id == source_id, SourceRow.removed_at.is_(None))
         keys_of = await self._database.read(lambda session: session.scalar(statement))

@@ -40,7 +40,7 @@ from server.storage.tokens import SessionTokens
 from server.storage.tool_library import ToolMarks, ToolTries
 from server.storage.usage import DailyUsage, UsageReport, UserLimits
 from server.storage.vault import MODEL_SHELF, SOURCE_SHELF, ToolKeys, VaultFingerprints
-from wiring.private_files import FOLDER, keep_private, private_database
+from wiring.private_files import FOLDER, keep_private, make_database_private
 from wiring.settings import Settings
 
 _COUNTED_TABLES = {
@@ -218,7 +218,7 @@ def resolve_database_url(settings: Settings) -> str:
         url = build_sqlite_url(settings.server_home / "rows.db")
     keep_private(settings.server_home)
     if file := find_sqlite_file(url):
-        private_database(file)
+        make_database_private(file)
     return url
 
 

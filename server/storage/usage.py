@@ -10,7 +10,7 @@ from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.orm import Session
 from sqlalchemy.sql.dml import ReturningInsert
 
-from agent.plans.cost_estimate import Price
+from agent.plans.cost_estimate import ModelPrice
 from domain.errors import NotFoundError
 from server.storage.identifiers import normalize_name
 from server.storage.repository import Repository, StoredModel
@@ -196,7 +196,7 @@ _SUM_COLUMNS: Sequence[ColumnElement[Any]] = tuple(
 )
 
 
-def _sum_cost(price: Price | None) -> ColumnElement[Any]:
+def _sum_cost(price: ModelPrice | None) -> ColumnElement[Any]:
     if price is None:
         return func.sum(DailyUsageRow.cost).label("cost")
     estimate = (
@@ -208,7 +208,7 @@ def _sum_cost(price: Price | None) -> ColumnElement[Any]:
 class UsageReport(Repository):
     """Sums what all users have used, as far back as days are stored."""
 
-    async def sum_by_day(self, days: int, price: Price | None = None) -> list[UsageTotal]:
+    async def sum_by_day(self, days: int, price: ModelPrice | None = None) -> list[UsageTotal]:
         """Sum each of the last ``days`` days (UTC) with today, in order, without days of no use.
 
         ``price`` applies to tokens that were counted without a cost.
@@ -220,7 +220,7 @@ class UsageReport(Repository):
         )
         return await self._read(statement.order_by(DailyUsageRow.day))
 
-    async def sum_by_user(self, days: int, name: str = "", price: Price | None = None) -> list[UsageTotal]:
+    async def sum_by_user(self, days: int, name: str = "", price: ModelPrice | None = None) -> list[UsageTotal]:
         """Sum by user, the heaviest first, a hundred at most; ``name`` is the beginning of a user's name."""
         tokens = func.sum(DailyUsageRow.prompt_tokens + DailyUsageRow.completion_tokens)
         statement = select(DailyUsageRow.user_id, UserRow.name, *_SUM_COLUMNS, _sum_cost(price)).join(

@@ -8,7 +8,7 @@ from urllib.parse import unquote
 from pydantic import SecretStr
 
 from agent.execution.redaction import HIDDEN, Redactor
-from agent.execution.secrets import PREFIX
+from agent.execution.secret_store import VARIABLE_PREFIX
 from wiring.settings import Settings
 
 _SHORTEST = 6
@@ -41,9 +41,9 @@ class Secrecy:
 
     def clean(self, text: str) -> str:
         """The text without secrets."""
-        text = self._known.clean(text)
+        text = self._known.redact(text)
         if values := _in_hand.get():
-            text = Redactor(_long_enough(values)).clean(text)
+            text = Redactor(_long_enough(values)).redact(text)
         for pattern, instead in _PATTERNS:
             text = pattern.sub(instead, text)
         return text
@@ -60,5 +60,5 @@ def secrets_of(settings: Settings, variables: Mapping[str, str]) -> list[str]:
     found += [part.partition(":")[2] for part in settings.vault_keys.get_secret_value().split(",")]
     if address := _PASSWORD.search(settings.database_url.get_secret_value()):
         found += [address[1], unquote(address[1])]
-    named = [key for key in variables if key.upper().startswith(PREFIX) and not key.upper().endswith("_HOSTS")]
+    named = [key for key in variables if key.upper().startswith(VARIABLE_PREFIX) and not key.upper().endswith("_HOSTS")]
     return [value for value in (*found, *(variables[key].strip() for key in named)) if value]

@@ -14,7 +14,7 @@ import httpx2
 import pytest
 
 from agent.execution.http import HttpExecutor, HttpParameters
-from agent.execution.http.guard import Guard
+from agent.execution.http.guard import AddressGuard
 from agent.execution.http.pinned_transport import PinnedTransport
 from agent.execution.mcp import McpExecutor, McpParameters, McpSessions
 from agent.llm.client.transport import CheckedTransport
@@ -47,33 +47,33 @@ async def through_a_session(url: str) -> None:
 
 
 async def through_the_transport(url: str) -> None:
-    transport = PinnedTransport(Guard(resolver=resolve_as_told), ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT))
+    transport = PinnedTransport(AddressGuard(resolver=resolve_as_told), ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT))
     async with httpx.AsyncClient(transport=transport, trust_env=False) as client:
         await client.get(url)
 
 
 async def through_a_model_service(url: str) -> None:
     """That an administrator has set up: its address is looked at before it is tried, and resolved again with every request."""
-    guard = Guard(resolver=resolve_as_told)
+    guard = AddressGuard(resolver=resolve_as_told)
     guard.check_url(url)
-    transport = await asyncio.to_thread(CheckedTransport, guard.addresses)
+    transport = await asyncio.to_thread(CheckedTransport, guard.resolve_addresses)
     async with httpx2.AsyncClient(transport=transport, trust_env=False) as client:
         await client.get(url)
 
 
 async def through_the_guard(url: str) -> None:
     """What asks a name server: nothing is asked for that ``check_url`` refuses, and every answer is checked."""
-    guard = Guard(resolver=resolve_as_told)
+    guard = AddressGuard(resolver=resolve_as_told)
     guard.check_url(url)
     asked = httpx.URL(url)
-    await guard.addresses(asked.host, asked.port or 80)
+    await guard.resolve_addresses(asked.host, asked.port or 80)
 
 
 Run = Callable[[str], Awaitable[None]]
 GUARDED: dict[tuple[str, str], Run] = {
     ("agent.execution.http.client", "httpx.AsyncClient"): through_the_executor,
-    ("agent.execution.mcp.streams", "mcp.client.streamable_http.streamable_http_client"): through_a_session,
-    ("agent.execution.mcp.bounded_transport", "httpx.AsyncBaseTransport"): through_a_session,
+    ("agent.execution.mcp.http_streams", "mcp.client.streamable_http.streamable_http_client"): through_a_session,
+    ("agent.execution.mcp.http_streams", "httpx.AsyncBaseTransport"): through_a_session,
     ("agent.execution.http.pinned_transport", "httpx.AsyncHTTPTransport"): through_the_transport,
     ("agent.execution.http.pinned_transport", "httpcore.AsyncConnectionPool"): through_the_transport,
     ("agent.execution.http.pinned_transport", "httpcore.AnyIOBackend"): through_the_transport,
@@ -147,8 +147,8 @@ NAMED_ONLY = {
     "agent.execution.http.executor": "types and errors; the client is given",
     "admission.address_check": "errors of name servers",
     "agent.execution.http.attempt": "types and errors of answers",
-    "agent.execution.http.exchange": "types and errors; the client is that of agent.execution.http.client",
-    "agent.execution.http.fetching": "errors; its client is that of agent.execution.http.client",
+    "agent.execution.http.guarded_json_client": "types and errors; the client is that of agent.execution.http.client",
+    "agent.execution.http.document_fetch": "errors; its client is that of agent.execution.http.client",
     "agent.execution.http.outcomes": "errors of name servers",
     "agent.execution.http.redirects": "types of answers, and reads an address",
     "agent.execution.http.response": "types and errors of answers",
@@ -172,7 +172,6 @@ NAMED_ONLY = {
     "retriever.backends.qdrant_collections": "models of Qdrant's requests",
     "retriever.backends.qdrant_failures": "errors of the client",
     "retriever.backends.qdrant_memories": "models of Qdrant's requests",
-    "retriever.backends.qdrant_memory_points": "models of Qdrant's requests",
     "retriever.backends.qdrant_patterns": "models of Qdrant's requests",
     "retriever.backends.qdrant_side_collections": "models of Qdrant's requests",
     "ui.account": "types and errors; the client is given",

@@ -8,17 +8,17 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from admission.gate import Draft, Examined, examine
-from admission.reading import read_document
-from agent.execution.secrets import EnvironmentSecrets
+from admission.gate import ToolDraft, ToolExamination, examine
+from admission.sandboxed_reader import read_document
+from agent.execution.secret_store import EnvironmentSecrets
 from domain.errors import FootpathError
 from tests.attacks.services import Operation, Service
 from tests.unit.agent.execution.http.serving import Answer, reply, serving
 from wiring.build import BuildOptions, build
 from wiring.container import open_container
-from wiring.fetching import fetch_document
-from wiring.gate import gate_deps
+from wiring.gate import open_gate_deps
 from wiring.settings import Settings
+from wiring.source_fetch import fetch_document
 
 BANK = Service(
     "Bank",
@@ -44,7 +44,7 @@ class Gated:
     """``refused``: why the source could not even be read. ``asked``: what came to its server, as method and path; ``heads``: all of it."""
 
     refused: str = ""
-    examined: list[Examined] = field(default_factory=list[Examined])
+    examined: list[ToolExamination] = field(default_factory=list[ToolExamination])
     asked: list[str] = field(default_factory=list[str])
     heads: list[str] = field(default_factory=list[str], repr=False)
 
@@ -55,7 +55,7 @@ class Gated:
     @property
     def stopped(self) -> set[str]:
         """The checks that keep every tool of the source out."""
-        each = [{finding.check for finding in one.findings if finding.stops} for one in self.examined]
+        each = [{finding.check for finding in one.findings if finding.is_blocking} for one in self.examined]
         return set[str](each[0].intersection(*each[1:])) if each else set[str]()
 
 
@@ -132,9 +132,9 @@ async def gated(
             read = await read_document(data, category="Ports", toolset=toolset, address=address)
             async with (
                 open_container(settings, store) as container,
-                gate_deps(container, EnvironmentSecrets(keys or {}), declared=address) as deps,
+                open_gate_deps(container, EnvironmentSecrets(keys or {}), declared=address) as deps,
             ):
-                drafts = [Draft(tool, ("Which ships are in the harbour?",)) for tool in read.tools]
+                drafts = [ToolDraft(tool, ("Which ships are in the harbour?",)) for tool in read.tools]
                 found.examined = [
                     one async for one in examine(drafts, deps if searched else replace(deps, search=None))
                 ]

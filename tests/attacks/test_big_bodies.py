@@ -64,7 +64,7 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
 async def world(home: Path, store: Path, tmp_path: Path) -> AsyncIterator[World]:
     async with serving(await asyncio.to_thread(copied, home, tmp_path / "home"), store=store) as opened:
         opened.services.worker.stop()  # what is asked for here is not to be made
-        await opened.services.agents.container()
+        await opened.services.agents.get_container()
         yield opened
 
 

@@ -11,11 +11,11 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
-from agent.programs.checking import check
 from agent.programs.limits import SandboxLimits
-from agent.programs.offer_text import render_offer
-from agent.programs.protocol import Broken, Failure, PendingCall, Returned
+from agent.programs.program_checks import check
+from agent.programs.protocol import CallFailure, PendingCall, ProgramError, ReturnedValue
 from agent.programs.sandbox import MontySandbox
+from agent.programs.signatures import render_offer
 from domain.tool import Parameter, ToolDoc, ToolId
 from tests.unit.agent.programs.scripted import driven
 
@@ -103,13 +103,13 @@ async def test_no_program_gets_out_or_uses_the_sandbox_up(
     text = ATTEMPTS[name].format(file=file) if "{" in ATTEMPTS[name] else ATTEMPTS[name]
     made: list[PendingCall] = []
 
-    def answer(call: PendingCall) -> Failure:
+    def answer(call: PendingCall) -> CallFailure:
         made.append(call)
-        return Failure("no")
+        return CallFailure("no")
 
-    async with sandbox.session() as session:
+    async with sandbox.open_session() as session:
         stop = await driven(session, text, answer)
-    assert isinstance(stop, Broken), stop
+    assert isinstance(stop, ProgramError), stop
     assert stop.message
     assert SECRET not in repr(stop)
     assert file.read_text() == SECRET
@@ -117,8 +117,8 @@ async def test_no_program_gets_out_or_uses_the_sandbox_up(
     assert all(call.function == "find" and set(call.arguments) == {"n"} for call in made)
     assert len(made) <= LIMITS.calls
     assert len(find_workers() - workers_before) <= 2 * LIMITS.workers + 1
-    async with sandbox.session() as session:
-        assert await driven(session, "1 + 1") == Returned(2)
+    async with sandbox.open_session() as session:
+        assert await driven(session, "1 + 1") == ReturnedValue(2)
 
 
 @pytest.mark.asyncio(loop_scope="module")

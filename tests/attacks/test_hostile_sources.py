@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from admission.drift import compare
-from admission.reading import read_document
-from agent.execution.http.fetching import FetchLimits, fetch
-from agent.execution.http.guard import Guard
+from admission.sandboxed_reader import read_document
+from agent.execution.http.document_fetch import FetchLimits, fetch_guarded
+from agent.execution.http.guard import AddressGuard
 from domain.errors import BrokenInputError, ForbiddenAddressError, UnavailableError
 from tests.attacks.gated import SHIPS, Json, answering, gated, harbour, with_the_bank
 from tests.unit.agent.execution.http.serving import Answer, reply, silence
@@ -29,7 +29,7 @@ async def test_an_honest_source_passes_every_check(store: Path) -> None:
     assert [(one.check, one.verdict) for one in ships.findings] == [
         (check, "passed") for check in ("document", "address", "name", "auth", "probe", "quality", "findable")
     ], ships.findings
-    assert json.loads(ships.learnt.example_response or "") == json.loads(SHIPS)
+    assert json.loads(ships.learnt_doc.example_response or "") == json.loads(SHIPS)
     assert found.asked == ["GET /ships"]
 
 
@@ -72,7 +72,7 @@ async def test_a_name_that_resolves_to_a_private_address_is_not_fetched() -> Non
         return ["93.184.216.34", "192.168.0.1"]
 
     with pytest.raises(ForbiddenAddressError):
-        await fetch("https://docs.example/openapi.json", Guard(resolver=private))
+        await fetch_guarded("https://docs.example/openapi.json", AddressGuard(resolver=private))
 
 
 async def drip(writer: asyncio.StreamWriter) -> None:
@@ -86,9 +86,9 @@ async def drip(writer: asyncio.StreamWriter) -> None:
 @pytest.mark.parametrize("answer", [drip, silence], ids=["slow drip", "silence"])
 async def test_a_server_that_takes_its_time_is_left(answer: Answer) -> None:
     async with answering(answer) as served:
-        guard = Guard({f"127.0.0.1:{served.port}"})
+        guard = AddressGuard({f"127.0.0.1:{served.port}"})
         with pytest.raises(UnavailableError, match="did not send its document"):
-            await fetch(served.url, guard, FetchLimits(seconds=0.4))
+            await fetch_guarded(served.url, guard, FetchLimits(seconds=0.4))
 
 
 def flood(sent: list[int]) -> Answer:
@@ -235,7 +235,7 @@ async def test_a_document_that_wants_something_is_stopped(store: Path, name: str
     found = await gated(store, document)
     assert found.refused == ""
     assert check in found.stopped, found.examined
-    advice = [finding.advice for one in found.examined for finding in one.findings if finding.stops]
+    advice = [finding.advice for one in found.examined for finding in one.findings if finding.is_blocking]
     assert all(advice)
 
 
@@ -290,8 +290,8 @@ async def test_what_a_key_opened_becomes_no_example(store: Path) -> None:
     found = await gated(store, with_key(harbour()), reply(body=SHIPS.replace(b"Anna", b"s3cret-value")), keys=keys)
     (ships,) = found.examined
     assert found.said("probe") == {"passed"}
-    assert ships.learnt.example_response is None
-    assert "ship" in (ships.learnt.learnt_response or "")
+    assert ships.learnt_doc.example_response is None
+    assert "ship" in (ships.learnt_doc.learnt_response or "")
     assert "s3cret-value" not in str(found)
 
 
@@ -329,7 +329,7 @@ async def test_an_answer_that_would_harm_is_told_and_not_learnt(store: Path, nam
     found = await gated(store, harbour(), answer)
     assert found.said("probe") <= verdicts
     assert found.said("probe")
-    assert found.examined[0].learnt.example_response is None
+    assert found.examined[0].learnt_doc.example_response is None
     assert len(found.asked) == 1
 
 

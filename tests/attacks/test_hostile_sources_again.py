@@ -93,7 +93,7 @@ async def test_files_that_examples_name_are_not_fetched(store: Path) -> None:
     answers = {"200": {"description": "ok", "content": {"application/json": example}}}
     found = await gated(store, operation(responses=answers))
     assert found.asked in ([], ["GET /ships"])
-    assert "169.254" not in str([one.learnt.response_schema for one in found.examined])
+    assert "169.254" not in str([one.learnt_doc.response_schema for one in found.examined])
 
 
 @pytest.mark.parametrize("name", ["fl\u0430g", "flag\u202egalf", "fl\u200bag", "flag\n: x", "<|im_start|>"])

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from agent.programs.offered import functions
+from agent.programs.offered_functions import build_functions
 from agent.programs.protocol import ProgramQuestion
 from domain.tool import Parameter, ToolDoc, tool_id
 from offline.planning_time import PlanningClock, PlanningTurns
-from offline.sentences.author import candidates, written
-from offline.sentences.said import Value
+from offline.sentences.author import rank_candidates, write_program
+from offline.sentences.parsed_request import NamedPart
 from tests.attacks.small_tools import FIND
 from tests.flows.indexed_store import indexed_store
 from wiring.container import open_container
@@ -37,7 +37,7 @@ LIST = ToolDoc(
 
 
 def question(times: int) -> ProgramQuestion:
-    offer = functions((CONVERT, LIST, FIND), 2_000)
+    offer = build_functions((CONVERT, LIST, FIND), 2_000)
     text = "Convert 1 euro to yen and " * times
     return ProgramQuestion(request=text, offer=offer.text, today="2026-05-04", docs=offer.docs)
 
@@ -54,18 +54,18 @@ class Counted:
 
 
 def test_a_value_and_a_span_are_compared_once_however_many_drafts_there_are(monkeypatch: pytest.MonkeyPatch) -> None:
-    compared, holds = 0, Value.holds
+    compared, holds = 0, NamedPart.holds
 
-    def counting(value: Value, span: object) -> bool:
+    def counting(value: NamedPart, span: object) -> bool:
         nonlocal compared
         compared += 1
         return holds(value, span)  # pyright: ignore[reportArgumentType]
 
-    monkeypatch.setattr(Value, "holds", counting)
+    monkeypatch.setattr(NamedPart, "holds", counting)
     counts: list[int] = []
     for times in (25, 50, 100):
         compared = 0
-        assert candidates(question(times))
+        assert rank_candidates(question(times))
         counts.append(compared)
     values = 3 * 100
     assert counts[-1] < values * values  # each draft compared them all: two millions
@@ -75,7 +75,7 @@ def test_planning_ends_at_the_step_at_which_its_time_is_over() -> None:
     looked = Counted()
     clock = PlanningClock(20, looked)
     clock.begin()
-    told = written(clock, question(20))
+    told = write_program(clock, question(20))
     assert (told.text, "20 s of processor time" in told.why) == ("", True)
     assert looked.looks <= 23
 
@@ -83,7 +83,7 @@ def test_planning_ends_at_the_step_at_which_its_time_is_over() -> None:
 async def test_a_run_that_has_taken_its_time_plans_no_more(tmp_path: Path) -> None:
     store = await indexed_store(tmp_path / "store", [CONVERT])
     async with open_container(Settings(store=store, planning_seconds=1e-9)) as container:
-        policy = container.policy("offline", owner="ada")
+        policy = container.create_policy("offline", owner="ada")
         told = await policy.decide(question(2))
         assert (told.text, "FOOTPATH_PLANNING_SECONDS" in told.why) == ("", True)
 
@@ -98,7 +98,7 @@ async def test_a_cancelled_run_stops_planning(tmp_path: Path) -> None:
             steps.append(1)
             time.sleep(0.001)
 
-    planning = asyncio.create_task(turns.of("ada").work(endless))
+    planning = asyncio.create_task(turns.create_planning("ada").run_work(endless))
     while not steps:  # noqa: ASYNC110  # the thread tells nobody
         await asyncio.sleep(0.01)
     planning.cancel()
@@ -108,7 +108,7 @@ async def test_a_cancelled_run_stops_planning(tmp_path: Path) -> None:
     await asyncio.sleep(0.05)
     assert len(steps) == made
     async with asyncio.timeout(5):
-        assert await turns.of("eve").work(lambda clock: clock.seconds) == 600
+        assert await turns.create_planning("eve").run_work(lambda clock: clock.seconds) == 600
 
 
 async def test_another_user_plans_before_the_rest_of_who_has_asked_ten_times() -> None:
@@ -120,9 +120,9 @@ async def test_another_user_plans_before_the_rest_of_who_has_asked_ten_times() -
         while time.thread_time() - begun < 0.01:
             clock.check()
 
-    ada = [asyncio.create_task(turns.of("ada").work(planned, "ada")) for _ in range(10)]
+    ada = [asyncio.create_task(turns.create_planning("ada").run_work(planned, "ada")) for _ in range(10)]
     await asyncio.sleep(0)
-    eve = asyncio.create_task(turns.of("eve").work(planned, "eve"))
+    eve = asyncio.create_task(turns.create_planning("eve").run_work(planned, "eve"))
     await asyncio.gather(*ada, eve)
     assert (order.index("eve"), len(order)) == (1, 11)
 
@@ -136,9 +136,9 @@ async def test_what_is_short_to_plan_is_planned_before_the_rest_of_what_is_long(
             clock.check()
         return "ended"
 
-    ada = asyncio.create_task(turns.of("ada").work(long))
+    ada = asyncio.create_task(turns.create_planning("ada").run_work(long))
     await asyncio.to_thread(begun.wait)
-    await turns.of("eve").work(lambda _: planned.set())
+    await turns.create_planning("eve").run_work(lambda _: planned.set())
     assert await ada == "ended"
     assert turns.runs == 0
 
@@ -152,9 +152,9 @@ async def test_who_is_cancelled_between_two_slices_ends_at_once_and_keeps_nobody
             clock.check()
             steps.append(1)
 
-    ada = asyncio.create_task(turns.of("ada").work(long))
+    ada = asyncio.create_task(turns.create_planning("ada").run_work(long))
     await asyncio.to_thread(begun.wait)
-    eve = asyncio.create_task(turns.of("eve").work(lambda _: leave.wait(30)))
+    eve = asyncio.create_task(turns.create_planning("eve").run_work(lambda _: leave.wait(30)))
     count = -1
     while count != len(steps):  # until ada's has made way for eve's
         count = len(steps)
@@ -165,21 +165,21 @@ async def test_who_is_cancelled_between_two_slices_ends_at_once_and_keeps_nobody
     assert (len(steps), turns.runs) == (count, 1)
     leave.set()
     assert await eve
-    assert await turns.of("bob").work(lambda clock: clock.taken) == 0
+    assert await turns.create_planning("bob").run_work(lambda clock: clock.used_seconds) == 0
 
 
 async def test_subtasks_of_one_run_are_planned_one_after_the_other() -> None:
     turns, under_way, most = PlanningTurns(600), list[int](), list[int]()
-    of_run = turns.of("ada")
+    of_run = turns.create_planning("ada")
 
     def piece(clock: PlanningClock) -> None:
         under_way.append(1)
         most.append(len(under_way))
-        while not clock.taken:  # to the end of its first slice
+        while not clock.used_seconds:  # to the end of its first slice
             clock.check()
         under_way.pop()
 
-    await asyncio.gather(*(of_run.work(piece) for _ in range(3)))
+    await asyncio.gather(*(of_run.run_work(piece) for _ in range(3)))
     assert most == [1, 1, 1]
 
 
@@ -188,12 +188,12 @@ async def test_who_waits_and_is_cancelled_keeps_nobody_else_waiting() -> None:
     entered, leave = asyncio.Event(), asyncio.Event()
 
     async def holds() -> None:
-        async with turns.turn("ada"):
+        async with turns.hold_turn("ada"):
             entered.set()
             await leave.wait()
 
     async def waits(user: str) -> str:
-        async with turns.turn(user):
+        async with turns.hold_turn(user):
             return user
 
     first = asyncio.create_task(holds())

@@ -5,7 +5,7 @@ from typing import Any
 from mcp.server.fastmcp import Context, FastMCP
 
 from agent.execution.mcp import McpExecutor
-from agent.execution.mcp.connection import MOST_NOTIFICATIONS
+from agent.execution.mcp.connection import MAX_NOTIFICATIONS
 from tests.unit.agent.execution.mcp.serving import served, sessions, tool
 
 
@@ -33,6 +33,6 @@ async def test_notices_in_a_moment_count_once() -> None:
 async def test_a_server_that_does_not_stop_loses_its_session_and_the_next_call_is_made() -> None:
     async with served(crier().streamable_http_app()) as at, sessions() as ours:
         executor, cry = McpExecutor(ours), tool(f"{at}/mcp", "cry")
-        told = await executor.call(cry, {"times": 3 * MOST_NOTIFICATIONS})
+        told = await executor.call(cry, {"times": 3 * MAX_NOTIFICATIONS})
         assert told.outcome == "unknown"
         assert (await executor.call(cry, {"times": 1})).outcome == "ok"

@@ -11,7 +11,7 @@ import pytest
 from qdrant_client import QdrantClient
 
 from agent.memory.long_term import LongTermMemory
-from domain.trajectory import Solved
+from domain.trajectory import SolvedRequest
 from tests.attacks.services import Operation, Service, running, told_of
 from tests.contract.rows.scripted import until
 from tests.server.world import PASSWORD, World, copied, serving
@@ -64,9 +64,9 @@ async def lives(world: World, who: str) -> None:
     }
     patterns = ["When is it noon in {place}, seen from Quokkaville?"]
     await call(world, who, "POST", "/solutions", {"program": program, "patterns": patterns}, 201)
-    container = await world.services.agents.whole()
+    container = await world.services.agents.get_full_container()
     memory = LongTermMemory(await container.memories(), await container.embedder(), world.people[who].id)
-    await memory.keep([Solved(request=REQUEST, path=(CLOCK.tool("tell_time"),))])
+    await memory.keep([SolvedRequest(request=REQUEST, path=(CLOCK.tool("tell_time"),))])
     await memory.embed()
 
 

@@ -104,7 +104,7 @@ async def answered(world: World, who: str, request: str) -> str:
 
 async def came_to_alone(world: World, text: str, pattern: str) -> Solution:
     """What all share once runs of three accounts have planned the same program, each alone."""
-    container = await world.services.agents.whole()
+    container = await world.services.agents.get_full_container()
     made = await call(world, "admin", "POST", "/solutions", sent(text, pattern), 201)
     store = await container.solution_store()
     planned = (await store.get([made["id"]]))[made["id"]].model_copy(update={"origin": "run", "planned": (pattern,)})
@@ -112,7 +112,7 @@ async def came_to_alone(world: World, text: str, pattern: str) -> Solution:
         library = await container.solutions(world.people[who].id)
         (own,) = await library.add([planned.model_copy(update={"owner": world.people[who].id})])
         await library.judge(own, good=True, run=f"of {who}")
-    (shared,) = [one async for one in (await container.solutions("")).all()]
+    (shared,) = [one async for one in (await container.solutions("")).iterate_all()]
     return shared
 
 

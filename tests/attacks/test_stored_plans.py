@@ -25,7 +25,7 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
 async def world(home: Path, store: Path, tmp_path: Path) -> AsyncIterator[World]:
     async with serving(await asyncio.to_thread(copied, home, tmp_path / "home"), store=store, max_depth=50) as opened:
         opened.services.worker.stop()
-        await opened.services.agents.container()
+        await opened.services.agents.get_container()
         yield opened
 
 

@@ -143,12 +143,12 @@ def test_who_waits_for_a_store_is_told_which_and_not_where_it_is(tmp_path: Path,
 
 def test_an_error_of_a_store_says_which_it_is_and_not_where() -> None:
     where = "bolt://graph.internal:7687: the server refused user 'neo4j'"
-    assert StoreRefusedError(where).of("graph").public_message == "the graph store refuses this server"
+    assert StoreRefusedError(where).set_part("graph").public_message == "the graph store refuses this server"
     assert StoreUnreachableError(where).public_message == "a store is out of reach"
     assert StoreBusyError(where).public_message == "a store cannot be used just now"
-    assert UnavailableError(where).of("graph, vectors").public_message == (
+    assert UnavailableError(where).set_part("graph, vectors").public_message == (
         "the graph store and the vector store cannot be used just now"
     )
     assert UnavailableError("there is no store; build one").public_message == "there is no store; build one"
     for kind in (MissingCollectionError, StoreVersionError):
-        assert "internal" not in kind(where).of("vectors").public_message
+        assert "internal" not in kind(where).set_part("vectors").public_message

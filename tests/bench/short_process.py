@@ -10,23 +10,23 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from agent.programs.limits import SandboxLimits
-from agent.programs.protocol import Returned
+from agent.programs.protocol import ReturnedValue
 from agent.programs.sandbox import MontySandbox
 
 
 async def main(code: int, how: str) -> int:
     sandbox = MontySandbox(SandboxLimits(seconds=2, workers=2))
-    async with sandbox.session() as session:
+    async with sandbox.open_session() as session:
         stop = await session.start(f"sum([{code}, 0])", {})
     if how == "closed":
         await sandbox.close()
     elif how in ("busy", "waiting"):
-        other = await sandbox.session().__aenter__()
+        other = await sandbox.open_session().__aenter__()
         text = "await find(n=1)" if how == "waiting" else "while True:\n    pass"
         task = asyncio.create_task(other.start(text, {}))
         await asyncio.sleep(0.01)
         del task
-    return int(str(stop.value)) if isinstance(stop, Returned) else 99
+    return int(str(stop.value)) if isinstance(stop, ReturnedValue) else 99
 
 
 if __name__ == "__main__":

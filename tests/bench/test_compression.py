@@ -13,8 +13,8 @@ from agent.compression.json_paths import fields_of
 from agent.compression.json_truncate import fitted
 from agent.policy.protocol import FieldsQuestion
 from domain.tool import ToolDoc
-from graph.importers.jsonl import tool
-from offline.field_selection import telling_fields
+from graph.importers.jsonl import parse_tool
+from offline.field_selection import select_fields
 from tests.unit.agent.compression.test_compress import tool as nameless
 
 pytestmark = pytest.mark.bench
@@ -41,7 +41,7 @@ def whole(document: ToolDoc, response: str) -> None:
     """All of a first response of a tool: read, fields found, chosen, filtered, fitted."""
     value = structure(response)
     assert value is not None
-    kept = telling_fields(FieldsQuestion(document, fitted(value, 4_096), fields_of(value)))
+    kept = select_fields(FieldsQuestion(document, fitted(value, 4_096), fields_of(value)))
     assert len(shortened(response, value, kept).text) <= LIMIT
 
 
@@ -60,7 +60,7 @@ def test_time_grows_with_the_length_of_the_body() -> None:
 def test_documented_examples(shared_data: Path) -> None:
     """Over all documented examples above the limit: time per response, and the ratio to parsing."""
     with gzip.open(shared_data / "toolbench" / "tools.jsonl.gz") as file:
-        documents = [tool(orjson.loads(line)) for line in file]
+        documents = [parse_tool(orjson.loads(line)) for line in file]
     long = [
         (doc, text)
         for doc in documents

@@ -12,10 +12,10 @@ from time import perf_counter
 import orjson
 import pytest
 
-from graph.blocks import count_block, file_blocks
+from graph.blocks import count_block, list_file_blocks
 from graph.facts import GraphBatch
 from graph.function_names import NameIndex
-from graph.importers.trees import tree_files
+from graph.importers.toolbench_trees import find_tree_files
 
 pytestmark = [pytest.mark.bench, pytest.mark.shared_data, pytest.mark.timeout(600)]
 ROOT = Path(__file__).resolve().parents[2]
@@ -32,14 +32,14 @@ def replicate(answers: Path, into: Path, times: int) -> Path:
 
 
 def parse(folder: Path) -> None:
-    for file in tree_files(folder):
+    for file in find_tree_files(folder):
         with open(file, "rb", buffering=0) as stream:  # noqa: PTH123
             orjson.loads(stream.readall())
 
 
 def count(folder: Path) -> GraphBatch:
     total, names = GraphBatch(""), NameIndex()
-    for block in file_blocks(folder):
+    for block in list_file_blocks(folder):
         total.merge(count_block(block, names).batch)
     return total
 

@@ -17,13 +17,13 @@ from typing import Any
 
 import pytest
 
-from agent.execution.validation import checked, without_nothing
+from agent.execution.validation import check_arguments, drop_omitted
 from domain.errors import BrokenInputError
 from domain.tool import Parameter, ToolDoc
 from graph.importers.openapi import METHODS, read_openapi
 from graph.importers.openapi_files import read_document
-from graph.importers.openapi_nodes import Schema, items, mapping
-from graph.importers.openapi_schema import Schemas, UnsupportedError
+from graph.importers.openapi_nodes import Schema, to_list, to_mapping
+from graph.importers.openapi_schema import SchemaResolver, UnsupportedError
 
 pytestmark = [pytest.mark.bench, pytest.mark.timeout(7200)]
 FOLDER = os.environ.get("FOOTPATH_BENCH_DOCUMENTS", "")  # read here: no test sees FOOTPATH_ variables
@@ -99,8 +99,8 @@ def measure_document(path: Path) -> Measurement:
         else:
             kept.append(operation)
     for tool, operation in zip(tools, kept, strict=True):
-        for checkable, arguments in find_examples(Schemas(document), tool, operation):
-            complaints = checked(checkable, without_nothing(checkable, arguments))[1]
+        for checkable, arguments in find_examples(SchemaResolver(document), tool, operation):
+            complaints = check_arguments(checkable, drop_omitted(checkable, arguments))[1]
             made.total.update({"values": 1, "refused values": int(bool(complaints))})
             made.refused.update(normalize_reason(sentence) for _, sentence in complaints[:1])
     return made
@@ -108,8 +108,8 @@ def measure_document(path: Path) -> Measurement:
 
 def find_operations(document: Schema) -> Iterator[tuple[str, str, Schema]]:
     """Method, route and operation of each, in the importer's order; a path that cannot be read is one without a method."""
-    schemas = Schemas(document)
-    for route, given in mapping(document.get("paths")).items():
+    schemas = SchemaResolver(document)
+    for route, given in to_mapping(document.get("paths")).items():
         if route.startswith("x-"):
             continue
         try:
@@ -122,12 +122,14 @@ def find_operations(document: Schema) -> Iterator[tuple[str, str, Schema]]:
             continue
         for method in METHODS:
             if method in path_item:
-                yield method, route, mapping(path_item[method])
-        for method, operation in mapping(path_item.get("additionalOperations")).items():
-            yield method, route, mapping(operation)
+                yield method, route, to_mapping(path_item[method])
+        for method, operation in to_mapping(path_item.get("additionalOperations")).items():
+            yield method, route, to_mapping(operation)
 
 
-def find_examples(schemas: Schemas, tool: ToolDoc, operation: Schema) -> Iterator[tuple[ToolDoc, dict[str, Any]]]:
+def find_examples(
+    schemas: SchemaResolver, tool: ToolDoc, operation: Schema
+) -> Iterator[tuple[ToolDoc, dict[str, Any]]]:
     """Minimal calls with one example or default each, and those with an example of the whole body."""
     for one in tool.parameters:
         for value in (one.example, one.default):
@@ -138,21 +140,21 @@ def find_examples(schemas: Schemas, tool: ToolDoc, operation: Schema) -> Iterato
     for value in find_body_examples(schemas, operation) if body and tool.body_type == "json" else ():
         if body[0].whole_body:
             yield with_parameters(tool, *body), {body[0].name: value}
-        elif (fields := mapping(value)) == value:
+        elif (fields := to_mapping(value)) == value:
             rest = next((one.name for one in body if one.spread), "")
             further = {name: part for name, part in fields.items() if name not in by_name}
             arguments = {by_name[name].name: part for name, part in fields.items() if name in by_name}
             yield with_parameters(tool, *body), arguments | ({rest: further} if rest and further else further)
 
 
-def find_body_examples(schemas: Schemas, operation: Schema) -> Iterator[Any]:
+def find_body_examples(schemas: SchemaResolver, operation: Schema) -> Iterator[Any]:
     """The examples of a JSON body, of its media type or of its schema."""
-    content = mapping(schemas.follow(operation.get("requestBody")).get("content"))
-    media = mapping(next((holder for kind, holder in content.items() if "json" in kind), None))
+    content = to_mapping(schemas.follow(operation.get("requestBody")).get("content"))
+    media = to_mapping(next((holder for kind, holder in content.items() if "json" in kind), None))
     for holder in (media, schemas.follow(media.get("schema"))):
         named = holder.get("examples")
-        yield from (mapping(schemas.follow(one)).get("value") for one in mapping(named).values())
-        yield from (*items(named), *([holder["example"]] if "example" in holder else []))
+        yield from (to_mapping(schemas.follow(one)).get("value") for one in to_mapping(named).values())
+        yield from (*to_list(named), *([holder["example"]] if "example" in holder else []))
 
 
 def with_parameters(tool: ToolDoc, *parameters: Parameter) -> ToolDoc:

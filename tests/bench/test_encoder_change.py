@@ -9,14 +9,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from retriever.documents import lexical_text
-from retriever.embedders.bundled import FOLDER
-from retriever.index import Point
+from retriever.documents import build_lexical_text
+from retriever.embedders.bundled import BUNDLED_FOLDER
+from retriever.index import VectorPoint
 from tests.bench.test_retrieval_latency import made_up, requests
 from wiring.container import Container, open_container
 from wiring.encoder_change import EncoderChange
-from wiring.encoder_choices import EncoderChoice
-from wiring.links import unseen
+from wiring.encoders import EncoderChoice
+from wiring.links import ignore_progress
 from wiring.settings import Settings
 
 pytestmark = [pytest.mark.bench, pytest.mark.timeout(1800)]
@@ -27,23 +27,23 @@ BEFORE = 60
 async def fill(container: Container) -> None:
     """Made-up tools; the vectors in use are drawn by chance, which costs a search the same."""
     tools = [made_up(n) for n in range(TOOLS)]
-    embedder, index, lexical = await container.retrieval()
+    embedder, index, lexical = await container.get_retrieval()
     drawn = np.random.default_rng(1).normal(size=(TOOLS, embedder.dimension)).astype(np.float32)
     drawn /= np.linalg.norm(drawn, axis=1, keepdims=True)
     await container.graph.put_tools(tools)
-    await index.put([Point(tool.id, drawn[n], "d", tool.category) for n, tool in enumerate(tools)])
-    await lexical.put({tool.id: lexical_text(tool) for tool in tools})
+    await index.put([VectorPoint(tool.id, drawn[n], "d", tool.category) for n, tool in enumerate(tools)])
+    await lexical.put({tool.id: build_lexical_text(tool) for tool in tools})
 
 
 async def seconds_of(container: Container, request: str) -> float:
     start = time.perf_counter()
-    await (await container.search()).start_tools(request, 10)
+    await (await container.open_search()).start_tools(request, 10)
     return time.perf_counter() - start
 
 
 async def test_searches_while_another_encoder_is_prepared(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     own = tmp_path / "encoders" / "apart"
-    await asyncio.to_thread(shutil.copytree, FOLDER, own)
+    await asyncio.to_thread(shutil.copytree, BUNDLED_FOLDER, own)
     tokens = own / "tokenizer.json"
     await asyncio.to_thread(lambda: tokens.write_text(tokens.read_text() + " "))
     settings = Settings(encoders=tmp_path / "encoders")
@@ -53,7 +53,7 @@ async def test_searches_while_another_encoder_is_prepared(tmp_path: Path, capsys
         before = [await seconds_of(container, text) for text in texts[:BEFORE]]
         start, meanwhile = time.perf_counter(), list[float]()
         change = EncoderChange(container)
-        task = asyncio.create_task(change.prepare(EncoderChoice(kind="folder", name="apart"), unseen))
+        task = asyncio.create_task(change.prepare(EncoderChoice(kind="folder", name="apart"), ignore_progress))
         while not task.done():
             meanwhile.append(await seconds_of(container, texts[BEFORE + len(meanwhile) % BEFORE]))
         brought, took = await task, time.perf_counter() - start

@@ -15,7 +15,7 @@ from agent.execution.replay import ReplayExecutor
 from agent.policy.protocol import ArgumentsQuestion
 from domain.tool import ToolDoc, tool_id
 from domain.trajectory import RecordedCall
-from graph.importers.jsonl import recorded_call, tool
+from graph.importers.jsonl import parse_recorded_call, parse_tool
 from offline.slots.binding import bind
 from tests.unit.agent.execution.test_replay import Kept
 
@@ -31,7 +31,7 @@ def test_required_arguments_bound_from_the_request(shared_data: Path) -> None:
     """Share of recorded required values that stand literally in the request and are bound exactly so."""
     documents: defaultdict[str, list[ToolDoc]] = defaultdict(list)
     for line in _lines(shared_data / "toolbench" / "tools.jsonl.gz"):
-        document = tool(line)
+        document = parse_tool(line)
         documents[document.function].append(document)
     counts: Counter[str] = Counter()
     for line in _lines(shared_data / "toolbench" / "trajectories.jsonl.gz"):
@@ -63,7 +63,7 @@ async def test_replay_per_call(shared_data: Path) -> None:
     """Milliseconds a call with arguments that were never recorded, for the most recorded tools and for all."""
     calls: defaultdict[tuple[str, str], list[RecordedCall]] = defaultdict(list)
     for line in _lines(shared_data / "toolbench" / "calls.jsonl.gz"):
-        call = recorded_call(line)
+        call = parse_recorded_call(line)
         calls[call.toolset, call.function].append(call)
     document = ToolDoc(
         id=tool_id("Weather", "sky", "forecast"), category="", toolset="", api="forecast", function="forecast"

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from graph.backends.sqlite import SqliteGraph
-from graph.weights import DEFAULTS
+from graph.weights import DEFAULT_WEIGHTS
 from server.explorer.overview import overview
 from server.explorer.paths import paths_between
 from server.explorer.surroundings import Wanted, surroundings
@@ -39,10 +39,14 @@ async def test_pictures_of_a_store(capsys: pytest.CaptureFixture[str]) -> None:
     lines = [f"{len(ids):,} tools"]
     for depth, most in ((1, 24), (2, 40), (3, 80)):
         wanted = Wanted(depth=depth, most=most)
-        asked = [lambda tool=tool, wanted=wanted: surroundings(graph, DEFAULTS, tool, wanted) for tool in busiest]
+        asked = [
+            lambda tool=tool, wanted=wanted: surroundings(graph, DEFAULT_WEIGHTS, tool, wanted) for tool in busiest
+        ]
         lines.append(f"around, {depth} deep, {most} tools: {await timed(asked)}")
     pairs = pairwise(busiest)
-    lines.append(f"paths: {await timed([lambda a=a, b=b: paths_between(graph, DEFAULTS, a, b, 10) for a, b in pairs])}")
+    lines.append(
+        f"paths: {await timed([lambda a=a, b=b: paths_between(graph, DEFAULT_WEIGHTS, a, b, 10) for a, b in pairs])}"
+    )
     lines.append(f"from afar: {await timed([lambda: overview(graph, ids, 24) for _ in range(10)])}")
     await graph.close()
     with capsys.disabled():

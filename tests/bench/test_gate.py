@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from admission.reading import read_document
+from admission.sandboxed_reader import read_document
 from domain.errors import BrokenInputError
 from domain.tool import ToolDoc
 from graph.importers import jsonl
@@ -59,7 +59,7 @@ async def test_the_memory_of_a_server_that_reads_bombs(capsys: pytest.CaptureFix
 @pytest.mark.shared_data
 def test_forty_tools_among_thousands(shared_data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with gzip.open(shared_data / "toolbench" / "tools.jsonl.gz") as file:
-        tools: list[ToolDoc] = [jsonl.tool(load(line)) for line in islice(file, 0, 9 * MANY, 9)]
+        tools: list[ToolDoc] = [jsonl.parse_tool(load(line)) for line in islice(file, 0, 9 * MANY, 9)]
     sources = new_sources()
 
     async def measured() -> dict[str, int]:

@@ -22,9 +22,9 @@ from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from mcp.types import Tool
 from starlette.types import Receive, Scope, Send
 
-from agent.execution.secrets import EnvironmentSecrets
-from agent.execution.validation import schema_of
-from agent.text import estimated_tokens
+from agent.execution.secret_store import EnvironmentSecrets
+from agent.execution.validation import build_arguments_schema
+from agent.text import estimate_tokens
 from domain.tool import ToolDoc
 from graph.importers.mcp import McpSource
 from retriever.indexing import index_tools
@@ -34,7 +34,7 @@ from tests.server.gateway.clients import result, text
 from tests.unit.agent.execution.mcp.serving import served
 from wiring.build import BuildOptions, build
 from wiring.container import Container, open_container
-from wiring.links import link, unseen
+from wiring.links import ignore_progress, link
 from wiring.mcp_listing import list_mcp
 from wiring.settings import Settings
 
@@ -144,13 +144,15 @@ async def add_server(container: Container, url: str) -> None:
     """The tools of the MCP server, of which an author has confirmed that they only read."""
     found = await list_mcp(container, McpSource(f"{url}/mcp", "ward", "ward"), EnvironmentSecrets({}), "")
     await container.graph.put_tools([one.model_copy(update={"marked": "reads"}) for one in found.docs])
-    await index_tools(container.graph.documents(), *await container.retrieval())
-    await link(container, unseen, embedded=True)
+    await index_tools(container.graph.documents(), *await container.get_retrieval())
+    await link(container, ignore_progress, embedded=True)
 
 
 def plain(docs: list[ToolDoc]) -> str:
     """The same tools as a client is told of plain MCP tools."""
-    told = [Tool(name=one.function, description=one.description, inputSchema=schema_of(one)) for one in docs]
+    told = [
+        Tool(name=one.function, description=one.description, inputSchema=build_arguments_schema(one)) for one in docs
+    ]
     return json.dumps([one.model_dump(mode="json", exclude_none=True) for one in told])
 
 
@@ -197,7 +199,7 @@ async def test_a_thousand_tools_of_three_sources(tmp_path: Path, capsys: pytest.
                 answer = await session.call_tool(
                     "find_tools", {"request": f"What is the {aspect} {view} of {noun} {number} of the {source}?"}
                 )
-                found_tokens.append(estimated_tokens(text(answer)))
+                found_tokens.append(estimate_tokens(text(answer)))
                 names = [one["function"] for one in result(answer)["tools"]]
                 right.append(f"{noun}_{view}_{aspect}" in names)
 
@@ -213,10 +215,10 @@ async def test_a_thousand_tools_of_three_sources(tmp_path: Path, capsys: pytest.
             figures["find"] = await spent(find)
             figures["call"] = await spent(call)
             figures["memory at the end"] = f"{memory(os.getpid())} MB"
-        own = estimated_tokens(
+        own = estimate_tokens(
             json.dumps([one.model_dump(mode="json", exclude_none=True) for one in listed()]) + INSTRUCTIONS
         )
-        every = estimated_tokens(plain(docs))
+        every = estimate_tokens(plain(docs))
         figures["the tool that was asked for among eight"] = f"{sum(right)} of {len(right)}"
         figures["tokens of the client's context"] = (
             f"{own}, and {np.median(found_tokens):.0f} a find; as plain tools {every}"

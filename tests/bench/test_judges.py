@@ -6,10 +6,9 @@ from collections.abc import Sequence
 import pytest
 
 from admission.model_judge import ModelJudge
-from admission.quality import BATCH, Judge
-from admission.rules_judge import RulesJudge
+from admission.quality import BATCH, QualityJudge, RulesJudge
 from tests.unit.admission.judged import Judged, judged_documents
-from wiring.models import chat_model
+from wiring.models import create_chat_model
 from wiring.settings import read_settings
 
 pytestmark = pytest.mark.bench
@@ -17,7 +16,7 @@ pytestmark = pytest.mark.bench
 SETTINGS = read_settings()
 
 
-async def dropped_by(judge: Judge, documents: Sequence[Judged]) -> dict[str, str]:
+async def dropped_by(judge: QualityJudge, documents: Sequence[Judged]) -> dict[str, str]:
     """By its name why a document is dropped."""
     found: dict[str, str] = {}
     for start in range(0, len(documents), BATCH):
@@ -28,7 +27,7 @@ async def dropped_by(judge: Judge, documents: Sequence[Judged]) -> dict[str, str
     return found
 
 
-def told(judge: Judge, dropped: dict[str, str], documents: Sequence[Judged], seconds: float) -> str:
+def told(judge: QualityJudge, dropped: dict[str, str], documents: Sequence[Judged], seconds: float) -> str:
     """The figures in a line, and in further ones what was judged otherwise than it should be."""
     bad = {one.tool.api: one.wrong for one in documents if one.wrong}
     right = len(bad.keys() & dropped.keys())
@@ -42,9 +41,9 @@ def told(judge: Judge, dropped: dict[str, str], documents: Sequence[Judged], sec
 
 async def test_rules_and_a_model_as_judges(capsys: pytest.CaptureFixture[str]) -> None:
     documents = judged_documents()
-    judges: list[Judge] = [RulesJudge([one.tool for one in documents])]
+    judges: list[QualityJudge] = [RulesJudge([one.tool for one in documents])]
     if SETTINGS.model_url:
-        judges.append(ModelJudge(chat_model(SETTINGS), SETTINGS.model_timeout))
+        judges.append(ModelJudge(create_chat_model(SETTINGS), SETTINGS.model_timeout))
     for judge in judges:
         began = time.perf_counter()
         dropped = await dropped_by(judge, documents)

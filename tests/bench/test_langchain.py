@@ -17,7 +17,7 @@ from langchain_core.runnables import Runnable, RunnableLambda
 from langchain_core.utils.function_calling import convert_to_openai_tool
 from pydantic import Field
 
-from agent.text import estimated_tokens
+from agent.text import estimate_tokens
 from footpath import Footpath
 from footpath.langchain.tools import FootpathTool, named_tools
 from tests.flows.small_library import playground_folder
@@ -45,14 +45,14 @@ class Reads(GenericFakeChatModel):
 
     def with_structured_output(self, schema: Any, **options: Any) -> Runnable[Any, Any]:
         def answer(prompt: Any) -> Any:
-            self.asked.append(estimated_tokens(json.dumps(schema) + str(prompt)))
+            self.asked.append(estimate_tokens(json.dumps(schema) + str(prompt)))
             return {"tools": [self.first]}
 
         return RunnableLambda(answer)
 
 
 def tokens_of(tools: Sequence[Any]) -> int:
-    return estimated_tokens(json.dumps([convert_to_openai_tool(tool) for tool in tools]))
+    return estimate_tokens(json.dumps([convert_to_openai_tool(tool) for tool in tools]))
 
 
 def model(first: str = "") -> Reads:

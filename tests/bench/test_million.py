@@ -25,7 +25,7 @@ import pytest
 from domain.tool import FINISH, ToolDoc, ToolId, tool_id
 from graph.backends.sqlite import SqliteGraph
 from graph.facts import GraphBatch, Neighbour
-from graph.weights import top_candidates, transition_weights
+from graph.weights import compute_transition_weights, select_top_candidates
 
 Numbers = npt.NDArray[np.int64]
 Ask = Callable[[SqliteGraph, ToolId], Awaitable[int]]
@@ -164,7 +164,7 @@ async def seconds_of(work: Awaitable[object]) -> float:
 
 
 def offered(neighbours: list[Neighbour]) -> int:
-    return len(top_candidates(transition_weights(neighbours), K))
+    return len(select_top_candidates(compute_transition_weights(neighbours), K))
 
 
 async def synchronous(graph: SqliteGraph, tool: ToolId) -> int:

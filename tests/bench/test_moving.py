@@ -37,7 +37,7 @@ async def fill(folder: Path, edges: int) -> None:
     from domain.tool import ToolId
     from graph.backends.sqlite import SqliteGraph
     from graph.facts import Edge, GraphState
-    from wiring.layout import StoreFolder
+    from wiring.store_folder import StoreFolder
 
     store = StoreFolder(folder)
     await asyncio.to_thread(store.open, create=True)

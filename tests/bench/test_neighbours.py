@@ -16,7 +16,7 @@ import pytest
 from domain.tool import FINISH, ToolDoc, ToolId, tool_id
 from graph.backends.sqlite import SqliteGraph
 from graph.facts import GraphBatch, Neighbour
-from graph.weights import top_candidates, transition_weights
+from graph.weights import compute_transition_weights, select_top_candidates
 
 STORE = os.environ.get("FOOTPATH_BENCH_STORE", "")  # read here: no test sees FOOTPATH_ variables
 OUT_DEGREES = {1: 2211, 2: 454, 3: 121, 4: 47, 5: 18, 6: 5, 7: 2, 9: 1, 12: 1}
@@ -90,7 +90,7 @@ async def all_nodes(graph: SqliteGraph) -> list[ToolId]:
 
 
 def offered(neighbours: list[Neighbour]) -> int:
-    return len(top_candidates(transition_weights(neighbours), K))
+    return len(select_top_candidates(compute_transition_weights(neighbours), K))
 
 
 async def timed(ask: Callable[[ToolId], Awaitable[int]], sources: list[ToolId]) -> str:

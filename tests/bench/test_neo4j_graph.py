@@ -21,7 +21,7 @@ from graph.backends.neo4j import Neo4jGraph
 from graph.backends.sqlite import SqliteGraph
 from graph.facts import GraphBatch
 from graph.store import GraphStore
-from graph.weights import WeightParameters, top_candidates, transition_weights
+from graph.weights import WeightParameters, compute_transition_weights, select_top_candidates
 from tests.bench.test_neighbours import synthetic
 from tests.servers.neo4j.server import Neo4jServer
 
@@ -92,7 +92,7 @@ async def ask(place: Place, sources: list[ToolId], seed: int) -> list[float]:
     async with place.open() as graph:
         for source in [*chosen[:100], *chosen]:
             start = time.perf_counter()
-            top_candidates(transition_weights(await graph.out_edges(source), WeightParameters()), K)
+            select_top_candidates(compute_transition_weights(await graph.out_edges(source), WeightParameters()), K)
             taken.append(1000 * (time.perf_counter() - start))
     return taken[100:]
 

@@ -14,10 +14,10 @@ import pytest
 
 from domain.tool import ToolId
 from graph.facts import GraphBatch
-from graph.links import Feed, ToolLinks
+from graph.links import FeedLink, ToolLinks
 from tests.bench.test_retrieval_latency import STORE, catalogue, requests, told
 from wiring.container import Container
-from wiring.measured_offers import measurable
+from wiring.measured_searches import prepare_measurement
 
 pytestmark = [pytest.mark.bench, pytest.mark.timeout(1800)]
 WARM, LIMIT, JOINED = 10, 24, 5
@@ -34,7 +34,7 @@ async def join(container: Container) -> None:
     for place, tool in enumerate(tools):
         near = [tools[(place + step) % len(tools)] for step in range(1, JOINED + 1)]
         batch.transitions.update({(tool, other): step for step, other in enumerate(near, 1)})
-        links.append(ToolLinks(tool, [Feed(other, tool, "id", "city", 0.5) for other in near]))
+        links.append(ToolLinks(tool, [FeedLink(other, tool, "id", "city", 0.5) for other in near]))
     await container.graph.apply(batch)
     for start in range(0, len(links), PORTION):
         await container.graph.put_links(links[start : start + PORTION])
@@ -45,7 +45,7 @@ async def test_an_offer_beside_the_search_alone(tmp_path: Path, capsys: pytest.C
     async with catalogue(tmp_path / "store") as container:
         if not STORE:
             await join(container)
-        on = await measurable(container, "real", precedents=True)
+        on = await prepare_measurement(container, "real", precedents=True)
         ways: dict[str, Work] = {
             "search alone": lambda text: on.retrieval(text, LIMIT),
             "offer": lambda text: on.offers(text, LIMIT),
@@ -54,7 +54,7 @@ async def test_an_offer_beside_the_search_alone(tmp_path: Path, capsys: pytest.C
         for text in requests():
             for number, (name, work) in enumerate(ways.items()):
                 own = text.replace("trip", ("trip", "journey")[number])
-                on.asked.ask(own)
+                on.experience.ask(own)
                 start = time.perf_counter()
                 await work(own)
                 spent[name].append(time.perf_counter() - start)

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from evaluation.corpora.needed_tools import CalledNames, Form, labels, read_cases
+from evaluation.corpora.needed_tools import Form, ToolNameIndex, read_benchmark_requests, resolve_labels
 from playground.record import CATALOGUE, DATA
 from wiring.container import open_container
 
@@ -125,11 +125,11 @@ async def requests_of(catalogue: Catalogue, store: Path) -> list[Asked]:
     async with open_container(store=store) as container:
         documents = [document async for document in container.graph.documents()]
     routes = {document.id: f"{document.method} {document.url}" for document in documents}
-    names, found = CalledNames(documents), list[Asked]()
+    names, found = ToolNameIndex(documents), list[Asked]()
     for form, path in catalogue.requests:
-        cases = list(read_cases(form, [path]))
+        cases = list(read_benchmark_requests(form, [path]))
         lines = {case.id: line for line, case in enumerate(cases, 1)}
-        for one in labels(cases, names).requests:
+        for one in resolve_labels(cases, names).requests:
             found.append(Asked(one.query, frozenset(routes[tool] for tool in one.relevant), lines[one.id]))
     return found
 

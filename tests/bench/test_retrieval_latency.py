@@ -18,13 +18,13 @@ import numpy as np
 import pytest
 
 from domain.tool import ToolDoc, tool_id
-from evaluation.retrieval import Search
-from retriever.documents import lexical_text
-from retriever.embedders.apart import ReadsApart
-from retriever.index import Point, Vectors
+from evaluation.retrieval import RetrievalSearch
+from retriever.documents import build_lexical_text
+from retriever.embedders.sentence_embedder import BaseEmbedder
+from retriever.index import VectorPoint, Vectors
 from retriever.search import ToolSearch
 from wiring.container import Container, open_container
-from wiring.rankings import rankings
+from wiring.measured_searches import build_searches
 
 pytestmark = [pytest.mark.bench, pytest.mark.timeout(1800)]
 STORE = os.environ.get("FOOTPATH_BENCH_STORE", "")  # read here: no test sees FOOTPATH_ variables
@@ -53,14 +53,14 @@ def made_up(n: int) -> ToolDoc:
 async def fill(container: Container) -> None:
     """Made-up tools with vectors drawn by chance: what they cost does not depend on what they mean."""
     tools = [made_up(n) for n in range(TOOLS)]
-    embedder, index, lexical = await container.retrieval()
+    embedder, index, lexical = await container.get_retrieval()
     drawn = np.random.default_rng(1).normal(size=(TOOLS, embedder.dimension)).astype(np.float32)
     drawn /= np.linalg.norm(drawn, axis=1, keepdims=True)
     for start in range(0, TOOLS, PORTION):
         part = tools[start : start + PORTION]
         await container.graph.put_tools(part)
-        await index.put([Point(tool.id, drawn[start + n], "d", tool.category) for n, tool in enumerate(part)])
-    await lexical.put({tool.id: lexical_text(tool) for tool in tools})
+        await index.put([VectorPoint(tool.id, drawn[start + n], "d", tool.category) for n, tool in enumerate(part)])
+    await lexical.put({tool.id: build_lexical_text(tool) for tool in tools})
 
 
 @asynccontextmanager
@@ -87,7 +87,7 @@ async def times(works: Mapping[str, Work]) -> dict[str, list[float]]:
     return {name: seconds[WARM:] for name, seconds in spent.items()}
 
 
-def whole(search: Search) -> Work:
+def whole(search: RetrievalSearch) -> Work:
     return lambda text: search.start_tools(text, LIMIT)
 
 
@@ -98,8 +98,8 @@ def told(name: str, seconds: Sequence[float]) -> str:
 
 async def test_each_part_and_each_row(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     async with catalogue(tmp_path / "store") as container:
-        searches = await rankings(container)
-        embedder, index, lexical = await container.retrieval()
+        searches = await build_searches(container)
+        embedder, index, lexical = await container.get_retrieval()
         row = (await embedder.embed(["weather of a city"], "query"))[0]
         parts: dict[str, Work] = {
             "encode, with sentences": lambda text: embedder.read([text]),
@@ -120,7 +120,7 @@ async def test_each_part_and_each_row(tmp_path: Path, capsys: pytest.CaptureFixt
 async def test_against_torch(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     pytest.importorskip("torch", reason="torch is not installed: make test-neural installs it")
     async with catalogue(tmp_path / "store") as container:
-        embedder, index, lexical = await container.retrieval()
+        embedder, index, lexical = await container.get_retrieval()
         slow = TorchEmbedder(embedder.identity, threads=container.settings.encoder_threads)
         near = (await embedder.embed(requests(), "query") * await slow.embed(requests(), "query")).sum(axis=1)
         both = {"bundled": ToolSearch(embedder, index, lexical), "torch": ToolSearch(slow, index, lexical)}
@@ -131,7 +131,7 @@ async def test_against_torch(tmp_path: Path, capsys: pytest.CaptureFixture[str])
         print(f"ratio torch / bundled: p50 {ratio[0]:.2f}, p99 {ratio[1]:.2f}; mean cosine of both {near.mean():.3f}")
 
 
-class TorchEmbedder(ReadsApart):
+class TorchEmbedder(BaseEmbedder):
     """The float weights in torch, on as many threads: mean over the tokens, unit length."""
 
     dimension = 384
@@ -140,9 +140,9 @@ class TorchEmbedder(ReadsApart):
         import torch
         from transformers import AutoModel, AutoTokenizer
 
-        from retriever.training.export import bundled_source
+        from retriever.training.export import find_bundled_source
 
-        folder = WEIGHTS or str(bundled_source())
+        folder = WEIGHTS or str(find_bundled_source())
         self.identity = identity
         self._torch: Any = torch
         self._torch.set_num_threads(threads)

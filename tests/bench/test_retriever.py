@@ -12,7 +12,7 @@ import pytest
 from domain.tool import tool_id
 from retriever.backends.edge import EdgeIndex
 from retriever.embedders.bundled import BundledEmbedder
-from retriever.index import Point
+from retriever.index import VectorPoint
 from retriever.lexical import LexicalIndex
 
 pytestmark = pytest.mark.bench
@@ -73,7 +73,7 @@ async def test_search(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Non
     await index.setup("model", 384)
     for start in range(0, TOOLS, 1000):
         chosen = range(start, start + 1000)
-        await index.put([Point(ids[n], rows[n], "d", "c") for n in chosen])
+        await index.put([VectorPoint(ids[n], rows[n], "d", "c") for n in chosen])
     await index.close()
     start = time.perf_counter()
     await index.setup("model", 384)

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from agent.programs.checking import check
 from agent.programs.limits import SandboxLimits
+from agent.programs.program_checks import check
 from agent.programs.sandbox import MontySandbox
 from tests.unit.agent.programs.good_programs import PROGRAMS
 from tests.unit.agent.programs.scripted import driven
@@ -37,13 +37,13 @@ def workers() -> list[str]:
 async def test_what_a_program_costs() -> None:
     sandbox = MontySandbox(SandboxLimits(workers=2))
     try:
-        async with sandbox.session() as session:
+        async with sandbox.open_session() as session:
             await driven(session, "x = list(range(1000))\nlen(x)")
             memory = [own_memory(process) for process in workers()]
         runs, checks = 30, len(PROGRAMS)
         began = time.perf_counter()
         for _ in range(runs):
-            async with sandbox.session() as session:
+            async with sandbox.open_session() as session:
                 await driven(session, "x = await find(n=1)\nx")
         run = (time.perf_counter() - began) / runs
         began = time.perf_counter()

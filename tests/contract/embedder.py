@@ -8,7 +8,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from retriever.index import Embedder
-from retriever.words import sentence_spans
+from retriever.words import find_sentence_spans
 
 _WORDS = st.sampled_from(
     [
@@ -87,7 +87,7 @@ class EmbedderContract:
     async def test_odd_requests(self, embedder: Embedder) -> None:
         odd = ["\ud800 is one two three. \0 is one two three.", "a b c d. " * 50_000, "天 气 预 报. 天 气 预 报. "]
         found = await embedder.read(odd)
-        assert [len(vectors) for vectors in found] == [1 + len(sentence_spans(text)) for text in odd] == [3, 7, 3]
+        assert [len(vectors) for vectors in found] == [1 + len(find_sentence_spans(text)) for text in odd] == [3, 7, 3]
         assert all(
             np.linalg.norm(vectors, axis=1) == pytest.approx(np.ones(len(vectors)), abs=1e-5) for vectors in found
         )

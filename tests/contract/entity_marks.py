@@ -4,14 +4,14 @@ import pytest
 
 from domain.errors import UsageError
 from domain.tool import EntityMark, Parameter
-from graph.entity_marks import mark_entity
+from graph.document_marks import mark_entity
 from graph.linking import link_tools
-from graph.links import Feed, LinkedGraph
-from graph.take_overs import Admission
+from graph.links import FeedLink, LinkedGraph
+from graph.take_overs import ImportAdmission
 from tests.contract.feed_marks import quiet
 from tests.contract.graph_samples import LOST, A, B, document
 
-FED = Feed(A, B, "items[].ref_id", "ship_id", 0.95)
+FED = FeedLink(A, B, "items[].ref_id", "ship_id", 0.95)
 
 
 class EntityMarkContract:
@@ -39,7 +39,7 @@ class EntityMarkContract:
     async def test_an_entity_that_was_corrected_survives_another_import(self, known: LinkedGraph) -> None:
         await mark_entity(known, B, "ship_id", "vessel")
         fresh = document(B).model_copy(update={"parameters": (Parameter(name="ship_id", type="integer"),)})
-        await known.put_tools(await Admission(known).admitted([fresh], "again"))
+        await known.put_tools(await ImportAdmission(known).admit([fresh], "again"))
         assert (await known.get_tools([B]))[B].entity_marks == (EntityMark(place="ship_id", entity="vessel"),)
 
     async def test_what_cannot_be_said_is_told(self, known: LinkedGraph) -> None:

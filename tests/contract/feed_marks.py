@@ -4,10 +4,10 @@ import pytest
 
 from domain.errors import UsageError
 from domain.tool import FeedMark, Parameter
-from graph.feed_marks import mark_feed
+from graph.document_marks import mark_feed
 from graph.linking import link_tools
-from graph.links import Feed, LinkedGraph
-from graph.take_overs import Admission
+from graph.links import FeedLink, LinkedGraph
+from graph.take_overs import ImportAdmission
 from tests.contract.graph_samples import LOST, A, B, C, document
 
 
@@ -24,13 +24,13 @@ class FeedMarkContract:
         take = document(B).model_copy(update={"parameters": (Parameter(name="email"), Parameter(name="reply_to"))})
         await graph.put_tools([give, take, document(C)])
         await link_tools(graph, None, quiet)
-        assert await graph.feeds_into(B) == [Feed(A, B, "email", "email", 1.0)]
+        assert await graph.feeds_into(B) == [FeedLink(A, B, "email", "email", 1.0)]
         return graph
 
     async def test_one_is_added_and_stays_when_links_are_computed_anew(self, linked: LinkedGraph) -> None:
         added = FeedMark(source=A, field="email", parameter="reply_to")
         await mark_feed(linked, B, added)
-        both = [Feed(A, B, "email", "email", 1.0), Feed(A, B, "email", "reply_to", 1.0)]
+        both = [FeedLink(A, B, "email", "email", 1.0), FeedLink(A, B, "email", "reply_to", 1.0)]
         assert await linked.feeds_into(B) == both
         assert (await link_tools(linked, None, quiet)).computed > 0
         assert await linked.feeds_into(B) == both
@@ -46,13 +46,13 @@ class FeedMarkContract:
         assert await linked.feeds_into(B) == []
         await mark_feed(linked, B, forbidden, clear=True)
         await link_tools(linked, None, quiet)
-        assert await linked.feeds_into(B) == [Feed(A, B, "email", "email", 1.0)]
+        assert await linked.feeds_into(B) == [FeedLink(A, B, "email", "email", 1.0)]
 
     async def test_what_was_said_survives_another_import(self, linked: LinkedGraph) -> None:
         said = FeedMark(source=A, field="email", parameter="email", fills=False)
         await mark_feed(linked, B, said)
         fresh = document(B).model_copy(update={"parameters": (Parameter(name="email"),)})
-        await linked.put_tools(await Admission(linked).admitted([fresh], "again"))
+        await linked.put_tools(await ImportAdmission(linked).admit([fresh], "again"))
         assert (await linked.get_tools([B]))[B].feed_marks == (said,)
         await link_tools(linked, None, quiet)
         assert await linked.feeds_into(B) == []

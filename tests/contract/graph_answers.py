@@ -3,15 +3,15 @@
 import asyncio
 
 from domain.tool import ToolDoc
-from graph.answer_shapes import shape_of_answer
+from graph.answer_shapes import infer_answer_shape
 from graph.links import LinkedGraph
 from graph.response_fields import output_fields
-from graph.shapes import Shape
+from graph.shapes import JsonShape
 from tests.contract.graph_samples import LOST, A, B, batch, document
 
 
-def answer(text: str) -> Shape:
-    shape = shape_of_answer(text)
+def answer(text: str) -> JsonShape:
+    shape = infer_answer_shape(text)
     assert shape is not None
     return shape
 

@@ -2,12 +2,12 @@
 
 from domain.tool import FINISH, ToolId
 from graph.facts import Edge, ToolFacts
-from graph.links import Feed, LinkedGraph, Neighbourhood, Substitute, ToolLinks
+from graph.links import FeedLink, LinkedGraph, SubstituteLink, ToolLinks, ToolNeighbourhood
 from tests.contract.graph_samples import LOST, A, B, C, batch, document, walked
 
 
-async def asked_one_by_one(graph: LinkedGraph, tool: ToolId) -> Neighbourhood:
-    return Neighbourhood(
+async def asked_one_by_one(graph: LinkedGraph, tool: ToolId) -> ToolNeighbourhood:
+    return ToolNeighbourhood(
         facts=(await graph.facts([tool]))[tool],
         document=(await graph.get_tools([tool])).get(tool),
         out=await graph.out_edges(tool),
@@ -27,8 +27,14 @@ class GraphAround:
         )
         await graph.learn(walked("r", A, C, B))
         await graph.mark(A, B, "pin")
-        feeds = [Feed(A, B, "x[].id", "item", 0.9), Feed(C, B, "id", "item", 1.0), Feed(A, B, "key", "q", 0.9)]
-        await graph.put_links([ToolLinks(B, feeds, [Substitute(B, C, 0.8, {"q": "query"}), Substitute(B, A, 0.9)])])
+        feeds = [
+            FeedLink(A, B, "x[].id", "item", 0.9),
+            FeedLink(C, B, "id", "item", 1.0),
+            FeedLink(A, B, "key", "q", 0.9),
+        ]
+        await graph.put_links(
+            [ToolLinks(B, feeds, [SubstituteLink(B, C, 0.8, {"q": "query"}), SubstituteLink(B, A, 0.9)])]
+        )
         everything = (A, B, C, LOST, FINISH)
         found = await graph.around([*everything, A, ToolId("x/y/z")])
         assert found == {tool: await asked_one_by_one(graph, tool) for tool in everything}
@@ -41,4 +47,4 @@ class GraphAround:
     async def test_around_nothing_is_nothing(self, graph: LinkedGraph) -> None:
         assert await graph.around([]) == await graph.around([A]) == {}
         await graph.put_tools([document(A)])
-        assert await graph.around([A, B]) == {A: Neighbourhood(ToolFacts(), document(A), [], [], [], [])}
+        assert await graph.around([A, B]) == {A: ToolNeighbourhood(ToolFacts(), document(A), [], [], [], [])}

@@ -9,12 +9,12 @@ import pytest
 
 from domain.tool import ToolId
 from graph.facts import Edge, Mark
-from graph.links import Feed, LinkedGraph, Substitute, ToolLinks
+from graph.links import FeedLink, LinkedGraph, SubstituteLink, ToolLinks
 from tests.contract.graph_samples import A, B, C, batch, document, left_after, walked
 
 RUNS = 50
 PATHS = ((A, B, C), (C, B, A), (B, A))
-FEED, PAIR = Feed(A, B, "items[].id", "item", 0.95), Substitute(B, C, 0.9, {"q": "query"})
+FEED, PAIR = FeedLink(A, B, "items[].id", "item", 0.95), SubstituteLink(B, C, 0.9, {"q": "query"})
 
 
 class GraphAtOnce:

@@ -8,8 +8,8 @@ import pytest
 
 from domain.errors import UsageError
 from domain.tool import FINISH, ToolId
-from graph.evidence import Calls, after_calls, seconds
-from graph.facts import LESSONS, Edge, GraphState, Lesson, LiveBatch, Mark, ToolFacts
+from graph.evidence import CallEvidence, apply_calls, to_timestamp
+from graph.facts import MAX_LESSONS, Edge, GraphState, LiveBatch, Mark, ToolFacts, ToolLesson
 from graph.store import GraphStore
 from tests.contract.graph_samples import LOST, NOON, A, B, C, batch, called, document, left_after, walked
 
@@ -83,33 +83,33 @@ class GraphEvidence:
         await graph.learn(LiveBatch("r0", {(B, C): 1}, ((A, 1.0), (A, 0.5)), (), at=earlier))
         await graph.learn(LiveBatch("r2", {}, (), ((A, "gone"),), at=later))
         taught = [
-            Lesson("r2", NOON, None, ("gone",)),
-            Lesson("r1", NOON, 0.5, ("ok", "transient")),
-            Lesson("r0", earlier, 0.75, ()),
+            ToolLesson("r2", NOON, None, ("gone",)),
+            ToolLesson("r1", NOON, 0.5, ("ok", "transient")),
+            ToolLesson("r0", earlier, 0.75, ()),
         ]
         assert await graph.lessons(A) == taught
         assert await graph.lessons(C) == []
         assert [lesson async for lesson in graph.all_lessons()] == [
             *((A, lesson) for lesson in reversed(taught)),
-            (B, Lesson("r1", NOON, -1.0)),
+            (B, ToolLesson("r1", NOON, -1.0)),
         ]
 
     async def test_a_run_learnt_twice_taught_once(self, graph: GraphStore) -> None:
         await graph.learn(walked("r", A))
         await graph.learn(replace(walked("r", A, B), at=NOON + timedelta(1)))
-        assert await graph.lessons(A) == [Lesson("r", NOON, 1.0, ("ok",))]
+        assert await graph.lessons(A) == [ToolLesson("r", NOON, 1.0, ("ok",))]
         assert await graph.lessons(B) == []
 
     async def test_the_newest_lessons_stay(self, graph: GraphStore) -> None:
-        for n in range(LESSONS + 3):
+        for n in range(MAX_LESSONS + 3):
             await graph.learn(replace(walked(f"r{n:02}", A), at=NOON + timedelta(hours=n if n % 2 else -n)))
         kept = await graph.lessons(A)
-        assert len(kept) == LESSONS
+        assert len(kept) == MAX_LESSONS
         assert kept == sorted(kept, key=lambda lesson: lesson.at, reverse=True)
         assert {"r48", "r50", "r52"}.isdisjoint(lesson.run for lesson in kept)
 
     async def test_lessons_are_restored(self, graph: GraphStore) -> None:
-        moved = [(A, Lesson("r1", NOON, None, ("ok",))), (B, Lesson("r1", NOON, -0.5))]
+        moved = [(A, ToolLesson("r1", NOON, None, ("ok",))), (B, ToolLesson("r1", NOON, -0.5))]
         for _ in range(2):
             await graph.restore(GraphState(lessons=moved))
             assert [lesson async for lesson in graph.all_lessons()] == moved
@@ -118,8 +118,8 @@ class GraphEvidence:
 
     async def test_lessons_are_streamed_over_pages(self, graph: GraphStore) -> None:
         tools = [document(A).id, B, C, LOST]
-        taught = [(tool, Lesson(f"r{n:03}", NOON + timedelta(n % 7))) for tool in tools for n in range(LESSONS)]
-        taught += [(ToolId(f"c/s/{n:04}"), Lesson("r", NOON)) for n in range(2500)]
+        taught = [(tool, ToolLesson(f"r{n:03}", NOON + timedelta(n % 7))) for tool in tools for n in range(MAX_LESSONS)]
+        taught += [(ToolId(f"c/s/{n:04}"), ToolLesson("r", NOON)) for n in range(2500)]
         await graph.restore(GraphState(lessons=taught))
         found = [lesson async for lesson in graph.all_lessons()]
         assert found == sorted(taught, key=lambda one: (one[0], one[1].at, one[1].run))
@@ -158,7 +158,9 @@ class GraphEvidence:
     async def test_what_speaks_against_a_tool_fades_while_nothing_is_heard(self, graph: GraphStore) -> None:
         await graph.learn(LiveBatch("r1", {}, (), ((A, "gone"), (A, "ok")), at=NOON, half_life=2.0))
         await graph.learn(LiveBatch("r2", {}, (), ((A, "transient"),), at=NOON + timedelta(4, 60), half_life=2.0))
-        known = after_calls(called("gone", "ok"), Calls.of(["transient"]), seconds(NOON + timedelta(4, 60)), 2.0)
+        known = apply_calls(
+            called("gone", "ok"), CallEvidence.from_outcomes(["transient"]), to_timestamp(NOON + timedelta(4, 60)), 2.0
+        )
         found = (await graph.facts([A]))[A]
         assert (found.good, found.bad, found.trouble) == pytest.approx((known.good, known.bad, known.trouble))
         assert found.bad < 2
@@ -190,4 +192,4 @@ class GraphEvidence:
             events = sum(score_of == tool for run in runs for score_of, _ in run.scores)
             assert (facts.ok, facts.quality, facts.reliability) == (events, events, events)
             assert facts.good == pytest.approx(left_after(events))
-            assert len(await graph.lessons(tool)) == min(events, LESSONS)
+            assert len(await graph.lessons(tool)) == min(events, MAX_LESSONS)

@@ -2,7 +2,7 @@
 
 from domain.tool import FINISH
 from graph.facts import Edge
-from graph.links import Feed, LinkedGraph, LinkState, Substitute, ToolLinks
+from graph.links import FeedLink, LinkedGraph, LinkState, SubstituteLink, ToolLinks
 from tests.contract.graph_samples import LOST, A, B, C, batch, document, walked
 
 
@@ -46,8 +46,8 @@ class GraphRemoval:
     async def test_its_links_go_and_those_that_rested_on_it_are_computed_anew(self, graph: LinkedGraph) -> None:
         await graph.put_tools([document(A), document(B), document(C)])
         await graph.expect_links({A: "a", B: "b", C: "c"})
-        feed, kept = Feed(A, B, "id", "id", 0.5), Feed(C, B, "id", "id", 0.4)
-        stands_in = Substitute(C, A, 0.9, {"q": "p"})
+        feed, kept = FeedLink(A, B, "id", "id", 0.5), FeedLink(C, B, "id", "id", 0.4)
+        stands_in = SubstituteLink(C, A, 0.9, {"q": "p"})
         await graph.put_links([ToolLinks(A), ToolLinks(B, [feed, kept]), ToolLinks(C, [], [stands_in])])
         await graph.remove_tools([A])
         assert await graph.feeds_into(B) == [kept]

@@ -5,8 +5,8 @@ from datetime import UTC, datetime
 from itertools import pairwise
 
 from domain.tool import ToolDoc, ToolId, tool_id, unresolved_id
-from graph.evidence import KEPT, Calls, after_calls, seconds
-from graph.facts import HALF_LIFE, GraphBatch, LiveBatch, LiveOutcome, ToolFacts
+from graph.evidence import RETENTION, CallEvidence, apply_calls, to_timestamp
+from graph.facts import HALF_LIFE_DAYS, GraphBatch, LiveBatch, LiveOutcome, ToolFacts
 
 A = tool_id("Maps", "geo", "Geocode")
 B = tool_id("Weather", "meteo", "Current weather")
@@ -39,12 +39,12 @@ def batch(
 
 def called(*outcomes: LiveOutcome) -> ToolFacts:
     """Facts of a tool after these calls at noon, and nothing else."""
-    return after_calls(ToolFacts(), Calls.of(outcomes), seconds(NOON), HALF_LIFE)
+    return apply_calls(ToolFacts(), CallEvidence.from_outcomes(outcomes), to_timestamp(NOON), HALF_LIFE_DAYS)
 
 
 def left_after(count: int) -> float:
     """What is left of so many calls that went well, or of so many walks out of one node."""
-    return (1 - KEPT**count) / (1 - KEPT)
+    return (1 - RETENTION**count) / (1 - RETENTION)
 
 
 def walked(key: str, *path: ToolId, score: float = 1.0, decay: float = 0.8) -> LiveBatch:

@@ -3,10 +3,14 @@
 import pytest
 
 from domain.errors import UsageError
-from graph.links import Feed, LinkCounts, LinkedGraph, LinkState, Substitute, ToolLinks
+from graph.links import FeedLink, LinkCounts, LinkedGraph, LinkState, SubstituteLink, ToolLinks
 from tests.contract.graph_samples import LOST, A, B, C, document
 
-INTO_B = [Feed(A, B, "items[].id", "item", 0.95), Feed(C, B, "id", "item", 1.0), Feed(A, B, "key", "ü", 0.95)]
+INTO_B = [
+    FeedLink(A, B, "items[].id", "item", 0.95),
+    FeedLink(C, B, "id", "item", 1.0),
+    FeedLink(A, B, "key", "ü", 0.95),
+]
 
 
 class LinkStoreContract:
@@ -20,10 +24,10 @@ class LinkStoreContract:
 
     async def test_links_are_read_from_both_ends_best_first(self, graph: LinkedGraph) -> None:
         await graph.put_tools([document(A), document(B), document(C)])
-        pairs = [Substitute(B, A, 0.7), Substitute(B, C, 0.9, {"q": "query", "n": "limit"})]
-        await graph.put_links([ToolLinks(B, INTO_B, pairs), ToolLinks(C, [Feed(A, C, "x", "y", 0.6)])])
+        pairs = [SubstituteLink(B, A, 0.7), SubstituteLink(B, C, 0.9, {"q": "query", "n": "limit"})]
+        await graph.put_links([ToolLinks(B, INTO_B, pairs), ToolLinks(C, [FeedLink(A, C, "x", "y", 0.6)])])
         assert await graph.feeds_into(B) == [INTO_B[1], INTO_B[0], INTO_B[2]]
-        assert await graph.feeds_out(A) == [INTO_B[0], INTO_B[2], Feed(A, C, "x", "y", 0.6)]
+        assert await graph.feeds_out(A) == [INTO_B[0], INTO_B[2], FeedLink(A, C, "x", "y", 0.6)]
         assert await graph.substitutes(B) == pairs[::-1]
         assert await graph.substitutes(A) == []
         assert await graph.linked_to([A]) == {B, C}
@@ -33,12 +37,12 @@ class LinkStoreContract:
     async def test_what_is_put_replaces_what_concerns_the_tool(self, graph: LinkedGraph) -> None:
         await graph.put_tools([document(A), document(B), document(C)])
         await graph.put_links(
-            [ToolLinks(B, INTO_B, [Substitute(B, A, 0.7)]), ToolLinks(A, [], [Substitute(A, B, 0.8)])]
+            [ToolLinks(B, INTO_B, [SubstituteLink(B, A, 0.7)]), ToolLinks(A, [], [SubstituteLink(A, B, 0.8)])]
         )
-        await graph.put_links([ToolLinks(B, INTO_B[:1], [Substitute(B, C, 0.6, {"a": "b"})])])
+        await graph.put_links([ToolLinks(B, INTO_B[:1], [SubstituteLink(B, C, 0.6, {"a": "b"})])])
         assert await graph.feeds_into(B) == INTO_B[:1]
-        assert await graph.substitutes(B) == [Substitute(B, C, 0.6, {"a": "b"})]
-        assert await graph.substitutes(A) == [Substitute(A, B, 0.8)]
+        assert await graph.substitutes(B) == [SubstituteLink(B, C, 0.6, {"a": "b"})]
+        assert await graph.substitutes(A) == [SubstituteLink(A, B, 0.8)]
 
     async def test_what_is_expected_is_pending_until_it_is_put(self, graph: LinkedGraph) -> None:
         await graph.put_tools([document(A), document(B), document(C)])
@@ -56,14 +60,14 @@ class LinkStoreContract:
         await graph.put_tools([document(A), document(B), document(C)])
         await graph.put_links(
             [
-                ToolLinks(B, INTO_B, [Substitute(B, A, 0.7), Substitute(B, C, 0.9)]),
-                ToolLinks(A, [], [Substitute(A, B, 0.8)]),
+                ToolLinks(B, INTO_B, [SubstituteLink(B, A, 0.7), SubstituteLink(B, C, 0.9)]),
+                ToolLinks(A, [], [SubstituteLink(A, B, 0.8)]),
             ]
         )
         await graph.expect_links({A: "d1", B: "d2"})
         await graph.begin_anew([A, LOST])
         assert await graph.feeds_into(B) == [INTO_B[1]]
-        assert await graph.substitutes(B) == [Substitute(B, C, 0.9)]
+        assert await graph.substitutes(B) == [SubstituteLink(B, C, 0.9)]
         assert await graph.substitutes(A) == await graph.feeds_out(A) == []
         assert await graph.link_states() == {B: LinkState("d2", True)}
 
@@ -81,11 +85,11 @@ class LinkStoreContract:
         "broken",
         [
             [ToolLinks(A), ToolLinks(LOST)],
-            [ToolLinks(A), ToolLinks(B, [Feed(LOST, B, "f", "p", 1.0)])],
-            [ToolLinks(A, [], [Substitute(A, LOST, 1.0)])],
-            [ToolLinks(A, [Feed(A, B, "f", "p", 1.0)])],
-            [ToolLinks(A, [], [Substitute(B, A, 1.0)])],
-            [ToolLinks(B, [Feed(A, B, "f", "p", 1.5)])],
+            [ToolLinks(A), ToolLinks(B, [FeedLink(LOST, B, "f", "p", 1.0)])],
+            [ToolLinks(A, [], [SubstituteLink(A, LOST, 1.0)])],
+            [ToolLinks(A, [FeedLink(A, B, "f", "p", 1.0)])],
+            [ToolLinks(A, [], [SubstituteLink(B, A, 1.0)])],
+            [ToolLinks(B, [FeedLink(A, B, "f", "p", 1.5)])],
         ],
     )
     async def test_broken_links_are_refused_whole(self, graph: LinkedGraph, broken: list[ToolLinks]) -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from agent.offer.candidates import Candidate
 from agent.policy.path_questions import ReflectionQuestion
-from agent.policy.protocol import ArgumentsQuestion, FieldsQuestion, Policy, Situation
+from agent.policy.protocol import ArgumentsQuestion, FieldsQuestion, MoveQuestion, Policy
 from agent.policy.subtasks import DecomposeQuestion
 from domain.plan import StepResult
 from domain.tool import ToolDoc
@@ -24,13 +24,13 @@ TWO = 'What is the temperature in Paris? Who is the author of the book "Dune"?'
 
 def reflection(*path: ToolDoc, how: Literal["finished", "gave_up", "budget"] = "finished") -> ReflectionQuestion:
     return ReflectionQuestion(
-        request=REQUEST, clauses=(REQUEST,), given=(), path=path, relevance=tuple((0.5,) for _ in path),
-        starts=(candidate(GEOCODE), candidate(BOOKS, 0.3)), how=how, reason="so it is",
+        request=REQUEST, clauses=(REQUEST,), earlier_tools=(), path=path, relevance=tuple((0.5,) for _ in path),
+        starts=(candidate(GEOCODE), candidate(BOOKS, 0.3)), ending=how, reason="so it is",
     )  # fmt: skip
 
 
-def situation(*candidates: Candidate, path: tuple[ToolDoc, ...] = ()) -> Situation:
-    return Situation(
+def situation(*candidates: Candidate, path: tuple[ToolDoc, ...] = ()) -> MoveQuestion:
+    return MoveQuestion(
         request=REQUEST, clauses=(REQUEST,), path=path, path_relevance=tuple((0.4,) for _ in path), best_relevance=(0.7,),
         candidates=candidates, finish_weight=0.1,
     )  # fmt: skip
@@ -69,7 +69,7 @@ class PolicyContract:
         assert found.first_wrong is None or (question.path and 1 <= found.first_wrong <= len(question.path) + 1)
         assert set(found.noisy) <= {GEOCODE.id, BOOKS.id}
         assert not found.noisy or found.verdict == "total"
-        assert found.verdict != "success" or (question.path and question.how != "gave_up")
+        assert found.verdict != "success" or (question.path and question.ending != "gave_up")
 
     async def test_a_choice_is_on_offer(self, policy: Policy) -> None:
         offered = situation(candidate(GEOCODE), candidate(BOOKS, 0.3))

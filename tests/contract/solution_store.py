@@ -53,8 +53,8 @@ class SolutionStoreContract:
         changed = one.model_copy(update={"patterns": ("y",), "path": PATH[:1], "suspended": ""})
         await solutions.put([changed])
         assert await solutions.get([one.id]) == {one.id: changed}
-        assert await solutions.on_path([PATH[1]]) == []
-        assert await solutions.on_path([PATH[0]]) == [changed]
+        assert await solutions.list_by_tools([PATH[1]]) == []
+        assert await solutions.list_by_tools([PATH[0]]) == [changed]
 
     async def test_changes_at_once_all_count(self, solutions: SolutionStore) -> None:
         one, other = solution("x"), solution("y")
@@ -89,15 +89,15 @@ class SolutionStoreContract:
     async def test_the_same_program_of_several_owners(self, solutions: SolutionStore) -> None:
         mine, theirs, shared = solution("x", "ann"), solution("x", "bob"), solution("x")
         await solutions.put([theirs, solution("y"), mine, shared])
-        assert await solutions.of_program("x") == [shared, mine, theirs]
-        assert await solutions.of_program("z") == []
+        assert await solutions.list_by_program("x") == [shared, mine, theirs]
+        assert await solutions.list_by_program("z") == []
 
     async def test_those_that_call_a_tool(self, solutions: SolutionStore) -> None:
         both, first = solution("x"), solution("y", path=PATH[:1])
         await solutions.put([first, both])
-        assert await solutions.on_path(PATH) == [both, first]
-        assert await solutions.on_path([PATH[1]]) == [both]
-        assert await solutions.on_path([]) == []
+        assert await solutions.list_by_tools(PATH) == [both, first]
+        assert await solutions.list_by_tools([PATH[1]]) == [both]
+        assert await solutions.list_by_tools([]) == []
 
     async def test_all_are_streamed_in_the_order_of_ids(self, solutions: SolutionStore) -> None:
         kept = sorted((solution(str(n), "ann" if n % 2 else "") for n in range(1203)), key=lambda one: one.id)
@@ -110,7 +110,7 @@ class SolutionStoreContract:
         await solutions.remove(["x", "unknown"])
         await solutions.remove([])
         assert await solutions.get(["x"]) == {}
-        assert [one.id for one in await solutions.on_path(PATH)] == ["y"]
+        assert [one.id for one in await solutions.list_by_tools(PATH)] == ["y"]
         await solutions.put([])
         assert await solutions.change([], once_more) == {}
 
@@ -124,68 +124,68 @@ class PatternIndexContract:
     async def test_the_most_similar_come_first(self, patterns: PatternIndex) -> None:
         await patterns.put(ENCODER, "", "x", [[0.0, 1.0], [1.0, 0.0]])
         await patterns.put(ENCODER, "", "y", [[0.8, 0.6]])
-        found = await patterns.near([1.0, 0.0], ENCODER, "", 2)
+        found = await patterns.find_similar([1.0, 0.0], ENCODER, "", 2)
         assert [(one.solution, one.number) for one in found] == [("x", 1), ("y", 0)]
         assert abs(found[0].similarity - 1) < 1e-3
         assert abs(found[1].similarity - 0.8) < 1e-3
-        assert await patterns.near([1.0, 0.0], ENCODER, "", 0) == []
-        assert await patterns.near([1.0, 0.0], "encoder 2", "", 5) == []
+        assert await patterns.find_similar([1.0, 0.0], ENCODER, "", 0) == []
+        assert await patterns.find_similar([1.0, 0.0], "encoder 2", "", 5) == []
 
     async def test_an_owner_sees_the_shared_ones_and_the_own(self, patterns: PatternIndex) -> None:
         for owner in ("", "ann", "bob"):
             await patterns.put(ENCODER, owner, f"x.{owner}", [[1.0, 0.0]])
-        assert {one.solution for one in await patterns.near([1.0, 0.0], ENCODER, "ann", 9)} == {"x.", "x.ann"}
-        assert {one.solution for one in await patterns.near([1.0, 0.0], ENCODER, "", 9)} == {"x."}
-        assert {one.solution for one in await patterns.near([1.0, 0.0], ENCODER, "eve", 9)} == {"x."}
+        assert {one.solution for one in await patterns.find_similar([1.0, 0.0], ENCODER, "ann", 9)} == {"x.", "x.ann"}
+        assert {one.solution for one in await patterns.find_similar([1.0, 0.0], ENCODER, "", 9)} == {"x."}
+        assert {one.solution for one in await patterns.find_similar([1.0, 0.0], ENCODER, "eve", 9)} == {"x."}
 
     async def test_an_owner_is_served_behind_many_of_others(self, patterns: PatternIndex) -> None:
         for number in range(40):
             await patterns.put(ENCODER, "bob", str(number), [[1.0, 0.0]])
         await patterns.put(ENCODER, "ann", "mine", [[0.6, 0.8]])
-        assert [one.solution for one in await patterns.near([1.0, 0.0], ENCODER, "ann", 2)] == ["mine"]
+        assert [one.solution for one in await patterns.find_similar([1.0, 0.0], ENCODER, "ann", 2)] == ["mine"]
 
     async def test_what_is_put_again_takes_the_place_of_all(self, patterns: PatternIndex) -> None:
         await patterns.put(ENCODER, "", "x", [[0.0, 1.0], [1.0, 0.0]])
-        assert len(await patterns.near([1.0, 0.0], ENCODER, "", 9)) == 2
+        assert len(await patterns.find_similar([1.0, 0.0], ENCODER, "", 9)) == 2
         await patterns.put(ENCODER, "", "x", [[0.0, 1.0], [0.6, 0.8], [1.0, 0.0]])
-        assert [one.number for one in await patterns.near([1.0, 0.0], ENCODER, "", 9)] == [2, 1, 0]
+        assert [one.number for one in await patterns.find_similar([1.0, 0.0], ENCODER, "", 9)] == [2, 1, 0]
         await patterns.put(ENCODER, "", "x", [[1.0, 0.0]])
-        assert [one.number for one in await patterns.near([1.0, 0.0], ENCODER, "", 9)] == [0]
+        assert [one.number for one in await patterns.find_similar([1.0, 0.0], ENCODER, "", 9)] == [0]
         await patterns.put(ENCODER, "", "x", [])
-        assert await patterns.near([1.0, 0.0], ENCODER, "", 9) == []
+        assert await patterns.find_similar([1.0, 0.0], ENCODER, "", 9) == []
 
     async def test_what_changed_often_crowds_nothing_out(self, patterns: PatternIndex) -> None:
         await patterns.put(ENCODER, "", "y", [[0.8, 0.6]])
         for number in range(30):
             await patterns.put(ENCODER, "", "x", [[1.0, 0.0], [0.0, 1.0]] if number % 2 else [[0.0, 1.0], [1.0, 0.0]])
-            await patterns.near([1.0, 0.0], ENCODER, "", 2)
-        assert [one.solution for one in await patterns.near([1.0, 0.0], ENCODER, "", 2)] == ["x", "y"]
+            await patterns.find_similar([1.0, 0.0], ENCODER, "", 2)
+        assert [one.solution for one in await patterns.find_similar([1.0, 0.0], ENCODER, "", 2)] == ["x", "y"]
 
     async def test_what_an_encoder_has_seen(self, patterns: PatternIndex) -> None:
         await patterns.put(ENCODER, "", "x", [[0.0, 1.0], [1.0, 0.0]])
         await patterns.put(ENCODER, "ann", "y", [[0.0, 1.0]])
-        assert await patterns.known(["x", "y", "z"], ENCODER) == {"x": 2, "y": 1}
-        assert await patterns.known(["x"], "encoder 2") == {}
-        assert await patterns.known([], ENCODER) == {}
+        assert await patterns.count_patterns(["x", "y", "z"], ENCODER) == {"x": 2, "y": 1}
+        assert await patterns.count_patterns(["x"], "encoder 2") == {}
+        assert await patterns.count_patterns([], ENCODER) == {}
 
     async def test_each_encoder_has_vectors_of_its_own(self, patterns: PatternIndex) -> None:
         await patterns.put(ENCODER, "", "x", [[0.0, 1.0]])
         await patterns.put("encoder 2", "", "x", [[1.0, 0.0, 0.0]])
-        assert [one.similarity for one in await patterns.near([1.0, 0.0, 0.0], "encoder 2", "", 9)] == [1.0]
-        assert [round(one.similarity, 5) for one in await patterns.near([1.0, 0.0], ENCODER, "", 9)] == [0.0]
+        assert [one.similarity for one in await patterns.find_similar([1.0, 0.0, 0.0], "encoder 2", "", 9)] == [1.0]
+        assert [round(one.similarity, 5) for one in await patterns.find_similar([1.0, 0.0], ENCODER, "", 9)] == [0.0]
 
     async def test_what_is_removed_is_gone_and_may_come_again(self, patterns: PatternIndex) -> None:
         for encoder in (ENCODER, "encoder 2"):
             await patterns.put(encoder, "", "x", [[1.0, 0.0], [0.0, 1.0]])
             await patterns.put(encoder, "", "y", [[1.0, 0.0]])
-            await patterns.near([1.0, 0.0], encoder, "", 5)
+            await patterns.find_similar([1.0, 0.0], encoder, "", 5)
         await patterns.remove(["x", "unknown"])
         await patterns.remove([])
         for encoder in (ENCODER, "encoder 2"):
-            assert [one.solution for one in await patterns.near([1.0, 0.0], encoder, "", 5)] == ["y"]
-        assert await patterns.known(["x"], ENCODER) == {}
+            assert [one.solution for one in await patterns.find_similar([1.0, 0.0], encoder, "", 5)] == ["y"]
+        assert await patterns.count_patterns(["x"], ENCODER) == {}
         await patterns.put(ENCODER, "", "x", [[1.0, 0.0]])
-        assert [one.solution for one in await patterns.near([1.0, 0.0], ENCODER, "", 5)] == ["x", "y"]
+        assert [one.solution for one in await patterns.find_similar([1.0, 0.0], ENCODER, "", 5)] == ["x", "y"]
 
     async def test_the_index_is_set_up_and_closed_twice(self, patterns: PatternIndex) -> None:
         await patterns.setup()

@@ -9,7 +9,7 @@ from tests.contract.embedder import EmbedderContract
 from tests.models.openai_replies import scripted
 from tests.models.openai_server import model_server
 from tests.models.word_vectors import DIMENSION
-from wiring.embedders import embedder_of
+from wiring.encoders import create_embedder
 from wiring.settings import Settings
 
 
@@ -19,6 +19,6 @@ class TestEmbedder(EmbedderContract):
         async with model_server(scripted("no chat"), model="words") as server:
             asked = {"embedding_url": server.url, "embedding_name": "words", "embedding_dimension": DIMENSION}
             settings = Settings.model_validate({"embedder": request.param, "embedding_batch": 16, **asked})
-            embedder, close = embedder_of(settings)
+            embedder, close = create_embedder(settings)
             yield embedder
             await close()

@@ -8,25 +8,25 @@ from typing import Any
 import pytest
 
 from domain.tool import ToolId, tool_id
-from domain.trajectory import Taken
+from domain.trajectory import TakenValue
 from graph.backends.bolt import Connection, Server
 from graph.backends.neo4j_planning import Neo4jFlows, Neo4jKeptFields
 from graph.backends.sqlite_dataflow import SqliteFlows
 from graph.backends.sqlite_kept_fields import SqliteKeptFields
 from graph.dataflow import FlowCount, FlowStore, KnownFlow
-from graph.kept_fields import FieldChoice, KeptFields
+from graph.field_choices import FieldChoice, FieldChoiceStore
 from tests.servers.neo4j.server import Neo4jServer
 from wiring.container import open_container
-from wiring.layout import StoreFolder
 from wiring.settings import Settings
+from wiring.store_folder import StoreFolder
 
 FIND, CREDITS, PERSON = (tool_id("films ☔", "reel", name) for name in ("find", "credits", "person"))
 TAKEN = [
-    Taken(FIND, CREDITS, "movie_id", ("results[].id", "results[].näme")),
-    Taken(FIND, CREDITS, "movie_id", ("results[].id",)),
-    Taken(CREDITS, PERSON, "person_id", ("crew[].id",)),
+    TakenValue(FIND, CREDITS, "movie_id", ("results[].id", "results[].näme")),
+    TakenValue(FIND, CREDITS, "movie_id", ("results[].id",)),
+    TakenValue(CREDITS, PERSON, "person_id", ("crew[].id",)),
 ]
-Makes = tuple[Callable[[], FlowStore], Callable[[], KeptFields]]
+Makes = tuple[Callable[[], FlowStore], Callable[[], FieldChoiceStore]]
 
 
 @pytest.fixture(params=["sqlite", "neo4j"])
@@ -51,7 +51,7 @@ async def test_flows_are_counted_once_and_seen_by_the_other_machine(makes: Makes
     assert await one.add("k1", TAKEN)
     assert not await other.add("k1", TAKEN)
     assert await other.add("k2", TAKEN[2:])
-    found = await one.into([CREDITS, PERSON, FIND])
+    found = await one.find_flows_into([CREDITS, PERSON, FIND])
     assert found == {
         CREDITS: [
             KnownFlow(FIND, CREDITS, "results[].id", "movie_id", 2, 2),
@@ -59,7 +59,7 @@ async def test_flows_are_counted_once_and_seen_by_the_other_machine(makes: Makes
         ],
         PERSON: [KnownFlow(CREDITS, PERSON, "crew[].id", "person_id", 2, 2)],
     }
-    assert await other.into([CREDITS, PERSON]) == found
+    assert await other.find_flows_into([CREDITS, PERSON]) == found
     await one.close()
     await other.close()
 
@@ -67,12 +67,12 @@ async def test_flows_are_counted_once_and_seen_by_the_other_machine(makes: Makes
 async def test_what_a_tool_gave_and_took_is_forgotten_and_not_counted_again(makes: Makes) -> None:
     flows = makes[0]()
     await flows.setup()
-    taken = [*TAKEN, Taken(FIND, PERSON, "id", ("c",))]
+    taken = [*TAKEN, TakenValue(FIND, PERSON, "id", ("c",))]
     await flows.add("one", taken)
     await flows.forget([CREDITS])
     assert not await flows.add("one", taken)
-    known = await flows.into([PERSON, CREDITS])
-    left = [(one.target, one.source) for one in await flows.counts(("", "", ""), 9)]
+    known = await flows.find_flows_into([PERSON, CREDITS])
+    left = [(one.target, one.source) for one in await flows.list_counts(("", "", ""), 9)]
     await flows.close()
     assert {tool: [flow.field for flow in found] for tool, found in known.items()} == {PERSON: ["c"]}
     assert left == [(PERSON, FIND)]
@@ -88,9 +88,9 @@ async def test_flows_are_paged_and_set_as_they_were(makes: Makes) -> None:
     ]
     for _ in range(2):
         await flows.restore(["k3", "k1", "k2"], counts)
-    assert await flows.keys("", 2) == ["k1", "k2"]
-    assert await flows.keys("k2", 2) == ["k3"]
-    pages = [await flows.counts(("", "", ""), 4), await flows.counts(counts[3].place, 4)]
+    assert await flows.list_keys("", 2) == ["k1", "k2"]
+    assert await flows.list_keys("k2", 2) == ["k3"]
+    pages = [await flows.list_counts(("", "", ""), 4), await flows.list_counts(counts[3].sort_key, 4)]
     assert [*pages[0], *pages[1]] == counts
     await flows.close()
 
@@ -119,8 +119,8 @@ async def test_what_one_machine_counted_before_comes_to_the_neo4j_server(
     await asyncio.to_thread(StoreFolder(tmp_path / "one").open, create=True)
     await mine.setup()
     await mine.add("k1", TAKEN)
-    expected = await mine.into([CREDITS, PERSON])
+    expected = await mine.find_flows_into([CREDITS, PERSON])
     await mine.close()
     for machine in ("one", "other"):
         async with open_container(Settings.model_validate({"store": tmp_path / machine, **account})) as container:
-            assert await (await container.flows()).into([CREDITS, PERSON]) == expected
+            assert await (await container.flows()).find_flows_into([CREDITS, PERSON]) == expected

@@ -18,9 +18,9 @@ from hypothesis import strategies as st
 from domain.errors import UsageError
 from domain.tool import FINISH, ToolDoc, ToolId
 from graph.backends.memory import MemoryGraph
-from graph.facts import Edge, GraphBatch, GraphState, Lesson, LiveBatch, Mark, ToolFacts
-from graph.links import Feed, LinkedGraph, Substitute, ToolLinks
-from graph.shapes import Shape, shape_of_value
+from graph.facts import Edge, GraphBatch, GraphState, LiveBatch, Mark, ToolFacts, ToolLesson
+from graph.links import FeedLink, LinkedGraph, SubstituteLink, ToolLinks
+from graph.shapes import JsonShape, infer_shape
 from tests.contract.graph_backends import BACKENDS
 from tests.contract.graph_samples import LOST, NOON, A, B, C, batch, document
 
@@ -62,7 +62,7 @@ class Removing:
 class Answering:
     """What answers of tools looked like."""
 
-    seen: dict[ToolId, list[Shape]]
+    seen: dict[ToolId, list[JsonShape]]
 
 
 @dataclass(frozen=True)
@@ -122,7 +122,7 @@ edges = st.builds(
     Edge, tools, st.sampled_from((*TOOLS, FINISH)), st.integers(0, 2), st.integers(0, 2), marks, st.floats(0, 5)
 )
 outcomes = st.lists(st.sampled_from(("ok", "transient", "gone")), max_size=2).map(tuple)
-lessons = st.builds(Lesson, st.sampled_from((*KEYS, "old")), moments, st.none() | st.floats(0.1, 1), outcomes)
+lessons = st.builds(ToolLesson, st.sampled_from((*KEYS, "old")), moments, st.none() | st.floats(0.1, 1), outcomes)
 states = st.builds(
     GraphState,
     st.dictionaries(st.sampled_from((*TOOLS, FINISH)), facts, max_size=3),
@@ -137,18 +137,16 @@ expectations = st.builds(
 answered: st.SearchStrategy[Any] = st.dictionaries(
     st.sampled_from(("id", "name", "12")), st.sampled_from((1, 1.5, "x", [{"y": None}])), min_size=1
 )
-answerings = st.builds(
-    Answering, st.dictionaries(tools, st.lists(answered.map(shape_of_value), max_size=2), max_size=2)
-)
+answerings = st.builds(Answering, st.dictionaries(tools, st.lists(answered.map(infer_shape), max_size=2), max_size=2))
 beginnings = st.builds(Beginning, st.frozensets(tools, max_size=2))
 forgettings = st.builds(Forgetting, st.frozensets(tools, max_size=2))
 removals = st.builds(Removing, st.frozensets(tools, max_size=2))
 scores = st.sampled_from((0.6, 0.9, 1.0))
-feeds = st.builds(Feed, tools, st.just(A), st.sampled_from(("f", "g[].h")), st.sampled_from(("p", "q")), scores)
-pairs = st.builds(Substitute, st.just(A), tools, scores, st.dictionaries(st.sampled_from(("p", "ü")), st.just("q")))
+feeds = st.builds(FeedLink, tools, st.just(A), st.sampled_from(("f", "g[].h")), st.sampled_from(("p", "q")), scores)
+pairs = st.builds(SubstituteLink, st.just(A), tools, scores, st.dictionaries(st.sampled_from(("p", "ü")), st.just("q")))
 
 
-def of_tool(tool: ToolId, into: list[Feed], others: list[Substitute]) -> ToolLinks:
+def of_tool(tool: ToolId, into: list[FeedLink], others: list[SubstituteLink]) -> ToolLinks:
     return ToolLinks(tool, [replace(f, target=tool) for f in into], [replace(s, one=tool) for s in others])
 
 

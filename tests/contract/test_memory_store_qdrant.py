@@ -46,7 +46,7 @@ async def test_who_may_only_read_recalls_what_others_keep(
         await writer.setup()
         await filled(writer, (one, [1.0, 0.0]))
         await reader.setup()
-        assert [found.memory for found in await reader.near([1.0, 0.0], ENCODER, "", 1)] == [one]
+        assert [found.memory for found in await reader.find_similar([1.0, 0.0], ENCODER, "", 1)] == [one]
         with pytest.raises(UnavailableError, match="read and write"):
             await reader.remove([one.id])
         assert await writer.count() == 1

@@ -7,16 +7,16 @@ from pathlib import Path
 
 import pytest
 
-from agent.offer.maker import OfferMaker
-from agent.offer.offer import Offer
-from evaluation.expected import read_asked
+from agent.offer.offer import ToolOffer
+from agent.offer.offer_maker import OfferMaker
+from evaluation.evaluation_cases import read_evaluation_cases
 from graph.backends.memory import MemoryGraph
 from graph.backends.neo4j import Neo4jGraph
 from graph.facts import GraphState
 from graph.links import LinkedGraph, ToolLinks
 from wiring.build import BuildOptions, build
 from wiring.container import Container, open_container
-from wiring.measured_offers import AskedAnew
+from wiring.measured_searches import PerRequestExperience
 
 PLAYGROUND = Path(__file__).resolve().parents[2] / "playground"
 EACH = 7
@@ -56,11 +56,11 @@ async def copied(source: LinkedGraph, target: LinkedGraph) -> None:
     )
 
 
-async def offers(container: Container, graph: LinkedGraph) -> Sequence[Offer]:
-    asked = AskedAnew(graph, await container.memories(), await container.embedder())
-    search = await container.search(asked)
+async def offers(container: Container, graph: LinkedGraph) -> Sequence[ToolOffer]:
+    asked = PerRequestExperience(graph, await container.memories(), await container.embedder())
+    search = await container.open_search(asked)
     maker = OfferMaker(search, graph, search, container.weights)
-    requests = [one.request for one in read_asked(sorted((PLAYGROUND / "requests").glob("*.jsonl")))[::EACH]]
+    requests = [one.request for one in read_evaluation_cases(sorted((PLAYGROUND / "requests").glob("*.jsonl")))[::EACH]]
     return [await maker.offer(request, LIMIT) for request in requests]
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from agent.llm.client.langchain import LangchainModel, ModelParameters
 from agent.llm.policy import LlmPolicy
-from agent.policy.circuit_breaker import Breaker
+from agent.policy.circuit_breaker import CircuitBreaker
 from agent.policy.fallback import FallbackPolicy
 from agent.policy.protocol import ArgumentsQuestion, Policy
 from offline.policy import OfflinePolicy
@@ -55,7 +55,7 @@ def inventive(request: ChatRequest) -> Reply | str:
 async def _policy(respond: Respond, attempts: int = 1) -> AsyncGenerator[Policy, None]:
     async with model_server(respond) as server:
         model = LangchainModel(ModelParameters(server.url, server.model, attempts=attempts, timeout=5))
-        yield FallbackPolicy(LlmPolicy(model), OfflinePolicy(), Breaker())
+        yield FallbackPolicy(LlmPolicy(model), OfflinePolicy(), CircuitBreaker())
         await model.close()
 
 

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from agent.offer.maker import OfferMaker
-from evaluation.expected import read_asked
+from agent.offer.offer_maker import OfferMaker
+from evaluation.evaluation_cases import read_evaluation_cases
 from wiring.build import BuildOptions, build
 from wiring.container import Container, open_container
 from wiring.settings import Settings
@@ -19,7 +19,7 @@ PLAYGROUND = Path(__file__).resolve().parents[2] / "playground"
 EACH = 3
 """Every so many of the playground's requests are asked."""
 LIMIT = 16
-REQUESTS = [one.request for one in read_asked(sorted((PLAYGROUND / "requests").glob("*.jsonl")))[::EACH]]
+REQUESTS = [one.request for one in read_evaluation_cases(sorted((PLAYGROUND / "requests").glob("*.jsonl")))[::EACH]]
 
 
 def ignore(stage: str, done: int, total: int | None) -> None:
@@ -41,19 +41,19 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 async def search_all(container: Container) -> list[list[tuple[str, float]]]:
     """The best tools of each request with their fused scores."""
-    search = await container.search()
+    search = await container.open_search()
     found = [await search.start_tools(request, LIMIT) for request in REQUESTS]
     return [[(hit.id, round(hit.score, 3)) for hit in hits] for hits in found]
 
 
 async def precedents(container: Container) -> list[list[Sequence[str]]]:
     """The paths of the requests most like each one."""
-    search = await container.search()
+    search = await container.open_search()
     return [[one.tools for one in await search.like(request, 32)] for request in REQUESTS]
 
 
 async def offer_all(container: Container) -> list[list[str]]:
-    search = await container.search()
+    search = await container.open_search()
     maker = OfferMaker(search, container.graph, search, container.weights)
     return [[tool.id for tool in (await maker.offer(request, LIMIT)).tools] for request in REQUESTS]
 

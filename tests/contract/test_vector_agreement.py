@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from domain.tool import ToolId, tool_id
 from retriever.backends.exact import ExactIndex
-from retriever.index import Hit, Point, VectorIndex
+from retriever.index import VectorHit, VectorIndex, VectorPoint
 from tests.contract.vector_backends import BACKENDS
 
 DIMENSION = 6
@@ -24,7 +24,7 @@ NEAR = 1e-4
 
 @dataclass(frozen=True)
 class Put:
-    points: list[Point]
+    points: list[VectorPoint]
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ class Remove:
 Operation = Put | Remove
 seeds = st.integers(0, 10_000)
 points = st.builds(
-    Point,
+    VectorPoint,
     st.sampled_from(TOOLS),
     seeds.map(lambda seed: vector(seed)),
     st.sampled_from(("d1", "d2")),
@@ -51,7 +51,7 @@ def vector(seed: int) -> NDArray[np.float32]:
     return (values / np.linalg.norm(values)).astype(np.float32)
 
 
-def agree(found: list[Hit], truth: list[Hit], scores: dict[ToolId, float]) -> None:
+def agree(found: list[VectorHit], truth: list[VectorHit], scores: dict[ToolId, float]) -> None:
     """Same scores in order, and every hit has its own: hits of one score may change places."""
     assert [hit.score for hit in found] == pytest.approx([hit.score for hit in truth], abs=NEAR)
     assert all(hit.score == pytest.approx(scores[hit.id], abs=NEAR) for hit in found)
@@ -64,14 +64,14 @@ async def compare(index: VectorIndex, steps: list[Operation], seed: int) -> None
         await one.setup("model", DIMENSION)
         for step in steps:
             await (one.put(step.points) if isinstance(step, Put) else one.remove(step.tools))
-    assert await index.digests() == await exact.digests()
+    assert await index.fetch_digests() == await exact.fetch_digests()
     assert await index.count() == await exact.count()
     query = vector(seed)
     scores = {hit.id: hit.score for hit in await exact.search(query, 100)}
     for where in (None, *({"category": category} for category in CATEGORIES)):
         for limit in (1, 3, 100):
             agree(await index.search(query, limit, where), await exact.search(query, limit, where), scores)
-    found, truth = await index.vectors(TOOLS), await exact.vectors(TOOLS)
+    found, truth = await index.fetch_vectors(TOOLS), await exact.fetch_vectors(TOOLS)
     assert found.keys() == truth.keys()
     assert all(found[tool] == pytest.approx(truth[tool], abs=NEAR) for tool in truth)
     await index.close()
@@ -96,7 +96,7 @@ async def test_recall_of_the_ten_nearest(backend: str, tmp_path: Path) -> None:
     index, exact = BACKENDS[backend](tmp_path), ExactIndex()
     for one in (index, exact):
         await one.setup("model", 64)
-        await one.put([Point(tool_id("c", "t", str(n)), row, "d", "c") for n, row in enumerate(rows)])
+        await one.put([VectorPoint(tool_id("c", "t", str(n)), row, "d", "c") for n, row in enumerate(rows)])
     found = 0
     for query in rows[:50] + numbers.normal(scale=0.05, size=(50, 64)).astype(np.float32):
         query = query / np.linalg.norm(query)

@@ -11,10 +11,10 @@ from pathlib import Path
 
 import httpx
 
-from agent.execution.caller_supplied import with_supplied
+from agent.execution.caller_supplied import apply_supplied_values
 from agent.execution.http import HttpExecutor, HttpParameters
 from agent.execution.http.host_limits import Clock
-from agent.execution.secrets import EnvironmentSecrets
+from agent.execution.secret_store import EnvironmentSecrets
 from domain.model import JsonObject
 from tests.faults.modes import FAULTS
 from tests.faults.proxy import Fault, Proxy, proxying
@@ -69,7 +69,7 @@ async def rows(playground: str) -> list[Row]:
 async def _row(name: str, fault: Fault, kind: str, api: str, proxy: Proxy, control: httpx.AsyncClient) -> Row:
     (await control.post("/_reset")).raise_for_status()
     [raw] = playground_tools(proxy.address, api)
-    tool = await with_supplied(raw, EnvironmentSecrets({}))
+    tool = await apply_supplied_values(raw, EnvironmentSecrets({}))
     arguments = await _arguments(api, control)
     await control.delete("/_ledger")
     proxy.choose(fault)

@@ -13,7 +13,7 @@ from typing import Any
 from graph.backends.sqlite import SqliteGraph
 from tests.archives import unpack
 from tests.flows.served import ROOT
-from wiring.layout import StoreFolder
+from wiring.store_folder import StoreFolder
 
 DATA = ROOT / "tests" / "data" / "before_programs"
 EXPORT = DATA / "store.jsonl.gz"

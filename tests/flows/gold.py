@@ -7,7 +7,7 @@ import httpx
 from pydantic.types import JsonValue
 
 from domain.tool import ToolDoc
-from evaluation.expected import Asked
+from evaluation.evaluation_cases import EvaluationCase
 from playground.calls import send
 
 TRIES = 3
@@ -15,7 +15,7 @@ _STEP = re.compile(r"([^.\[\]]+)|\[(-?\d+)\]")
 
 
 def follow(
-    client: httpx.Client, tools: dict[str, ToolDoc], asked: Asked
+    client: httpx.Client, tools: dict[str, ToolDoc], asked: EvaluationCase
 ) -> tuple[list[str], list[dict[str, JsonValue]]]:
     """The responses and the arguments, references put in. A call that fails for a moment is repeated.
 

@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
-from agent.execution.approvers import AllowChanges
+from agent.execution.approvers import AllowChangesApprover
 from agent.execution.http import HttpExecutor, HttpParameters
-from agent.execution.http.guard import resolve
-from agent.execution.secrets import EnvironmentSecrets
+from agent.execution.http.guard import resolve_host
+from agent.execution.secret_store import EnvironmentSecrets
 from agent.policy.protocol import Policy
 from agent.run import run
 from domain.event import (
@@ -151,7 +151,7 @@ async def seen(
 
     async def noted(host: str, port: int) -> list[str]:
         resolved.add((host, port))
-        return await resolve(host, port)
+        return await resolve_host(host, port)
 
     async with listening(api, trap):
         api.bodies = {name: body.replace("{evil}", f"http://127.0.0.1:{trap.port}") for name, body in answers.items()}
@@ -167,7 +167,7 @@ async def seen(
             policy,
             executor,
             secrets=secrets,
-            approver=AllowChanges(),
+            approver=AllowChangesApprover(),
         )
         records = [record async for record in run(REQUEST, deps)]
         await executor.close()

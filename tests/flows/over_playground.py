@@ -4,7 +4,7 @@ from functools import cache
 from urllib.parse import urlsplit
 
 from domain.tool import ToolDoc
-from graph.sources import read_tools
+from graph.input_files import read_tools
 from tests.architecture.source_tree import ROOT
 
 

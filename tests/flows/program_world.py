@@ -7,12 +7,12 @@ from pathlib import Path
 
 from agent.budget import Budget
 from agent.conversation import EarlierRun
-from agent.execution.approvers import AllowChanges
+from agent.execution.approvers import AllowChangesApprover
 from agent.execution.executor import Executor
 from agent.llm.client.langchain import LangchainModel, ModelParameters
 from agent.llm.policy import LlmPolicy
-from agent.offer.offer import Offer, OfferedTool
-from agent.policy.circuit_breaker import Breaker
+from agent.offer.offer import OfferEntry, ToolOffer
+from agent.policy.circuit_breaker import CircuitBreaker
 from agent.policy.fallback import FallbackPolicy
 from agent.programs.limits import SandboxLimits
 from agent.programs.sandbox import MontySandbox
@@ -38,10 +38,10 @@ class OffersAs:
     offers: Sequence[Sequence[ToolDoc]]
     asked: list[str] = field(default_factory=list[str])
 
-    async def offer(self, request: str, limit: int) -> Offer:
+    async def offer(self, request: str, limit: int) -> ToolOffer:
         self.asked.append(request)
         tools = self.offers[min(len(self.asked), len(self.offers)) - 1]
-        return Offer(request, tuple(OfferedTool(one.id, 1.0) for one in tools[:limit]), len(tools))
+        return ToolOffer(request, tuple(OfferEntry(one.id, 1.0) for one in tools[:limit]), len(tools))
 
 
 @dataclass
@@ -96,9 +96,9 @@ async def world(
         deps = build_deps(
             await graph(WALKS if tools is TOOLS else (), tools),
             await finder(folder, tools),
-            FallbackPolicy(LlmPolicy(model), OfflinePolicy(), Breaker()),
+            FallbackPolicy(LlmPolicy(model), OfflinePolicy(), CircuitBreaker()),
             executor,
-            approver=AllowChanges(),
+            approver=AllowChangesApprover(),
             offers=offers,
             sandbox=sandbox,
             planner=planner,

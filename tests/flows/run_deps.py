@@ -4,15 +4,15 @@ from dataclasses import fields, replace
 from typing import Any
 
 from agent.execution.executor import Executor
-from agent.offer.tool_facts import ToolFinder
+from agent.offer.tool_evidence import ToolFinder
 from agent.policy.protocol import Policy
-from agent.run_context import RunCalls, RunDeps, RunKnowledge, RunPlanning
+from agent.run_context import RunCallOptions, RunDeps, RunKnowledge, RunPlanning
 from graph.store import GraphStore
 
 
 def build_deps(store: GraphStore, search: ToolFinder, policy: Policy, executor: Executor, **others: Any) -> RunDeps:
     """What a run works with; ``others``: fields of any of its groups."""
-    return change_deps(RunDeps(RunKnowledge(store, search), RunPlanning(policy), RunCalls(executor)), **others)
+    return change_deps(RunDeps(RunKnowledge(store, search), RunPlanning(policy), RunCallOptions(executor)), **others)
 
 
 def change_deps(deps: RunDeps, **changed: Any) -> RunDeps:

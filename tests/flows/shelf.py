@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
-from agent.solutions.protocol import NEAR, NearSolution
+from agent.solutions.protocol import MIN_LIKENESS, NearSolution
 from domain.errors import UnavailableError
 from domain.model import JsonObject
 from domain.program import Program, ProgramPlan
@@ -40,7 +40,7 @@ class Shelf:
     suspended: list[str] = field(default_factory=list[str])
     owner: str = ""
 
-    async def near(self, request: str, k: int, least: float = NEAR) -> list[NearSolution]:
+    async def find_near(self, request: str, k: int, least: float = MIN_LIKENESS) -> list[NearSolution]:
         self.asked.append(request)
         self._reach()
         return [NearSolution(one, one.patterns[0], likeness) for one, likeness in self.held[:k] if likeness >= least]
@@ -61,7 +61,7 @@ class Shelf:
     async def suspend(self, solution: str, why: str) -> None:
         self.suspended.append(solution)
 
-    async def on_path(self, tools: Iterable[ToolId]) -> list[Solution]:
+    async def find_by_tools(self, tools: Iterable[ToolId]) -> list[Solution]:
         called = set(tools)
         return [one for one, _ in self.held if called & set(one.path)]
 

@@ -10,14 +10,14 @@ from zlib import crc32
 import numpy as np
 
 from agent.execution.executor import CallResult
-from agent.offer.tool_facts import ToolFinder
+from agent.offer.tool_evidence import ToolFinder
 from domain.model import JsonObject
 from domain.tool import FINISH, Parameter, ToolDoc, ToolId, tool_id
 from graph.backends.memory import MemoryGraph
 from graph.facts import GraphBatch
 from retriever.backends.exact import ExactIndex
 from retriever.calibration import UNSCALED, CosineScale
-from retriever.embedders.apart import ReadsApart
+from retriever.embedders.sentence_embedder import BaseEmbedder
 from retriever.index import Vectors
 from retriever.indexing import index_tools
 from retriever.lexical import LexicalIndex
@@ -78,7 +78,7 @@ REMOVE = tool(
 TOOLS = (GEOCODE, OLD_WEATHER, NEW_WEATHER, BOOKS, REMOVE)
 
 
-class WordEmbedder(ReadsApart):
+class WordEmbedder(BaseEmbedder):
     """A text is the sum of its words, each a fixed random direction: texts that share words are near. For tests only."""
 
     identity = "words:1"

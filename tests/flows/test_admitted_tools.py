@@ -149,7 +149,7 @@ async def test_a_solution_is_there_for_whom_its_tools_are(world: tuple[World, st
     source = await author.has_source(host)
     run = await user.asks()
     kept = (await user("POST", "/solutions", {"run_id": run["id"], "parameters": {}}))["id"]
-    library = await (await opened.services.agents.whole()).solutions(opened.people["user"].id)
+    library = await (await opened.services.agents.get_full_container()).solutions(opened.people["user"].id)
     shared = await library.share(kept)
     for asking in (user, other):
         assert shared in {one["id"] for one in await asking("GET", "/solutions")}

@@ -8,14 +8,14 @@ from random import Random
 
 import pytest
 
-from retriever.verification import compare
+from retriever.verification import compare_indexes
 from tests.flows.admitting_child import TOOLS
 from tests.flows.indexed_store import indexed_store
 from tests.flows.served import ROOT
 from tests.flows.small_world import BOOKS, GEOCODE, OLD_WEATHER
-from wiring.admitting import reconcile
 from wiring.container import open_container
-from wiring.links import link, unseen
+from wiring.links import ignore_progress, link
+from wiring.tool_admission import reconcile
 
 pytestmark = pytest.mark.timeout(120)
 
@@ -45,10 +45,10 @@ async def test_killed_at_moments_by_chance(tmp_path: Path) -> None:
             await reconcile(container, offered, known)
             documents = {one.id: one async for one in container.graph.documents()}
             assert documents == {one.id: one for one in (GEOCODE, OLD_WEATHER, BOOKS)} | offered
-            _, index, lexical = await container.retrieval()
-            assert (await compare(container.graph.documents, index, lexical)).equal
+            _, index, lexical = await container.get_retrieval()
+            assert (await compare_indexes(container.graph.documents, index, lexical)).is_equal
             assert (await container.graph.link_counts()).pending == 0
             links = [(await container.graph.around([tool]))[tool].feeds for tool in sorted(documents)]
             await container.graph.expect_links({}, documents)
-            await link(container, unseen, embedded=True)
+            await link(container, ignore_progress, embedded=True)
             assert links == [(await container.graph.around([tool]))[tool].feeds for tool in sorted(documents)]

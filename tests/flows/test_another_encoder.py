@@ -17,16 +17,16 @@ import pytest
 from agent.memory.similarity import pattern
 from domain.errors import ConflictError, StoreBusyError, StoreVersionError, UnavailableError
 from domain.tool import ToolId
-from evaluation.api_keys import key_of
-from evaluation.queries import Query
+from evaluation.api_names import get_api_name
+from evaluation.queries import RetrievalQuery
 from tests.models.openai_replies import ChatRequest, Refuses, Reply, Respond, scripted
 from tests.models.openai_server import ModelServer, model_server, model_server_in_thread
 from tests.models.word_vectors import DIMENSION, embedding_body, word_embeddings
 from wiring.build import BuildOptions, build
 from wiring.container import open_container
-from wiring.embedders import former_settings
 from wiring.encoder_change import EncoderChange
-from wiring.reindex import Trial, reindex
+from wiring.encoders import read_former_settings
+from wiring.reindex import ReindexTrial, reindex
 from wiring.settings import Settings
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -98,7 +98,7 @@ def settings(place: dict[str, Any], encoder: dict[str, Any] | None = None) -> Se
 
 async def found(chosen: Settings) -> list[ToolId]:
     async with open_container(chosen) as container:
-        return [hit.id for hit in await (await container.search()).start_tools("weather in Paris tomorrow", 5)]
+        return [hit.id for hit in await (await container.open_search()).start_tools("weather in Paris tomorrow", 5)]
 
 
 async def remembered(chosen: Settings) -> list[str]:
@@ -115,11 +115,15 @@ async def drop_former(chosen: Settings) -> None:
         assert await EncoderChange(container).drop_former()
 
 
-async def queries(place: dict[str, Any]) -> list[Query]:
+async def queries(place: dict[str, Any]) -> list[RetrievalQuery]:
     """What each tool's document says, as a request for it."""
     async with open_container(settings(place)) as container:
         documents = [document async for document in container.graph.documents()]
-    return [Query("own", one.description, frozenset({key_of(one.id)})) for one in documents if one.description][:60]
+    return [
+        RetrievalQuery("own", one.description, frozenset({get_api_name(one.id)}))
+        for one in documents
+        if one.description
+    ][:60]
 
 
 async def test_another_encoder_is_refused_until_its_vectors_are_switched_to(place: dict[str, Any]) -> None:
@@ -147,14 +151,14 @@ async def test_worse_vectors_stay_beside_until_more_may_be_lost(place: dict[str,
     asked = await queries(place)
     async with service(senseless) as (server, encoder):
         changed, before = settings(place, encoder), await found(settings(place))
-        done = await reindex(settings=changed, trial=Trial(asked))
+        done = await reindex(settings=changed, trial=ReindexTrial(asked))
         assert done.compared is not None
         assert done.refused.startswith("the new vectors lose")
         old, new = done.compared.figures["ndcg@5"]
         assert 0 < new < old - 0.01 < 1
         assert (done.compared.requests, done.dropped) == (len(asked), ())
         assert await found(settings(place)) == before
-        lenient = await reindex(settings=changed, trial=Trial(asked, tolerance=1.0))
+        lenient = await reindex(settings=changed, trial=ReindexTrial(asked, tolerance=1.0))
         assert (lenient.embedded, lenient.refused) == (0, "")
         documents = [request for request in server.requests if len(request.body["input"]) > 5]
         assert len(documents) == len({str(request.body["input"]) for request in documents})
@@ -165,9 +169,9 @@ async def test_refused_vectors_are_switched_to_by_a_step(folder: dict[str, Any])
     asked = await queries(folder)
     async with service(senseless) as (_, encoder):
         changed = settings(folder, encoder)
-        done = await reindex(settings=changed, trial=Trial(asked))
+        done = await reindex(settings=changed, trial=ReindexTrial(asked))
         assert done.compared is not None
-        assert (done.compared.worse_by() > 0.01, "--step switch" in done.refused) == (True, True)
+        assert (done.compared.compute_loss() > 0.01, "--step switch" in done.refused) == (True, True)
         async with open_container(changed) as container:
             await EncoderChange(container).switch()
         assert await found(changed)
@@ -175,7 +179,7 @@ async def test_refused_vectors_are_switched_to_by_a_step(folder: dict[str, Any])
 
 async def test_the_same_encoder_loses_nothing_and_leaves_nothing(place: dict[str, Any]) -> None:
     for _ in range(2):
-        done = await reindex(settings=settings(place), trial=Trial(await queries(place)))
+        done = await reindex(settings=settings(place), trial=ReindexTrial(await queries(place)))
         assert done.compared is not None
         assert (done.refused, done.compared.overlap > 0.9) == ("", True)
         assert (len(done.dropped), done.kept) == (1, "")
@@ -204,7 +208,7 @@ async def test_a_former_service_is_asked_where_its_settings_are_given(place: dic
         await reindex(settings=settings(place, first))
         await drop_former(settings(place, first))
         asked = await queries({**place, **first})
-        lost = await reindex(settings=settings(place, second), trial=Trial(asked))
+        lost = await reindex(settings=settings(place, second), trial=ReindexTrial(asked))
         assert (lost.compared, lost.dropped) == (None, ())
         assert "service:words" in lost.refused
         assert "--former" in lost.refused
@@ -212,8 +216,8 @@ async def test_a_former_service_is_asked_where_its_settings_are_given(place: dic
         lines = [f"FOOTPATH_{name.upper()}={value}" for name, value in first.items()]
         file.write_text("\n".join(["FOOTPATH_STORE=/nowhere", *lines]))
         count = len(former.requests)
-        known = await asyncio.to_thread(former_settings, file)
-        done = await reindex(settings=settings(place, second), trial=Trial(asked, former=known))
+        known = await asyncio.to_thread(read_former_settings, file)
+        done = await reindex(settings=settings(place, second), trial=ReindexTrial(asked, former=known))
         assert (done.refused, len(former.requests) > count) == ("", True)
         assert done.compared is not None
         assert done.compared.former.startswith("service:words")
@@ -239,7 +243,7 @@ async def test_a_service_that_fails_midway_leaves_all_as_it_was(folder: dict[str
 
 async def test_a_folder_in_use_is_not_switched(folder: dict[str, Any]) -> None:
     async with service() as (_, encoder), open_container(settings(folder)) as container:
-        await container.search()
+        await container.open_search()
         with pytest.raises(StoreBusyError, match="in use by another process"):
             await reindex(settings=settings(folder, encoder))
 

@@ -10,7 +10,7 @@ from types import MappingProxyType
 import orjson
 import pytest
 
-from evaluation.expected import read_asked
+from evaluation.evaluation_cases import read_evaluation_cases
 from tests import forked
 from tests.models.knowing_author import KnowingAuthor
 from tests.models.openai_server import ModelServer, model_server_in_thread
@@ -30,7 +30,7 @@ def model() -> Generator[ModelServer]:
         for folder, some in (("conversations", TALKS), ("asking", ASKING))
         for name in some
     ]
-    known = read_asked([*files, *(FILES / f"{kind}.jsonl" for kind in KINDS)])
+    known = read_evaluation_cases([*files, *(FILES / f"{kind}.jsonl" for kind in KINDS)])
     with model_server_in_thread(KnowingAuthor(known)) as served:
         yield served
 

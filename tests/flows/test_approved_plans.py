@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from agent.execution.approvers import AllowChanges
-from agent.plans.approval import Approves, PlanQuestion
-from agent.plans.compiling import compiled
+from agent.execution.approvers import AllowChangesApprover
+from agent.plans.approval import PlanApprover, PlanQuestion
+from agent.plans.compilation import compile_plan
 from agent.run import RunDeps
-from agent.transcript import Transcript
+from agent.transcript import RunTranscript
 from domain.event import EventRecord, PlanReady
-from domain.plan_document import PlanDocument, PlannedStep, Take
+from domain.plan import PlanDocument, PlannedStep, Take
 from domain.program import ProgramPlan
 from offline.policy import OfflinePolicy
 from offline.reader import EnglishReader
@@ -51,7 +51,7 @@ class Asked:
         decided = self._decide(question.document)
         if decided is None or decided == question.document:
             return question.program if decided else None
-        return compiled(decided, {tool.id: tool for tool in TOOLS}, question.given)
+        return compile_plan(decided, {tool.id: tool for tool in TOOLS}, question.earlier_tools)
 
 
 def as_it_is(document: PlanDocument) -> PlanDocument:
@@ -72,14 +72,14 @@ def world() -> ScriptedExecutor:
 
 
 async def deps(
-    folder: Path, executor: ScriptedExecutor, approves: Approves, policy: OfflinePolicy | None = None
+    folder: Path, executor: ScriptedExecutor, approves: PlanApprover, policy: OfflinePolicy | None = None
 ) -> RunDeps:
     made = build_deps(
         await graph(WALKS),
         await finder(folder),
         policy or OfflinePolicy(),
         executor,
-        approver=AllowChanges(),
+        approver=AllowChangesApprover(),
         reader=EnglishReader(),
         sandbox=sandbox(),
     )
@@ -100,7 +100,7 @@ async def test_a_plan_is_shown_with_what_is_known_of_its_values(tmp_path: Path) 
         PlannedStep(tool=GEOCODE.id, arguments={"city": "Paris"}),
         PlannedStep(tool=OLD_WEATHER.id, takes=takes),
     )
-    assert (question.subtask, question.request, question.given) == (1, REQUEST, ())
+    assert (question.subtask, question.request, question.earlier_tools) == (1, REQUEST, ())
     assert executor.made == [
         ("search_places", {"city": "Paris"}),
         ("get_forecast", {"latitude": 48.85, "longitude": 2.35}),
@@ -114,7 +114,7 @@ async def test_an_edited_plan_is_told_and_carried_out(tmp_path: Path) -> None:
     records = await told(REQUEST, await deps(tmp_path, executor, Asked(another_tool)))
     assert paths(records) == [(GEOCODE.id, OLD_WEATHER.id), (GEOCODE.id, NEW_WEATHER.id)]
     assert [api for api, _ in executor.made] == ["search_places", "get_daily_forecast"]
-    assert Transcript.of(records).path == (GEOCODE.id, NEW_WEATHER.id)
+    assert RunTranscript.from_records(records).path == (GEOCODE.id, NEW_WEATHER.id)
     assert ended(records).outcome == "answered"
 
 
@@ -131,7 +131,7 @@ async def test_a_subtask_that_builds_on_another_counts_its_steps_after_what_it_w
     policy = Splitting(("Which coordinates has the city Paris?", ()), ("What is the weather forecast there?", (1,)))
     records = await told(BOTH, await deps(tmp_path, executor, asked, policy))
     assert [question.subtask for question in asked.questions] == [1, 2]
-    assert asked.questions[1].given == (GEOCODE.id,)
+    assert asked.questions[1].earlier_tools == (GEOCODE.id,)
     second = asked.questions[1].document
     assert second is not None
     assert second.steps[0].takes["latitude"] == Take(step=1, field="results[].latitude")

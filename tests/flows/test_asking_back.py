@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from agent.asking import UserQuestion
+from agent.user_questions import UserQuestion
 from domain.event import EventRecord, InputNeeded, ProgramEnded, QuestionAnswered, RunFinished
 from tests.flows.program_world import code, world
 from tests.flows.run_deps import change_deps

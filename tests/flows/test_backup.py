@@ -21,8 +21,8 @@ from tests.flows.served import INHABITANTS, PASSWORD, ROOT, WRITE, Client, Place
 from tests.playing import running_playground
 from tests.servers.postgres.databases import new_database
 from tests.servers.postgres.server import PostgresServer
-from wiring.layout import StoreFolder
 from wiring.settings import Settings, read_settings
+from wiring.store_folder import StoreFolder
 
 pytestmark = pytest.mark.timeout(300)
 

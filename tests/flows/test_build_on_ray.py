@@ -67,9 +67,9 @@ def rows(database: Path) -> dict[str, list[str]]:
 
 async def retrieval(store: Path) -> tuple[dict[ToolId, str], dict[ToolId, np.ndarray], str]:
     async with open_container(Settings(store=store)) as container:
-        _, index, lexical = await container.retrieval()
-        digests = await index.digests()
-        return digests, await index.vectors(digests), await lexical.fingerprint()
+        _, index, lexical = await container.get_retrieval()
+        digests = await index.fetch_digests()
+        return digests, await index.fetch_vectors(digests), await lexical.read_fingerprint()
 
 
 async def test_equal_to_a_local_build(address: str, answers: Path, tmp_path: Path) -> None:

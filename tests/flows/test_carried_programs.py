@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from agent.programs.names import TAKEN
+from agent.programs.names import RESERVED_NAMES
 from domain.event import CallFinished, CallStarted, EventRecord, PlanReady, ProgramEnded, ProgramFailed, ProgramStarted
 from domain.model import JsonObject
 from domain.program import Program, ProgramPlan
@@ -23,7 +23,7 @@ for book in found["books"]:
 
 def plan(text: str, inputs: dict[str, JsonObject] | None = None, **values: object) -> ProgramPlan:
     functions = {tool.api: tool for tool in TOOLS}
-    assert not TAKEN & {*functions}
+    assert not RESERVED_NAMES & {*functions}
     program = Program(
         text=text.strip("\n"),
         tools={name: tool.id for name, tool in functions.items()},

@@ -4,11 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from agent.execution.approvers import AllowChanges
+from agent.execution.approvers import AllowChangesApprover
 from agent.execution.executor import CallResult
-from agent.learning.lesson import lesson
+from agent.learning.run_lesson import build_lesson
 from agent.policy.path_questions import Reflection, ReflectionQuestion
-from agent.policy.protocol import Arguments, ArgumentsQuestion, Choice, Situation, UnservedQuestion
+from agent.policy.protocol import ArgumentsQuestion, CallArguments, MoveQuestion, NextMove, UnservedQuestion
 from agent.run import RunDeps
 from domain.errors import NotAllowedError
 from domain.model import JsonObject
@@ -33,23 +33,23 @@ class Model(OfflinePolicy):
         self._deletes = deletes
         self._unserved = unserved
 
-    async def choose(self, situation: Situation) -> Choice:
+    async def choose(self, situation: MoveQuestion) -> NextMove:
         offered = [candidate.tool.api for candidate in situation.candidates]
         wanted = "search_books" if not situation.path else "delete_book"
         tried = any("delete_book" in reason or "the call failed" in reason for reason in situation.memory)
         if wanted in offered and not (wanted == "delete_book" and (tried or not self._deletes)):
-            return Choice("advance", "next", offered.index(wanted))
-        return Choice("finish" if situation.path else "give_up", "no more", unserved=self._unserved)
+            return NextMove("advance", "next", offered.index(wanted))
+        return NextMove("finish" if situation.path else "give_up", "no more", unserved=self._unserved)
 
-    async def arguments(self, question: ArgumentsQuestion) -> Arguments:
+    async def fill_arguments(self, question: ArgumentsQuestion) -> CallArguments:
         if self._lacks_title and question.tool.api == "delete_book":
-            return Arguments({}, (), ("title",))
-        return Arguments({"title": "Dune"}, (Binding(parameter="title", origin="request", reference="Dune"),))
+            return CallArguments({}, (), ("title",))
+        return CallArguments({"title": "Dune"}, (Binding(parameter="title", origin="request", reference="Dune"),))
 
     async def reflect(self, question: ReflectionQuestion) -> Reflection:
         return Reflection("success", "good enough")
 
-    def unserved(self, question: UnservedQuestion) -> tuple[str, ...]:
+    def find_unserved(self, question: UnservedQuestion) -> tuple[str, ...]:
         return ()
 
 
@@ -59,7 +59,7 @@ async def deps(folder: Path, executor: ScriptedExecutor, policy: Model) -> RunDe
         await finder(folder),
         policy,
         executor,
-        approver=AllowChanges(),
+        approver=AllowChangesApprover(),
         reader=EnglishReader(),
     )
 
@@ -82,8 +82,8 @@ async def test_a_change_that_failed_is_no_answer(tmp_path: Path, delete: Answer,
     records, transcript = await asked(ORDER, await deps(tmp_path, executor, Model(missing=missing)))
     assert outcome(transcript) == "gave_up"
     assert "Not done: delete book" in answer(transcript)
-    assert not any(transcript.served(one) for one in transcript.walked)
-    batch = lesson(records)
+    assert not any(transcript.is_served(one) for one in transcript.ordered_subtasks)
+    batch = build_lesson(records)
     assert batch is not None
     assert (BOOKS.id, FINISH) not in batch.transitions
 
@@ -92,7 +92,7 @@ async def test_a_change_that_was_made_is_an_answer(tmp_path: Path) -> None:
     executor = ScriptedExecutor(search_books=FOUND, delete_book=ok({}))
     records, transcript = await asked(ORDER, await deps(tmp_path, executor, Model()))
     assert outcome(transcript) == "answered"
-    batch = lesson(records)
+    batch = build_lesson(records)
     assert batch is not None
     assert (REMOVE.id, FINISH) in batch.transitions
 
@@ -103,4 +103,4 @@ async def test_what_a_policy_says_it_leaves_undone_is_no_answer(tmp_path: Path) 
     _, transcript = await asked(ORDER, await deps(tmp_path, executor, policy))
     assert outcome(transcript) == "gave_up"
     assert 'Not done: "deleting the book".' in answer(transcript)
-    assert not any(transcript.served(one) for one in transcript.walked)
+    assert not any(transcript.is_served(one) for one in transcript.ordered_subtasks)

@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 from pydantic.types import JsonValue
 
-from agent.conversation import earlier_run
+from agent.conversation import build_earlier_run
 from agent.plans.approval import PlanQuestion
 from domain.event import CandidatesConsidered, PathEnded, ProgramEnded, ProgramFailed, ProgramRefused, ProgramStarted
+from domain.learning_events import NoSolution, SolutionTaken
 from domain.program import ProgramPlan
-from domain.taken import NoSolution, SolutionTaken
 from tests.flows.program_world import OffersAs, World, code, end, the, world
 from tests.flows.run_deps import change_deps
 from tests.flows.shelf import Shelf, solution
@@ -245,7 +245,7 @@ async def test_a_program_that_is_to_be_approved_first_is_shown_after_the_choice(
 async def test_a_follow_up_is_chosen_for_with_what_it_goes_on_from(tmp_path: Path) -> None:
     async with choosing(tmp_path, calls(), RIGHT) as (made, _):
         first = await made.told(WEATHER)
-        await made.told("And tomorrow?", earlier=[earlier_run(first)])
+        await made.told("And tomorrow?", earlier=[build_earlier_run(first)])
     asked = str(made.server.requests[2].messages[-1]["content"])
     assert "[[earlier " in asked
     assert WEATHER in asked

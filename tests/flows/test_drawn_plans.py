@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from agent.plans.from_run import drawn
+from agent.plans.steps_from_run import build_steps
 from domain.event import EventRecord
-from domain.plan_document import PlanDocument, PlannedStep, Take
+from domain.plan import PlanDocument, PlannedStep, Take
 from tests.flows.small_world import BOOKS, FORECAST, GEOCODE, NEW_WEATHER, REMOVE, Answer, ScriptedExecutor, ok
 from tests.flows.test_given_plans import deps
 from tests.flows.test_resuming import told
@@ -37,13 +37,13 @@ async def carried_out(
 async def test_the_same_answers_make_the_same_calls(tmp_path: Path, request_: str) -> None:
     first, made = await carried_out(tmp_path / "1", request_, deletes("books[1].title"), "Emma", "Dune")
     assert made == [("delete_book", {"title": "Dune"})]
-    again = drawn(first, DOCS)[0]
+    again = build_steps(first, DOCS)[0]
     assert (await carried_out(tmp_path / "2", request_, again, "Emma", "Dune"))[1] == made
 
 
 async def test_a_thing_that_has_moved_is_found_and_another_is_not_taken_for_it(tmp_path: Path) -> None:
     records, _ = await carried_out(tmp_path / "1", 'Delete the book "Dune"', deletes("books[1].title"), "Emma", "Dune")
-    again = drawn(records, DOCS)[0]
+    again = build_steps(records, DOCS)[0]
     assert again == deletes("books[].title")
     moved = await carried_out(tmp_path / "2", 'Delete the book "Dune"', again, "Dune", "Emma", "Ulysses")
     assert moved[1] == [("delete_book", {"title": "Dune"})]
@@ -64,4 +64,4 @@ async def test_of_what_was_read_the_place_that_is_asked_for_is_taken(tmp_path: P
         executor = ScriptedExecutor(search_places=found, get_daily_forecast=FORECAST)
         records = await told(f"The weather in {city}", await deps(tmp_path / city, executor, plan))
         assert executor.made[1] == ("get_daily_forecast", dict(zip(takes, towns[city], strict=True)))
-        plan = drawn(records, DOCS)[0]
+        plan = build_steps(records, DOCS)[0]

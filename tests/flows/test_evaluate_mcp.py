@@ -8,13 +8,13 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from evaluation.client_agent import ClientRun
-from evaluation.client_runs import ClientRunFile, HeardAnswer, judged
-from evaluation.expected import read_asked
+from evaluation.client_runs import ClientRunFile, ServiceAnswer, judge_client_run
+from evaluation.evaluation_cases import read_evaluation_cases
 from scripts.evaluate import app
 from tests.architecture.source_tree import ROOT
 
 REQUESTS = ROOT / "playground" / "requests"
-HEARD = HeardAnswer(operation="search_places", status=200, body='{"population": 278640}')
+HEARD = ServiceAnswer(operation="search_places", status=200, body='{"population": 278640}')
 
 
 def evaluate(*more: object) -> Result:
@@ -30,11 +30,11 @@ def model(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.usefixtures("model")
 def test_what_is_kept_is_not_asked_again(tmp_path: Path) -> None:
     """The model's address leads nowhere, and no playground is started."""
-    (asked,) = [one for one in read_asked([REQUESTS / "one.jsonl"]) if one.id == "one-population"]
+    (asked,) = [one for one in read_evaluation_cases([REQUESTS / "one.jsonl"]) if one.id == "one-population"]
     run = ClientRun("answered", "278,640", replies=2, calls=["ask"], list_tokens=480, prompt_tokens=900)
     conditions: dict[str, Any] = {"tools": "footpath", "model": "rules"}
     kept = tmp_path / "kept.jsonl"
-    ClientRunFile(kept, conditions).add(judged(asked, run, [HEARD], [], conditions))
+    ClientRunFile(kept, conditions).add(judge_client_run(asked, run, [HEARD], [], conditions))
     done = evaluate("--only", asked.id, "--results", kept, "--json")
     assert done.exit_code == 0, done.output
     figures = orjson.loads(done.stdout)

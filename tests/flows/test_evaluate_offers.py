@@ -14,12 +14,12 @@ from typer import Typer
 from typer.testing import CliRunner, Result
 
 from domain.tool import FINISH, ToolDoc, tool_id
-from domain.trajectory import Solved
+from domain.trajectory import SolvedRequest
 from evaluation.graph_variants import Edges
 from graph.facts import GraphBatch
 from retriever.indexing import index_tools
 from wiring.container import open_container
-from wiring.measured_offers import measurable
+from wiring.measured_searches import prepare_measurement
 from wiring.settings import Settings
 
 SCRIPTS = Path(__file__).resolve().parents[2] / "scripts"
@@ -54,9 +54,9 @@ async def _build(folder: Path) -> None:
         await container.graph.apply(
             GraphBatch("k", Counter({(OTHERS[7].id, FORECAST.id): 9, (FORECAST.id, FINISH): 9}))
         )
-        await index_tools(container.graph.documents(), *await container.retrieval())
+        await index_tools(container.graph.documents(), *await container.get_retrieval())
         memory = await container.memory()
-        await memory.keep_shared([Solved(request=QUERY, path=(OTHERS[9].id,))])
+        await memory.keep_shared([SolvedRequest(request=QUERY, path=(OTHERS[9].id,))])
         await memory.embed()
 
 
@@ -183,14 +183,14 @@ async def test_what_is_switched_off_is_off_for_the_search_too(
 ) -> None:
     """The re-ranker reads transitions and requests alike by the same object that is switched; that of the same request it never sees."""
     async with open_container(Settings(store=store)) as container:
-        on = await measurable(container, edges, precedents=precedents)
-        on.asked.ask("Is it going to rain in Rome?")
+        on = await prepare_measurement(container, edges, precedents=precedents)
+        on.experience.ask("Is it going to rain in Rome?")
         (vector,) = await (await container.embedder()).embed(["rain in Rome"], "query")
-        assert bool(await on.asked.beside([FORECAST.id])) == walked
-        assert bool(await on.asked.precedents(vector, 4)) == precedents
+        assert bool(await on.experience.find_transitions([FORECAST.id])) == walked
+        assert bool(await on.experience.find_precedents(vector, 4)) == precedents
         offered: Any = await on.offers("Is it going to rain in Rome?", 24)
         kinds = {reason.kind for tool in offered for reason in tool.reasons}
         assert ("walked" in kinds, "served" in kinds) == (walked, precedents)
-        on.asked.ask(QUERY)
-        assert not await on.asked.precedents(vector, 4)
-        assert on.asked.met == ({QUERY} if precedents else set())
+        on.experience.ask(QUERY)
+        assert not await on.experience.find_precedents(vector, 4)
+        assert on.experience.met == ({QUERY} if precedents else set())

@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
-from agent.programs.names import identifier
-from evaluation.corpora.graphqlrestbench import Sample, read_samples
-from evaluation.sequencing import METRICS
+from agent.programs.names import to_identifier
+from evaluation.corpora.graphqlrestbench import ProgramSample, read_samples
+from evaluation.program_metrics import METRICS
 from tests import forked
 from tests.models.openai_replies import ChatRequest
 from tests.models.openai_server import model_server_in_thread
@@ -61,14 +61,14 @@ def data(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def as_written(sample: Sample) -> str:
+def as_written(sample: ProgramSample) -> str:
     """The gold program as authors write it here: awaited calls, keys, our names."""
 
     class Ours(ast.NodeTransformer):
         def visit_Call(self, node: ast.Call) -> ast.AST:
             self.generic_visit(node)
             if isinstance(node.func, ast.Name) and any(tool.api == node.func.id for tool in sample.tools):
-                node.func.id = identifier(node.func.id, "tool")
+                node.func.id = to_identifier(node.func.id, "tool")
                 return ast.Await(node)
             return node
 

@@ -13,7 +13,7 @@ from typer.testing import CliRunner, Result
 
 from playground.soay.application import Scenario
 from playground.soay.benchmark import Built, built, stratified
-from synthesis.triplets import read_triplets, triplet
+from synthesis.triplets import build_triplet, read_triplets
 from tests import forked
 from tests.models.gold_author import GoldAuthor, ending
 from tests.models.openai_server import model_server_in_thread
@@ -64,7 +64,7 @@ def test_who_writes_the_gold_programs_has_a_hundred(scenario: Scenario, language
 
 
 def code(question: Built, *changes: tuple[str, str]) -> str:
-    text = triplet(question.request, (), question.template.program, question.values).code
+    text = build_triplet(question.request, (), question.template.program, question.values).code
     for old, new in changes:
         assert old in text
         text = text.replace(old, new)

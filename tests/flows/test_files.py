@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from agent.execution.approval import IntendedCall
-from agent.execution.approvers import DenyChanges
+from agent.execution.approvers import DenyChangesApprover
 from agent.files.given import GivenFiles
 from agent.files.reading import FileLimits, read_file
 from domain.event import CallStarted, PathEnded, ProgramRefused, ProgramStarted, RunStarted, SolutionTaken
@@ -79,7 +79,7 @@ async def test_a_column_that_a_file_lacks_is_told_before_anything_is_called(tmp_
     assert end(records).answer == "2 trips have days.\n"
 
 
-class _Denies(DenyChanges):
+class _Denies(DenyChangesApprover):
     """Notes what it is asked about, and lets nothing through that may change something."""
 
     def __init__(self) -> None:
@@ -99,7 +99,7 @@ async def test_a_change_with_a_value_of_a_file_asks_and_says_where_it_stands(tmp
         asking = replace(made, deps=change_deps(made.deps, approver=approver))
         records = await given(asking, trips()).told("Delete the book that is called as the second city")
     (call,) = approver.asked
-    (origin,) = call.judged.origins
+    (origin,) = call.provenance.origins
     assert (origin.kind, origin.words) == ("file", "from your file trips.csv, row 2, column city")
     assert call.tainted
     assert origin.slice is not None

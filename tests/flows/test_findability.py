@@ -6,14 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from admission.findability import FIRST, findable
+from admission.findability import TOP_K, check_findability
 from domain.tool import ToolDoc
 from graph.importers.openapi import read_openapi
 from retriever.indexing import index_tools
 from tests.flows.findable_sources import NewSource, new_sources
 from tests.flows.indexed_store import indexed_store
 from wiring.container import Container, open_container
-from wiring.gate import search_of
+from wiring.gate import create_what_if_search
 from wiring.settings import Settings
 
 PLAYGROUND = Path(__file__).parents[2] / "playground" / "data" / "openapi.json"
@@ -33,9 +33,9 @@ async def foretold(container: Container, sources: Sequence[NewSource], kind: str
     """The place of each tool for its request, each source asked for by itself."""
     found: dict[str, int | None] = {}
     for source in sources:
-        what_if = await search_of(container)(source.tools)
+        what_if = await create_what_if_search(container)(source.tools)
         requests = {tool.id: (source.requests[tool.api][kind],) for tool in source.tools}
-        for tool, finding in (await findable(requests, frozenset(requests), what_if)).items():
+        for tool, finding in (await check_findability(requests, frozenset(requests), what_if)).items():
             ranks = finding.evidence["ranks"]
             assert isinstance(ranks, dict)
             (rank,) = ranks.values()
@@ -47,16 +47,16 @@ async def foretold(container: Container, sources: Sequence[NewSource], kind: str
 async def test_the_gate_foretells_what_the_search_will_find(store: Path, sources: list[NewSource]) -> None:
     """And nothing of what it tries is left in the store."""
     async with open_container(Settings(), store) as container:
-        before = await (await container.search()).size()
+        before = await (await container.open_search()).size()
         told = {kind: await foretold(container, sources, kind) for kind in ("plain", "other")}
-        assert await (await container.search()).size() == before
+        assert await (await container.open_search()).size() == before
         source = sources[0]
-        await index_tools(_told(source.tools), *await container.retrieval())
-        search = await container.search()
+        await index_tools(_told(source.tools), *await container.get_retrieval())
+        search = await container.open_search()
         assert await search.size() == before + len(source.tools)
         for kind in ("plain", "other"):
             asked = [source.requests[tool.api][kind] for tool in source.tools]
-            for tool, hits in zip(source.tools, await search.start_tools_of(asked, FIRST), strict=True):
+            for tool, hits in zip(source.tools, await search.start_tools_of(asked, TOP_K), strict=True):
                 place = next((place for place, hit in enumerate(hits, start=1) if hit.id == tool.id), None)
                 assert place == told[kind][tool.id], tool.api
     good = {kind: sum(place is not None for place in places.values()) for kind, places in told.items()}

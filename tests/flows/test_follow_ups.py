@@ -8,13 +8,13 @@ import httpx
 import pytest
 
 from agent.budget import Budget
-from agent.conversation import EarlierRun, earlier_run
-from agent.execution.approvers import AllowChanges
+from agent.conversation import EarlierRun, build_earlier_run
+from agent.execution.approvers import AllowChangesApprover
 from agent.run import run
 from domain.event import CallFinished, EventRecord, InputNeeded, RunFinished, RunStarted, SubtaskStarted
 from evaluation.answers import evaluate_answers
-from evaluation.correctness import absent_from_responses
-from evaluation.expected import Asked, read_asked
+from evaluation.correctness import find_absent_from_responses
+from evaluation.evaluation_cases import EvaluationCase, read_evaluation_cases
 from offline.policy import OfflinePolicy
 from offline.reader import EnglishReader
 from playground.record import CATALOGUE, DATA, catalogue_tools
@@ -24,10 +24,12 @@ from tests.flows.served import Client, Place, built, effects, registered, reset,
 from tests.flows.small_world import FORECAST, FOUND, WALKS, ScriptedExecutor, finder, graph
 from tests.playing import running_playground
 from wiring.container import open_container
-from wiring.runs import budget_of, run_deps
+from wiring.runs import build_budget, build_run_deps
 from wiring.settings import Settings
 
-DIALOGUES = read_asked([Path(__file__).parents[2] / "playground" / "requests" / "dialogues" / "follow_ups.jsonl"])
+DIALOGUES = read_evaluation_cases(
+    [Path(__file__).parents[2] / "playground" / "requests" / "dialogues" / "follow_ups.jsonl"]
+)
 UNSOLVED = {"dialogue-employer", "dialogue-director"}
 """``the employer``: a thing that no word points back to; ``Who directed it``: a verb for which the film's fields have a noun."""
 HOLIDAYS = "Which public holidays does Caldera have in 2026?"
@@ -53,12 +55,12 @@ class _Services:
 
 
 @pytest.mark.parametrize("one", DIALOGUES, ids=lambda one: one.id)
-def test_its_calls_give_what_is_expected(one: Asked, place: Place) -> None:
+def test_its_calls_give_what_is_expected(one: EvaluationCase, place: Place) -> None:
     reset(place)
     with httpx.Client(base_url=place.playground, timeout=20, trust_env=False) as client:
         responses, _ = follow(client, catalogue_tools(DATA / CATALOGUE), one)
-    assert absent_from_responses(one.expect, responses) == []
-    assert absent_from_responses(one.expect, responses[:-1]) != [], "the last call is not needed"
+    assert find_absent_from_responses(one.expect, responses) == []
+    assert find_absent_from_responses(one.expect, responses[:-1]) != [], "the last call is not needed"
 
 
 async def test_dialogues_are_answered(place: Place) -> None:
@@ -66,11 +68,11 @@ async def test_dialogues_are_answered(place: Place) -> None:
     async with open_container(Settings(store=place.store, allow_hosts=[host])) as container:  # pyright: ignore[reportArgumentType]
         answered = await evaluate_answers(
             DIALOGUES,
-            lambda: run_deps(container, "offline", "http", "program", approver=AllowChanges()),
-            budget_of(container),
+            lambda: build_run_deps(container, "offline", "http", "program", approver=AllowChangesApprover()),
+            build_budget(container),
             _Services(place),
         )
-    wrong = {verdict.asked.id: (verdict.cause, verdict.answer) for verdict in answered.verdicts if not verdict.right}
+    wrong = {verdict.case.id: (verdict.cause, verdict.answer) for verdict in answered.verdicts if not verdict.right}
     assert wrong.keys() == UNSOLVED, wrong
     assert answered.unasked == ()
 
@@ -89,7 +91,7 @@ async def told(
         await finder(folder),
         OfflinePolicy(),
         executor,
-        approver=AllowChanges(),
+        approver=AllowChangesApprover(),
         reader=EnglishReader(),
     )
     records, events = list(past), run(request, deps, Budget(), name="later", past=past, earlier=earlier)
@@ -110,7 +112,7 @@ def executor() -> ScriptedExecutor:
 )
 async def test_one_that_is_broken_off_goes_on_to_the_same_end(follow_up: str, tmp_path: Path) -> None:
     first = await told("What is the population of Paris?", tmp_path, executor())
-    earlier = [earlier_run(first)]
+    earlier = [build_earlier_run(first)]
     whole = await told(follow_up, tmp_path, executor(), earlier)
     end = whole[-1].event
     assert isinstance(end, RunFinished)

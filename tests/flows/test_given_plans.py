@@ -5,15 +5,14 @@ from pathlib import Path
 
 import pytest
 
-from agent.execution.approvers import AllowChanges
-from agent.learning.learner import Learner
-from agent.plans.compiling import compiled
-from agent.policy.protocol import Arguments, ArgumentsQuestion
+from agent.execution.approvers import AllowChangesApprover
+from agent.learning.learner import RunLearner
+from agent.plans.compilation import compile_plan
+from agent.policy.protocol import ArgumentsQuestion, CallArguments
 from agent.run import RunDeps, run
-from agent.transcript import Transcript
+from agent.transcript import RunTranscript
 from domain.event import CallFinished, CallStarted, EventRecord, PlanReady, ProgramFailed, WeightsLearned
-from domain.plan import StepResult
-from domain.plan_document import PlanDocument, PlannedStep, Take
+from domain.plan import PlanDocument, PlannedStep, StepResult, Take
 from domain.program import ProgramPlan
 from domain.tool import ToolId
 from offline.policy import OfflinePolicy
@@ -49,7 +48,7 @@ TWO_BOOKS = ok({"books": [{"title": "Emma"}, {"title": "Dune"}]})
 class Unasked(OfflinePolicy):
     """A policy that may decide on nothing but answers and scores."""
 
-    async def arguments(self, question: ArgumentsQuestion) -> Arguments:
+    async def fill_arguments(self, question: ArgumentsQuestion) -> CallArguments:
         raise AssertionError(question)
 
 
@@ -63,9 +62,9 @@ async def deps(folder: Path, executor: ScriptedExecutor, plan: PlanDocument | Pr
         await finder(folder),
         OfflinePolicy(),
         executor,
-        plan=plan if isinstance(plan, ProgramPlan) else compiled(plan, {tool.id: tool for tool in TOOLS}),
+        plan=plan if isinstance(plan, ProgramPlan) else compile_plan(plan, {tool.id: tool for tool in TOOLS}),
         sandbox=sandbox(),
-        approver=AllowChanges(),
+        approver=AllowChangesApprover(),
         reader=EnglishReader(),
     )
     return change_deps(made, **other)  # pyright: ignore[reportArgumentType]
@@ -87,7 +86,7 @@ async def test_the_steps_and_values_of_a_plan_stand(tmp_path: Path) -> None:
     assert origins[0] == [("user", "the plan")]
     assert origins[1] == [("step", "1.results[0].latitude"), ("step", "1.results[0].longitude")]
     assert ended(records).outcome == "answered"
-    assert Transcript.of(records).path == (GEOCODE.id, NEW_WEATHER.id)
+    assert RunTranscript.from_records(records).path == (GEOCODE.id, NEW_WEATHER.id)
 
 
 async def test_what_is_left_open_is_found_on_the_way(tmp_path: Path) -> None:
@@ -203,7 +202,7 @@ async def test_a_change_of_a_given_plan_is_not_made_twice(tmp_path: Path) -> Non
 
 async def test_a_given_plan_teaches_like_another(tmp_path: Path) -> None:
     given = await deps(tmp_path, weather(), WEATHER)
-    learning = change_deps(given, learner=Learner(given.knowledge.store))
+    learning = change_deps(given, learner=RunLearner(given.knowledge.store))
     records = [record async for record in run(REQUEST, learning)]
     learned = next(record.event for record in records if isinstance(record.event, WeightsLearned))
     assert not learned.error

@@ -2,10 +2,10 @@
 
 from pathlib import Path
 
-from agent.execution.approvers import AllowChanges
+from agent.execution.approvers import AllowChangesApprover
 from agent.run import run
-from agent.transcript import Transcript
-from graph.links import Feed, ToolLinks
+from agent.transcript import RunTranscript
+from graph.links import FeedLink, ToolLinks
 from offline.policy import OfflinePolicy
 from offline.reader import EnglishReader
 from tests.flows.run_deps import build_deps
@@ -28,17 +28,18 @@ WALKS = [(FRIENDS, TOWNS, NEW_WEATHER)] * 5
 
 
 COORDINATES = [
-    Feed(one.id, NEW_WEATHER.id, name, name, 0.9) for name in ("latitude", "longitude") for one in (TOWNS, LOCATOR)
+    FeedLink(one.id, NEW_WEATHER.id, name, name, 0.9) for name in ("latitude", "longitude") for one in (TOWNS, LOCATOR)
 ]
 """They come from both; nothing is known to do the same as another."""
 
 
-async def asked(folder: Path, request: str, executor: ScriptedExecutor) -> Transcript:
+async def asked(folder: Path, request: str, executor: ScriptedExecutor) -> RunTranscript:
     store, search = await graph(WALKS, HERE), await finder(folder, HERE)
     await store.put_links([ToolLinks(NEW_WEATHER.id, COORDINATES)])
-    transcript = Transcript()
+    transcript = RunTranscript()
     async for record in run(
-        request, build_deps(store, search, OfflinePolicy(), executor, approver=AllowChanges(), reader=EnglishReader())
+        request,
+        build_deps(store, search, OfflinePolicy(), executor, approver=AllowChangesApprover(), reader=EnglishReader()),
     ):
         transcript.add(record)
     return transcript

@@ -9,14 +9,14 @@ from typing import Any, cast
 
 import pytest
 
-from agent.execution.approvers import AllowChanges
+from agent.execution.approvers import AllowChangesApprover
 from domain.event import RunFinished
 from graph.links import LinkedGraph
 from playground.demo_requests import demo_requests
 from scripts import _demo
 from tests.playing import running_playground
 from wiring.container import Container
-from wiring.runs import budget_of, run_and_learn, run_deps
+from wiring.runs import build_budget, build_run_deps, run_and_learn
 
 MOST = 17
 """Of a run that is planned, carried out and learnt from; a failed call that is gone around included."""
@@ -63,10 +63,10 @@ async def questions(request: str, container: Container) -> Counter[str]:
     """What a run that answers a request asks of the graph."""
     graph, counting = container.graph, Counting(container.graph)
     container.graph = cast("LinkedGraph", counting)
-    deps = await run_deps(container, "offline", "http", "dfs", approver=AllowChanges())
+    deps = await build_run_deps(container, "offline", "http", "dfs", approver=AllowChangesApprover())
     ends = [
         record.event
-        async for record in run_and_learn(request, deps, budget_of(container))
+        async for record in run_and_learn(request, deps, build_budget(container))
         if isinstance(record.event, RunFinished)
     ]
     container.graph = graph

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from agent.execution.approvers import AllowChanges
+from agent.execution.approvers import AllowChangesApprover
 from agent.execution.http import HttpExecutor, HttpParameters
-from agent.execution.secrets import EnvironmentSecrets, variable
+from agent.execution.secret_store import EnvironmentSecrets, to_variable_name
 from agent.run import run
-from agent.transcript import Transcript
+from agent.transcript import RunTranscript
 from domain.event import EventRecord
 from domain.tool import Parameter, ToolDoc
 from offline.policy import OfflinePolicy
@@ -33,7 +33,7 @@ def address() -> Iterator[str]:
 
 
 def holding(docs: Iterable[ToolDoc], value: str, hosts: str = "127.0.0.1") -> EnvironmentSecrets:
-    names = [variable(credential.secret) for doc in docs for credential in doc.credentials]
+    names = [to_variable_name(credential.secret) for doc in docs for credential in doc.credentials]
     return EnvironmentSecrets(
         {f"{name}{rest}": text for name in names for rest, text in (("", value), ("_HOSTS", hosts))}
     )
@@ -41,7 +41,7 @@ def holding(docs: Iterable[ToolDoc], value: str, hosts: str = "127.0.0.1") -> En
 
 async def asked(
     request: str, docs: list[ToolDoc], secrets: EnvironmentSecrets, address: str, folder: Path
-) -> tuple[list[EventRecord], Transcript]:
+) -> tuple[list[EventRecord], RunTranscript]:
     store, search = await graph([], docs), await finder(folder, docs)
     executor = HttpExecutor(HttpParameters(allow_hosts=frozenset({address.removeprefix("http://")})), secrets=secrets)
     records = [
@@ -54,13 +54,13 @@ async def asked(
                 OfflinePolicy(),
                 executor,
                 secrets=secrets,
-                approver=AllowChanges(),
+                approver=AllowChangesApprover(),
                 reader=EnglishReader(),
             ),
         )
     ]
     await executor.close()
-    return records, Transcript.of(records)
+    return records, RunTranscript.from_records(records)
 
 
 @pytest.mark.parametrize(
@@ -91,7 +91,7 @@ async def test_without_the_key_the_answer_names_what_to_set(
     _, transcript = await asked(request_, docs, EnvironmentSecrets({}), address, tmp_path)
     assert transcript.end is not None
     assert transcript.end.outcome == "gave_up"
-    assert f"set {variable(docs[0].credentials[0].secret)} to it" in transcript.end.answer
+    assert f"set {to_variable_name(docs[0].credentials[0].secret)} to it" in transcript.end.answer
 
 
 async def test_a_key_for_another_host_is_not_sent(address: str, tmp_path: Path) -> None:
@@ -107,7 +107,7 @@ async def test_a_key_declared_as_a_parameter_is_filled_by_the_secret_of_its_name
     [doc] = playground_tools(address, "get_currency_quote")
     declared = Parameter(name="X-Api-Key", location="header", required=True)
     older = doc.model_copy(update={"credentials": (), "parameters": (*doc.parameters, declared)})
-    name = variable("rates_pro_x_api_key")
+    name = to_variable_name("rates_pro_x_api_key")
     _, missing = await asked(QUOTE, [older], EnvironmentSecrets({}), address, tmp_path / "a")
     assert missing.end is not None
     assert missing.end.outcome == "gave_up"

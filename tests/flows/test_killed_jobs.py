@@ -100,8 +100,8 @@ def test_an_import_and_a_backup_that_were_killed_are_made_once(tmp_path: Path) -
 async def walked(store: Path) -> int:
     """How often the walks that were imported were counted, all together; every tool of theirs is found."""
     async with open_container(Settings(store=store), store) as container:
-        _, index, _ = await container.retrieval()
-        indexed = [tool for tool in await index.digests() if tool.startswith("harbour/ships/")]
+        _, index, _ = await container.get_retrieval()
+        indexed = [tool for tool in await index.fetch_digests() if tool.startswith("harbour/ships/")]
         assert len(indexed) == TOOLS
         edges = [edge async for edge in container.graph.edges() if edge.source.startswith("harbour/ships/")]
         return sum(edge.imported for edge in edges if edge.target.startswith("harbour/ships/"))

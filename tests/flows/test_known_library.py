@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from agent.solutions.protocol import ANY
+from agent.solutions.protocol import ANY_LIKENESS
 from tests.flows.shelf import solution
 from tests.flows.small_world import BOOKS, GEOCODE
 from wiring.container import open_container
@@ -41,6 +41,6 @@ async def test_those_whose_tools_are_here_are_known_wherever_the_tools_are_serve
     async with open_container(Settings(store=tmp_path / "here"), tmp_path / "here", create=True) as here:
         await here.graph.put_tools((elsewhere,))
         await apart.with_solutions(here, tmp_path / "mined")
-        near = await (await here.solutions("")).near('Who wrote "Dune"?', 9, ANY)
+        near = await (await here.solutions("")).find_near('Who wrote "Dune"?', 9, ANY_LIKENESS)
     (one,) = near
     assert (one.solution.path, one.solution.owner) == ((BOOKS.id,), "")

@@ -16,7 +16,7 @@ from domain.errors import UsageError
 from footpath import Answer, AsyncFootpath, Call, Change, Footpath
 from footpath.langchain.run import run_of
 from footpath.langchain.tools import MOST, FootpathTool, anamed_tools, aoffered_tools, named_tools, offered_tools, told
-from graph.description import describe
+from graph.tool_description import describe_tool
 from tests.flows.small_library import WEATHER, playground_folder
 from wiring.container import open_container
 from wiring.settings import read_settings
@@ -116,7 +116,7 @@ async def test_the_store_learns_from_a_tools_calls(place: tuple[Path, str], tmp_
     async with open_container(read_settings(allow_hosts={host}), own) as container:
 
         async def runs() -> int:
-            return len((await describe(container.graph, tool.tool, container.weights)).runs)
+            return len((await describe_tool(container.graph, tool.tool, container.weights)).runs)
 
         (tool,) = await anamed_tools(AsyncFootpath(container), ["search_places"])
         before = await runs()

@@ -8,17 +8,17 @@ from pathlib import Path
 import httpx
 import pytest
 
-from agent.execution.approvers import AllowChanges
+from agent.execution.approvers import AllowChangesApprover
 from domain.event import Event
-from domain.learned import WeightsLearned
+from domain.learning_events import WeightsLearned
 from domain.tool import ToolId
-from evaluation.learning import PREFERS, RETURNS, swap
+from evaluation.learning import PREFERS, RETURNS, measure_swap
 from playground.paraphrases import FIRST, SECOND, lines, pairs
 from playground.swaps import swap_request
 from tests.flows.served import built
 from tests.playing import running_playground
 from wiring.container import Container, open_container
-from wiring.runs import budget_of, run_and_learn, run_deps
+from wiring.runs import build_budget, build_run_deps, run_and_learn
 from wiring.settings import Settings
 
 
@@ -38,8 +38,10 @@ async def place(copied: tuple[str, Settings]) -> AsyncGenerator[tuple[str, Conta
 
 
 async def events_of(container: Container, request: str, name: str) -> list[Event]:
-    deps = await run_deps(container, "offline", await container.executor("http"), "dfs", approver=AllowChanges())
-    return [record.event async for record in run_and_learn(request, deps, budget_of(container), name=name)]
+    deps = await build_run_deps(
+        container, "offline", await container.open_executor("http"), "dfs", approver=AllowChangesApprover()
+    )
+    return [record.event async for record in run_and_learn(request, deps, build_budget(container), name=name)]
 
 
 @pytest.mark.timeout(180)
@@ -77,7 +79,7 @@ async def test_a_broken_tool_is_left_and_found_again(place: tuple[str, Container
         async def switch(operation: str, broken: bool) -> None:
             (await client.put(f"/_broken/{operation}", params={"on": broken})).raise_for_status()
 
-        curve = await swap(pair, ask, switch)
+        curve = await measure_swap(pair, ask, switch)
     assert curve is not None
     assert curve.preferred_after is not None
     assert curve.preferred_after <= PREFERS

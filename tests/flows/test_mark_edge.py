@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from domain.source import source_mark
 from domain.tool import FeedMark, Parameter, ToolDoc
+from domain.tool_source import make_source_mark
 from graph.backends.sqlite import SqliteGraph
-from graph.links import Feed
+from graph.links import FeedLink
 from tests import forked
 from tests.contract.graph_samples import A, B, C, batch, document
-from wiring.layout import StoreFolder
+from wiring.store_folder import StoreFolder
 
 TAKES = document(B, "now").model_copy(update={"parameters": (Parameter(name="place"),)})
 ROOT = Path(__file__).resolve().parents[2]
@@ -98,7 +98,7 @@ def test_what_a_sources_tool_does_is_said_with_its_source(store: Path) -> None:
         await graph.setup()
         (doc,) = (await graph.get_tools([A])).values()
         if not doc.source:
-            await graph.put_tools([doc.model_copy(update={"source": source_mark(source)})])
+            await graph.put_tools([doc.model_copy(update={"source": make_source_mark(source)})])
         await graph.close()
         return doc
 
@@ -116,8 +116,8 @@ def test_a_mark_moves_with_its_store(store: Path, tmp_path: Path) -> None:
     assert effect(moved) == ("changes", "administrator")
 
 
-def read_feeds(store: Path) -> tuple[list[Feed], tuple[FeedMark, ...]]:
-    async def read() -> tuple[list[Feed], tuple[FeedMark, ...]]:
+def read_feeds(store: Path) -> tuple[list[FeedLink], tuple[FeedMark, ...]]:
+    async def read() -> tuple[list[FeedLink], tuple[FeedMark, ...]]:
         graph = SqliteGraph(StoreFolder(store).graph)
         await graph.setup()
         found = await graph.feeds_into(B), (await graph.get_tools([B]))[B].feed_marks
@@ -132,7 +132,7 @@ def test_a_feed_is_added_forbidden_and_moves_with_its_store(store: Path, tmp_pat
     told = {"source": A, "field": "items[].id", "target": B, "parameter": "place", "mark": "add"}
     assert (done.returncode, json.loads(done.stdout)) == (0, told)
     added = FeedMark(source=A, field="items[].id", parameter="place")
-    assert read_feeds(store) == ([Feed(A, B, "items[].id", "place", 1.0)], (added,))
+    assert read_feeds(store) == ([FeedLink(A, B, "items[].id", "place", 1.0)], (added,))
     assert run("mark_feed", A, "items[].id", B, "place", "forbid", "--store", store).returncode == 0
     export, moved = tmp_path / "export.jsonl", tmp_path / "moved"
     assert run("export_store", export, "--store", store).returncode == 0

@@ -5,13 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from agent.execution.approvers import AllowChanges
+from agent.execution.approvers import AllowChangesApprover
 from agent.execution.executor import Executor
 from agent.memory.long_term import LongTermMemory
 from agent.run_context import RunDeps
 from domain.event import Event, RunFinished
-from domain.learned import WeightsLearned
-from domain.recalled import MemoryRecalled
+from domain.learning_events import MemoryRecalled, WeightsLearned
 from graph.backends.sqlite_memories import SqliteMemories
 from offline.reader import EnglishReader
 from retriever.backends.qdrant_connection import QdrantAddress
@@ -21,9 +20,9 @@ from tests.flows.run_deps import build_deps
 from tests.flows.small_world import FORECAST, FOUND, TOOLS, WALKS, ScriptedExecutor, finder, graph
 from tests.flows.test_runs import WEATHER
 from wiring.container import Container, open_container
-from wiring.runs import run_and_learn, run_deps
+from wiring.optional_stores import UnavailableStore
+from wiring.runs import build_run_deps, run_and_learn
 from wiring.settings import Settings
-from wiring.within_reach import OutOfReach
 
 
 def executor() -> ScriptedExecutor:
@@ -48,7 +47,7 @@ def check(events: Sequence[Event], says: str) -> None:
     assert learned.remembered == ()
 
 
-async def with_memories(store: SqliteMemories | QdrantMemories | OutOfReach, tmp_path: Path) -> list[Event]:
+async def with_memories(store: SqliteMemories | QdrantMemories | UnavailableStore, tmp_path: Path) -> list[Event]:
     from offline.policy import OfflinePolicy
     from retriever.embedders.bundled import BundledEmbedder
 
@@ -59,7 +58,7 @@ async def with_memories(store: SqliteMemories | QdrantMemories | OutOfReach, tmp
         OfflinePolicy(),
         executor(),
         memory=memory,
-        approver=AllowChanges(),
+        approver=AllowChangesApprover(),
         reader=EnglishReader(),
     )
     events = await events_of(deps)
@@ -82,7 +81,7 @@ async def test_a_qdrant_server_that_is_gone(tmp_path: Path) -> None:
 
 
 async def _run_in(container: Container, calls: Executor) -> list[Event]:
-    return await events_of(await run_deps(container, "offline", calls, "dfs", approver=AllowChanges()))
+    return await events_of(await build_run_deps(container, "offline", calls, "dfs", approver=AllowChangesApprover()))
 
 
 @pytest.mark.timeout(120)

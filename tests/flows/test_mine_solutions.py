@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from domain.solution import Solution
-from synthesis.journal import Journal
+from synthesis.journal import MiningJournal
 from synthesis.triplets import read_triplets
 from tests import forked
 from tests.architecture.source_tree import ROOT
@@ -52,7 +52,7 @@ def kept(store: Path) -> dict[str, tuple[tuple[str, ...], str]]:
 
     async def read() -> list[Solution]:
         async with open_container(Settings(), store) as container:
-            return [one async for one in (await container.solutions("")).all()]
+            return [one async for one in (await container.solutions("")).iterate_all()]
 
     return {one.id: (one.patterns, one.plan.program.text) for one in asyncio.run(read())}
 
@@ -106,7 +106,7 @@ def test_interrupted_at_any_moment_the_same_command_completes(
 
 
 def keys(store: Path) -> Sequence[str]:
-    return [one.key for one in Journal(store / "mined.jsonl").lines()]
+    return [one.key for one in MiningJournal(store / "mined.jsonl").read_records()]
 
 
 def wait_for_lines(store: Path, number: int) -> None:
@@ -134,7 +134,7 @@ def test_mined_again_nothing_is_called_or_kept_anew(
 
 async def near(store: Path, request: str) -> list[Solution]:
     async with open_container(Settings(), store) as container:
-        return [one.solution for one in await (await container.solutions("")).near(request, 3)]
+        return [one.solution for one in await (await container.solutions("")).find_near(request, 3)]
 
 
 def test_without_leave_nothing_is_called_and_nothing_unproven_is_kept(

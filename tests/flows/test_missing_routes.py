@@ -7,23 +7,23 @@ from typing import Any
 
 import pytest
 
-from admission.probe import Probe
-from agent.execution.approvers import AllowChanges
+from admission.probe import ToolProbe
+from agent.execution.approvers import AllowChangesApprover
 from agent.execution.host_memory import HostMemory
 from agent.execution.http import HttpExecutor, HttpParameters
-from agent.execution.secrets import EnvironmentSecrets
+from agent.execution.secret_store import EnvironmentSecrets
 from agent.learning.learner import learn_from
 from domain.event import CallFinished
 from domain.model import JsonObject
 from domain.plan import StepResult
 from domain.tool import ToolDoc
 from graph.backends.memory import MemoryGraph
-from graph.weights import availability
+from graph.weights import compute_availability
 from tests.unit.agent.execution.http.route_styles import KEY, KINDS, STYLES, RouteHost, Style, route_host
 from tests.unit.agent.learning.test_lesson import executed, finished, records
 from wiring.build import BuildOptions, build
 from wiring.container import open_container
-from wiring.runs import budget_of, run_and_learn, run_deps
+from wiring.runs import build_budget, build_run_deps, run_and_learn
 from wiring.settings import Settings
 
 SECRETS = {"FOOTPATH_SECRET_HARBOUR_KEY": KEY, "FOOTPATH_SECRET_HARBOUR_KEY_HOSTS": "127.0.0.1"}
@@ -57,7 +57,7 @@ async def test_a_wrong_path_never_passes_the_gate(style: Style) -> None:
         ]
         for what, tool, given in tries:
             calls = executor()
-            found = await Probe(calls).of(tool, given)
+            found = await ToolProbe(calls).call_tool(tool, given)
             await calls.close()
             verdicts[what] = found.findings[-1].verdict
             if what.startswith("wrong"):
@@ -107,12 +107,14 @@ async def test_a_dead_store_is_recognised_within_five_runs(
             zip((*KINDS, "ships"), ("Anna", "Oslo", "Bertha", "Clara", "Dora"), strict=True)
         ):
             async with open_container(settings, store) as container:
-                deps = await run_deps(container, "offline", "http", "dfs", approver=AllowChanges())
+                deps = await build_run_deps(container, "offline", "http", "dfs", approver=AllowChangesApprover())
                 request = f'Give me the details of one of the {kind} of the harbour with the name "{name}"'
-                made = [one.event async for one in run_and_learn(request, deps, budget_of(container), name=f"run {at}")]
+                made = [
+                    one.event async for one in run_and_learn(request, deps, build_budget(container), name=f"run {at}")
+                ]
                 nodes = {tool.rpartition("_")[2]: facts async for tool, facts in container.graph.nodes()}
                 calls = [one.result for one in made if isinstance(one, CallFinished) and one.result.attempts]
-                course.append({kind: f"{availability(facts) or -1:.2f}" for kind, facts in nodes.items() if availability(facts) is not None})  # fmt: skip
+                course.append({kind: f"{compute_availability(facts) or -1:.2f}" for kind, facts in nodes.items() if compute_availability(facts) is not None})  # fmt: skip
                 print(f"dead | {style.name} | run {at + 1} | {[(c.tool.rpartition('_')[2], c.outcome) for c in calls]} | {course[-1]}")  # fmt: skip
     assert course[-1].keys() == set(KINDS)
     assert all(float(value) < 0.1 for value in course[-1].values())

@@ -9,21 +9,21 @@ from pathlib import Path
 import pytest
 
 from agent.budget import Budget
-from agent.execution.approvers import AllowChanges
-from agent.llm.answer_stream import LONGEST
+from agent.execution.approvers import AllowChangesApprover
+from agent.llm.answer_stream import MAX_ANSWER_CHARS
 from agent.llm.client.langchain import LangchainModel, ModelParameters
 from agent.llm.policy import LlmPolicy
-from agent.llm.structured_output import Allowance
+from agent.llm.structured_output import ModelAllowance
 from agent.memory.long_term import LongTermMemory
-from agent.policy.circuit_breaker import Breaker
+from agent.policy.circuit_breaker import CircuitBreaker
 from agent.policy.fallback import FallbackPolicy
 from agent.policy.protocol import Policy
 from agent.run import run
-from agent.transcript import Transcript
+from agent.transcript import RunTranscript
 from domain.errors import UnavailableError
 from domain.event import Event, PathEnded, ReflectionMade, RunFinished, StepChosen
-from domain.memory import Memory, Recalled
-from domain.recalled import MemoryRecalled
+from domain.learning_events import MemoryRecalled
+from domain.memory import Memory, RecalledMemory
 from graph.backends.sqlite_memories import SqliteMemories
 from offline.policy import OfflinePolicy
 from tests.flows.run_deps import build_deps
@@ -62,7 +62,9 @@ def script(**changed: Sequence[Line]) -> Brain:
 async def decided_by(brain: Brain) -> AsyncGenerator[Policy]:
     async with model_server(brain) as server:
         model = LangchainModel(ModelParameters(server.url, server.model, attempts=1, timeout=10))
-        yield FallbackPolicy(LlmPolicy(model, Allowance(model_calls=BUDGET.model_calls)), OfflinePolicy(), Breaker())
+        yield FallbackPolicy(
+            LlmPolicy(model, ModelAllowance(model_calls=BUDGET.model_calls)), OfflinePolicy(), CircuitBreaker()
+        )
         await model.close()
 
 
@@ -72,14 +74,14 @@ def calls() -> ScriptedExecutor:
 
 async def told(
     folder: Path, policy: Policy, executor: ScriptedExecutor, memory: LongTermMemory | None = None
-) -> tuple[list[Event], RunFinished, Transcript]:
+) -> tuple[list[Event], RunFinished, RunTranscript]:
     deps = build_deps(
-        await graph(WALKS), await finder(folder), policy, executor, memory=memory, approver=AllowChanges()
+        await graph(WALKS), await finder(folder), policy, executor, memory=memory, approver=AllowChangesApprover()
     )
     records = [record async for record in run(WEATHER, deps, BUDGET)]
     end = records[-1].event
     assert isinstance(end, RunFinished)
-    return [record.event for record in records], end, Transcript.of(records)
+    return [record.event for record in records], end, RunTranscript.from_records(records)
 
 
 def to_and_fro(request: ChatRequest) -> Said:
@@ -160,7 +162,7 @@ async def test_200_kilobytes_are_no_decision(tmp_path: Path, purpose: str) -> No
 async def test_an_answer_without_end_is_cut_and_counted(tmp_path: Path) -> None:
     async with decided_by(script(answer=[Says(HUGE, piece=512)])) as policy:
         _, end, _ = await told(tmp_path, policy, calls())
-    assert len(end.answer) < LONGEST + 500
+    assert len(end.answer) < MAX_ANSWER_CHARS + 500
     assert "(cut off after 16,000 characters)" in end.answer
     assert end.answer.rstrip().endswith("[2] Weather Set/get_daily_forecast")
     assert end.outcome == "answered"
@@ -190,12 +192,14 @@ class Down(SqliteMemories):
         super().__init__(path)
         self._hangs = hangs
 
-    async def near(self, vector: Sequence[float], identity: str, owner: str, limit: int) -> list[Recalled]:
+    async def find_similar(
+        self, vector: Sequence[float], identity: str, owner: str, limit: int
+    ) -> list[RecalledMemory]:
         if self._hangs:
             await asyncio.sleep(60)
         raise UnavailableError("the memories cannot be read: the disk is gone")
 
-    async def without_vector(self, identity: str, limit: int) -> list[Memory]:
+    async def list_without_vector(self, identity: str, limit: int) -> list[Memory]:
         raise UnavailableError("the memories cannot be read: the disk is gone")
 
 

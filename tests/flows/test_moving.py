@@ -18,7 +18,7 @@ from graph.facts import Edge, GraphState, ToolFacts
 from tests import forked
 from tests.contract.graph_samples import A, document
 from tests.unit.graph.transfer.small_stores import fill
-from wiring.layout import StoreFolder
+from wiring.store_folder import StoreFolder
 
 ROOT = Path(__file__).resolve().parents[2]
 

@@ -15,8 +15,8 @@ from server.storage.storage import open_storage
 from tests import forked
 from tests.unit.agent.solutions.tools_of_scholars import COLLEAGUES, COUNT, DOCS, solution
 from wiring.container import open_container
-from wiring.layout import StoreFolder
 from wiring.settings import read_settings
+from wiring.store_folder import StoreFolder
 
 ROOT = Path(__file__).resolve().parents[2]
 WHO, MANY = "Who are the colleagues of {name}?", "How many papers has {name} written?"
@@ -76,7 +76,7 @@ async def found(store: Path) -> dict[str, list[str]]:
     ]
     async with open_container(store=store) as container:
         return {
-            f"{owner}: {request}": [one.pattern for one in await (await container.solutions(owner)).near(request, 3)]
+            f"{owner}: {request}": [one.pattern for one in await (await container.solutions(owner)).find_near(request, 3)]
             for owner, request in asked
         }  # fmt: skip
 

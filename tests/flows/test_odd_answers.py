@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from agent.execution.approvers import AllowChanges
+from agent.execution.approvers import AllowChangesApprover
 from agent.execution.executor import CallResult
 from domain.event import EventRecord
 from domain.model import JsonObject
@@ -50,7 +50,12 @@ async def test_a_run_survives_it(tmp_path: Path, body: str, order: bool) -> None
     records, transcript = await asked(
         request,
         build_deps(
-            store, await finder(tmp_path), OfflinePolicy(), executor, approver=AllowChanges(), reader=EnglishReader()
+            store,
+            await finder(tmp_path),
+            OfflinePolicy(),
+            executor,
+            approver=AllowChangesApprover(),
+            reader=EnglishReader(),
         ),
     )
     assert outcome(transcript) != "failed"

@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from agent.asking import UserQuestion
-from agent.policy.protocol import Arguments, ArgumentsQuestion
+from agent.policy.protocol import ArgumentsQuestion, CallArguments
+from agent.user_questions import UserQuestion
 from domain.event import CallFinished, QuestionAnswered
 from offline.policy import OfflinePolicy
 from tests.flows.small_world import ScriptedExecutor, ok
@@ -17,8 +17,8 @@ PLAN = plan('found = await search_places(city=fill())\nawait delete_book(title=f
 class Silent(OfflinePolicy):
     """A policy that finds no value."""
 
-    async def arguments(self, question: ArgumentsQuestion) -> Arguments:
-        return Arguments({}, (), missing=tuple(one.name for one in question.tool.parameters if one.required))
+    async def fill_arguments(self, question: ArgumentsQuestion) -> CallArguments:
+        return CallArguments({}, (), missing=tuple(one.name for one in question.tool.parameters if one.required))
 
 
 class Says:

@@ -14,7 +14,7 @@ import pytest
 
 from domain.tool import FINISH, ToolId
 from graph.backends.sqlite import SqliteGraph
-from graph.weights import WeightParameters, transition_weights
+from graph.weights import WeightParameters, compute_transition_weights
 from tests import forked
 
 pytestmark = pytest.mark.shared_data
@@ -62,7 +62,7 @@ async def stored_edges(store: Path, nodes: set[str]) -> Edges:
     for node in nodes - {FINISH}:
         neighbours = await graph.out_edges(ToolId(node))
         edges.update({(node, n.edge.target): n.edge.imported for n in neighbours})
-        weights = [weighted.weight for weighted in transition_weights(neighbours, WeightParameters())]
+        weights = [weighted.weight for weighted in compute_transition_weights(neighbours, WeightParameters())]
         assert not weights or math.isclose(sum(weights), 1, abs_tol=1e-12)
     facts = await graph.statistics()
     await graph.close()

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from evaluation.expected import Asked, conversations, read_asked
+from evaluation.evaluation_cases import EvaluationCase, group_conversations, read_evaluation_cases
 from tests import forked
 
 ROOT = Path(__file__).parents[2]
@@ -17,8 +17,8 @@ ASKING = sorted((REQUESTS / "asking").glob("*.jsonl"))
 
 
 @pytest.fixture(scope="module")
-def asked() -> list[Asked]:
-    return read_asked(FILES)
+def asked() -> list[EvaluationCase]:
+    return read_evaluation_cases(FILES)
 
 
 @pytest.mark.timeout(120)
@@ -30,7 +30,7 @@ def test_what_lines_expect_is_what_their_programs_find() -> None:
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-def test_there_are_enough_of_each_kind(asked: list[Asked]) -> None:
+def test_there_are_enough_of_each_kind(asked: list[EvaluationCase]) -> None:
     by_group = {group: sum(one.group == group for one in asked) for group in {one.group for one in asked}}
     assert by_group["without_schemas"] == 20
     assert by_group["languages"] >= 12
@@ -39,12 +39,12 @@ def test_there_are_enough_of_each_kind(asked: list[Asked]) -> None:
     assert len({one.request for one in asked}) == len(asked) >= 100
 
 
-def test_evidence_is_named_for_everything_that_is_worked_out(asked: list[Asked]) -> None:
+def test_evidence_is_named_for_everything_that_is_worked_out(asked: list[EvaluationCase]) -> None:
     assert not [one.id for one in asked if one.expect.computed and not one.expect.evidence]
 
 
 def test_there_are_thirty_dialogues_in_four_languages() -> None:
-    talks = conversations(read_asked(TALKS))
+    talks = group_conversations(read_evaluation_cases(TALKS))
     assert Counter(talk[0].group for talk in talks) == {"english": 8, "german": 8, "spanish": 7, "chinese": 7}
     assert {len(talk) for talk in talks} == {2, 3}
     assert all(sum(one.fresh for one in talk) == (talk[-1].fresh) for talk in talks)
@@ -59,7 +59,7 @@ def test_there_are_thirty_dialogues_in_four_languages() -> None:
 
 
 def test_twenty_have_to_be_asked_about_and_twenty_look_like_it() -> None:
-    asked = read_asked(ASKING)
+    asked = read_evaluation_cases(ASKING)
     assert Counter((one.group, one.ask is not None) for one in asked) == {("needed", True): 20, ("needless", False): 20}
     several = [one.ask.fits for one in asked if one.ask and one.ask.fits]
     assert len(several) >= 10
@@ -71,7 +71,7 @@ def test_twenty_have_to_be_asked_about_and_twenty_look_like_it() -> None:
 
 def test_both_halves_have_something_of_each_kind() -> None:
     for half in (0, 1):
-        talks = conversations(read_asked([*TALKS, *ASKING]))[half::2]
+        talks = group_conversations(read_evaluation_cases([*TALKS, *ASKING]))[half::2]
         asked = [one for talk in talks for one in talk]
         assert len({one.group for one in asked}) == 6
         assert sum(bool(one.ask and one.ask.fits) for one in asked) >= 4

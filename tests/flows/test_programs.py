@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 
 from agent.budget import Budget
-from agent.conversation import earlier_run
-from agent.execution.approvers import DenyChanges
-from agent.execution.call_cache import HAPPENED
+from agent.conversation import build_earlier_run
+from agent.execution.approvers import DenyChangesApprover
+from agent.execution.call_cache import VOUCHED_NOTE
 from agent.execution.executor import CallResult
 from agent.plans.approval import PlanQuestion
 from agent.programs.limits import SandboxLimits
@@ -153,7 +153,7 @@ async def test_where_no_program_comes_out_the_walk_takes_over(tmp_path: Path) ->
 async def test_a_denial_ends_it(tmp_path: Path) -> None:
     text = code('try:\n    await delete_book(title="Dune")\nexcept:\n    pass', '"done"')
     async with world(tmp_path, executor := calls(), text) as made:
-        made.deps = change_deps(made.deps, approver=DenyChanges())
+        made.deps = change_deps(made.deps, approver=DenyChangesApprover())
         records = await made.told("Delete the book Dune")
     (failed,) = the(records, ProgramFailed)
     assert isinstance(failed, ProgramFailed)
@@ -198,7 +198,7 @@ async def test_a_change_that_failed_is_no_yes(tmp_path: Path) -> None:
 async def test_a_program_that_needs_an_answer_that_is_lost_ends_with_what_was_done(tmp_path: Path) -> None:
     """Written anew, it would make the change once more."""
     text = code('told = await delete_book(title="Dune")', PLACE, '"Deleted: " + str(told["deleted"])')
-    lost = CallResult("ok", "", note=HAPPENED)
+    lost = CallResult("ok", "", note=VOUCHED_NOTE)
     async with world(tmp_path, ScriptedExecutor(search_places=FOUND, delete_book=lambda _: lost), text) as made:
         records = await made.told("Delete the book Dune")
         (lost_at,) = [n for n, one in enumerate(records) if isinstance(one.event, CallFinished) and one.event.step == 1]
@@ -215,7 +215,7 @@ async def test_a_program_that_needs_an_answer_that_is_lost_ends_with_what_was_do
 
 async def test_another_error_after_a_lost_answer_goes_back_to_the_author(tmp_path: Path) -> None:
     first = code('await delete_book(title="Dune")', PLACE, 'place["mayor"]')
-    lost = CallResult("ok", "", note=HAPPENED)
+    lost = CallResult("ok", "", note=VOUCHED_NOTE)
     async with world(
         tmp_path, ScriptedExecutor(search_places=FOUND, delete_book=lambda _: lost), first, code(PLACE, '"It is gone."')
     ) as made:
@@ -241,7 +241,7 @@ async def test_a_follow_up_goes_by_earlier_results(tmp_path: Path) -> None:
     text = code(DAYS.replace('place["l', 'earlier[0]["results"][0]["l'), SAID)
     async with world(tmp_path, executor := calls(), code(PLACE, "place['city']"), text) as made:
         first = await made.told("Where is Paris?")
-        records = await made.told("And the weather there?", earlier=[earlier_run(first)])
+        records = await made.told("And the weather there?", earlier=[build_earlier_run(first)])
     assert made.brain.asked == ["program", "program"]
     assert end(records).answer.startswith("4.5 degrees on 2026-01-02\n")
     assert [name for name, _ in executor.made] == ["search_places", "get_daily_forecast"]

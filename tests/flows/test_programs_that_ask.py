@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-from agent.asking import UserQuestion
+from agent.user_questions import UserQuestion
 from domain.event import ProgramLooked
 from tests.flows.program_world import code, end, the, world
 from tests.flows.run_deps import change_deps

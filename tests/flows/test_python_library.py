@@ -17,7 +17,7 @@ from footpath import AsyncFootpath, Change, Footpath, UnavailableError, UsageErr
 from playground.record import DATA
 from tests.flows.served import catalogue_at
 from tests.playing import running_playground
-from wiring.asked_runs import AskedRun
+from wiring.run_history import RunHistoryEntry
 
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "python.md"
@@ -211,5 +211,5 @@ def test_a_conversation_at_the_terminal_goes_on_from_what_was_found(address: str
     assert "14.2" in second
     assert "never asked" not in done.stdout
     lines = (store / "asked.jsonl").read_text(encoding="utf-8").splitlines()
-    [judged] = [run for run in map(AskedRun.model_validate_json, lines) if run.verdict]
+    [judged] = [run for run in map(RunHistoryEntry.model_validate_json, lines) if run.verdict]
     assert (judged.judged.request, judged.verdict) == (WEATHER, "right")

@@ -4,15 +4,15 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from agent.budget import Budget
-from agent.execution.approvers import AllowChanges
+from agent.execution.approvers import AllowChangesApprover
 from agent.policy.path_questions import Reflection, ReflectionQuestion
-from agent.policy.protocol import Choice, Situation
-from agent.reflection import PATIENCE
+from agent.policy.protocol import MoveQuestion, NextMove
+from agent.reflection import MAX_MOVES
 from agent.run import run
-from agent.transcript import Transcript
+from agent.transcript import RunTranscript
 from domain.event import CandidatesConsidered, EventRecord, PathEnded, ReflectionMade, RunFinished, StepChosen
 from domain.tool import ToolDoc
-from graph.links import Substitute, ToolLinks
+from graph.links import SubstituteLink, ToolLinks
 from offline.policy import OfflinePolicy
 from offline.reader import EnglishReader
 from tests.flows.run_deps import build_deps
@@ -41,16 +41,16 @@ class Wandering(OfflinePolicy):
         super().__init__()
         self._moves = list(moves)
         self._judgements = list(judgements)
-        self.seen: list[Situation] = []
+        self.seen: list[MoveQuestion] = []
         self.judged: list[ReflectionQuestion] = []
 
-    async def choose(self, situation: Situation) -> Choice:
+    async def choose(self, situation: MoveQuestion) -> NextMove:
         self.seen.append(situation)
         move = self._moves.pop(0) if len(self._moves) > 1 else self._moves[0]
         if isinstance(move, ToolDoc):
             at = [candidate.tool.id for candidate in situation.candidates].index(move.id)
-            return Choice("advance", f"to {move.api}", at)
-        return Choice("give_up", move) if move else Choice("finish", "all is there")
+            return NextMove("advance", f"to {move.api}", at)
+        return NextMove("give_up", move) if move else NextMove("finish", "all is there")
 
     async def reflect(self, question: ReflectionQuestion) -> Reflection:
         self.judged.append(question)
@@ -66,16 +66,18 @@ async def asked(
     policy: OfflinePolicy,
     executor: ScriptedExecutor,
     budget: Budget | None = None,
-    substitutes: Sequence[Substitute] = (),
-) -> tuple[list[EventRecord], Transcript]:
+    substitutes: Sequence[SubstituteLink] = (),
+) -> tuple[list[EventRecord], RunTranscript]:
     store = await graph(WALKS)
     await store.put_links([ToolLinks(one.one, [], [one]) for one in substitutes])
-    deps = build_deps(store, await finder(folder), policy, executor, approver=AllowChanges(), reader=EnglishReader())
+    deps = build_deps(
+        store, await finder(folder), policy, executor, approver=AllowChangesApprover(), reader=EnglishReader()
+    )
     records = [record async for record in run(WEATHER, deps, budget)]
-    return records, Transcript.of(records)
+    return records, RunTranscript.from_records(records)
 
 
-def end(transcript: Transcript) -> RunFinished:
+def end(transcript: RunTranscript) -> RunFinished:
     assert transcript.end is not None
     return transcript.end
 
@@ -173,8 +175,8 @@ async def test_without_reflections_nobody_is_asked(tmp_path: Path) -> None:
 class Restless(OfflinePolicy):
     """Never finishes: goes to whatever is first on offer, and back where nothing is."""
 
-    async def choose(self, situation: Situation) -> Choice:
-        return Choice("advance", "on", 0) if situation.candidates else Choice("backtrack", "back")
+    async def choose(self, situation: MoveQuestion) -> NextMove:
+        return NextMove("advance", "on", 0) if situation.candidates else NextMove("backtrack", "back")
 
 
 async def test_a_walk_that_finds_no_end_is_looked_at_and_its_best_path_taken(tmp_path: Path) -> None:
@@ -184,13 +186,13 @@ async def test_a_walk_that_finds_no_end_is_looked_at_and_its_best_path_taken(tmp
     assert len([r for r in records if isinstance(r.event, StepChosen)]) <= 60
     assert end(transcript).outcome in ("gave_up", "budget")
     assert end(transcript).usage.decisions <= 64
-    assert f"{PATIENCE} moves" in ended[0].reason or ended[0].how == "gave_up"
+    assert f"{MAX_MOVES} moves" in ended[0].reason or ended[0].how == "gave_up"
 
 
 async def test_where_a_call_fails_its_substitute_comes_first(tmp_path: Path) -> None:
     executor = ScriptedExecutor(search_places=FOUND, get_forecast=down, get_daily_forecast=FORECAST)
     records, transcript = await asked(
-        tmp_path, OfflinePolicy(), executor, substitutes=[Substitute(OLD_WEATHER.id, NEW_WEATHER.id, 0.9)]
+        tmp_path, OfflinePolicy(), executor, substitutes=[SubstituteLink(OLD_WEATHER.id, NEW_WEATHER.id, 0.9)]
     )
     after = [r.event for r in records if isinstance(r.event, CandidatesConsidered) and r.event.path == (GEOCODE.id,)]
     first = after[-1].candidates[0]

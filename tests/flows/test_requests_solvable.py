@@ -9,16 +9,16 @@ import orjson
 import pytest
 from pydantic.types import JsonValue
 
-from evaluation.correctness import absent_from_responses
-from evaluation.expected import Asked, read_asked
-from graph.importers.trees import trajectory, tree_files
+from evaluation.correctness import find_absent_from_responses
+from evaluation.evaluation_cases import EvaluationCase, read_evaluation_cases
+from graph.importers.toolbench_trees import find_tree_files, parse_trajectory
 from playground.calls import send
 from playground.record import CATALOGUE, DATA, catalogue_tools
 from tests.flows.gold import follow
 from tests.playing import running_playground
 
 FILES = sorted((Path(__file__).parents[2] / "playground" / "requests").glob("*.jsonl"))
-ANSWERABLE = [one for one in read_asked(FILES) if one.answerable]
+ANSWERABLE = [one for one in read_evaluation_cases(FILES) if one.answerable]
 LARGEST_COUNT = 3_000
 """Whole numbers above are identifiers."""
 TOOLS = catalogue_tools(DATA / CATALOGUE)
@@ -52,17 +52,17 @@ def client() -> Iterator[httpx.Client]:
 @pytest.fixture(scope="module")
 def passed() -> str:
     """The arguments of every call in every trajectory."""
-    trajectories = [trajectory(orjson.loads(path.read_bytes()), path.stem) for path in tree_files(DATA)]
+    trajectories = [parse_trajectory(orjson.loads(path.read_bytes()), path.stem) for path in find_tree_files(DATA)]
     return "\n".join(call.arguments or "" for one in trajectories for call in one.attempts)
 
 
 @pytest.mark.parametrize("one", ANSWERABLE, ids=lambda one: one.id)
-def test_its_calls_give_what_is_expected(one: Asked, client: httpx.Client, passed: str) -> None:
+def test_its_calls_give_what_is_expected(one: EvaluationCase, client: httpx.Client, passed: str) -> None:
     """And only all of them do; and no call of a trajectory has any of their arguments."""
     client.post("/_reset").raise_for_status()
     responses, arguments = follow(client, TOOLS, one)
-    assert absent_from_responses(one.expect, responses) == []
-    assert absent_from_responses(one.expect, responses[:-1]) != [], "the last call is not needed"
+    assert find_absent_from_responses(one.expect, responses) == []
+    assert find_absent_from_responses(one.expect, responses[:-1]) != [], "the last call is not needed"
     values = [text for made in arguments for name, value in made.items() for text in literals(one, name, value)]
     assert [text for text in values if re.search(rf"(?<!\w){re.escape(text)}(?!\w)", passed)] == []
 
@@ -72,7 +72,7 @@ def test_every_request_of_failing_has_a_first_way() -> None:
 
 
 @pytest.mark.parametrize("one", [one for one in ANSWERABLE if one.id in FIRST_WAYS], ids=lambda one: one.id)
-def test_its_first_way_fails(one: Asked, client: httpx.Client) -> None:
+def test_its_first_way_fails(one: EvaluationCase, client: httpx.Client) -> None:
     client.post("/_reset").raise_for_status()
     operation, arguments = FIRST_WAYS[one.id]
     used = {call.operation for call in one.calls}
@@ -93,7 +93,7 @@ def test_its_first_way_fails(one: Asked, client: httpx.Client) -> None:
     assert STUMBLES & set(met)
 
 
-def literals(one: Asked, name: str, value: JsonValue) -> Iterator[str]:
+def literals(one: EvaluationCase, name: str, value: JsonValue) -> Iterator[str]:
     """The texts and identifiers among the arguments: neither counts nor choices that a document lists."""
     choices: set[object] = {
         str(choice)

@@ -6,15 +6,15 @@ from pathlib import Path
 from typing import Any
 
 from agent.execution.approval import IntendedCall
+from agent.execution.executor import RoutedExecutor
 from agent.execution.http import HttpExecutor
 from agent.execution.mcp import McpExecutor, McpSessions, list_tools
 from agent.execution.replay import ReplayExecutor
-from agent.execution.routed import RoutedExecutor
-from agent.execution.secrets import EnvironmentSecrets
+from agent.execution.secret_store import EnvironmentSecrets
 from domain.event import CallFinished
 from domain.side_effect import MCP
 from domain.tool import Parameter, ToolDoc, tool_id
-from domain.trajectory import Outcome, RecordedCall
+from domain.trajectory import RecordedCall, RecordedOutcome
 from graph.backends.sqlite_recordings import SqliteRecordings
 from graph.importers.mcp import McpSource
 from tests.flows.program_world import OffersAs, code, end, the, world
@@ -92,7 +92,7 @@ async def test_its_recordings_answer_in_its_place(tmp_path: Path) -> None:
         id=tool_id("harbour", "Everything", "berth_of"), category="harbour", toolset="Everything", api="berth_of", function="berth_of",
         method=MCP, url="stdio:everything", parameters=(Parameter(name="ship", location="body", required=True),),
     )  # fmt: skip
-    call = RecordedCall("harbour", "Everything", "berth_of", '{"ship": "Argo"}', '{"number": 4}', Outcome.OK)
+    call = RecordedCall("harbour", "Everything", "berth_of", '{"ship": "Argo"}', '{"number": 4}', RecordedOutcome.OK)
     await recordings.add("calls", [(tool.id, call)])
     found = await ReplayExecutor(recordings).call(tool, {"ship": "Argo"})
     await recordings.close()

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from agent.execution.approvers import AllowChanges
-from agent.policy.protocol import Choice, Situation
+from agent.execution.approvers import AllowChangesApprover
+from agent.policy.protocol import MoveQuestion, NextMove
 from agent.run import RunDeps, run
-from agent.transcript import Transcript
+from agent.transcript import RunTranscript
 from domain.event import CallFinished, CallStarted, EventRecord, RunFinished, StepChosen
 from offline.policy import OfflinePolicy
 from offline.reader import EnglishReader
@@ -71,7 +71,12 @@ WORLDS: dict[str, World] = {
 
 async def deps(folder: Path, executor: ScriptedExecutor, policy: OfflinePolicy) -> RunDeps:
     return build_deps(
-        await graph(WALKS), await finder(folder), policy, executor, approver=AllowChanges(), reader=EnglishReader()
+        await graph(WALKS),
+        await finder(folder),
+        policy,
+        executor,
+        approver=AllowChangesApprover(),
+        reader=EnglishReader(),
     )
 
 
@@ -126,7 +131,7 @@ async def test_a_run_goes_on_after_each_of_its_events(name: str, tmp_path: Path)
             continue
         assert course(records) == course(whole), cut
         assert (ended(records).outcome, ended(records).answer) == (ended(whole).outcome, ended(whole).answer)
-        assert Transcript.of(records).path == Transcript.of(whole).path
+        assert RunTranscript.from_records(records).path == RunTranscript.from_records(whole).path
         repeated = {(tool, str(arguments)) for tool, arguments in again.made} & set(finished)
         assert not repeated, cut
 
@@ -140,8 +145,8 @@ def made(records: Sequence[EventRecord]) -> list[tuple[str, str]]:
 class _Otherwise(OfflinePolicy):
     """A policy that would now go another way: to its last candidate."""
 
-    async def choose(self, situation: Situation) -> Choice:
-        return Choice("advance", "otherwise", len(situation.candidates) - 1)
+    async def choose(self, situation: MoveQuestion) -> NextMove:
+        return NextMove("advance", "otherwise", len(situation.candidates) - 1)
 
 
 async def test_decisions_that_were_told_are_not_taken_again(tmp_path: Path) -> None:
@@ -163,7 +168,7 @@ async def test_where_the_tools_have_changed_the_run_goes_its_own_way(tmp_path: P
         await finder(tmp_path / "few", [GEOCODE, BOOKS]),
         OfflinePolicy(),
         again := executors(),
-        approver=AllowChanges(),
+        approver=AllowChangesApprover(),
         reader=EnglishReader(),
     )
     records = await told(request, given, past=whole[:second])
@@ -182,7 +187,7 @@ async def test_a_run_that_changed_something_is_not_begun_anew_where_it_cannot_go
         await finder(tmp_path / "few", few),
         OfflinePolicy(),
         again,
-        approver=AllowChanges(),
+        approver=AllowChangesApprover(),
         reader=EnglishReader(),
     )
     records = await told(request, given, past=whole[:called])

@@ -8,9 +8,9 @@ import pytest
 
 from agent.memory.long_term import LongTermMemory
 from domain.event import CallStarted, EventRecord, StepChosen
-from domain.memory import Recalled
-from domain.recalled import MemoryRecalled
-from domain.trajectory import Solved
+from domain.learning_events import MemoryRecalled
+from domain.memory import RecalledMemory
+from domain.trajectory import SolvedRequest
 from graph.backends.sqlite_memories import SqliteMemories
 from offline.policy import OfflinePolicy
 from tests.flows.run_deps import change_deps
@@ -18,8 +18,8 @@ from tests.flows.small_world import FORECAST, FOUND, GEOCODE, NEW_WEATHER, REMOV
 from tests.flows.test_resuming import DELETE, WEATHER, course, deps, ended, made, told
 
 SERVED = [
-    Solved('Delete the book "Emma"', (REMOVE.id,)),
-    Solved("What is the weather forecast for Rome?", (GEOCODE.id, NEW_WEATHER.id)),
+    SolvedRequest('Delete the book "Emma"', (REMOVE.id,)),
+    SolvedRequest("What is the weather forecast for Rome?", (GEOCODE.id, NEW_WEATHER.id)),
 ]
 """The second goes another way than most walks did."""
 
@@ -27,9 +27,11 @@ SERVED = [
 class _Slow(SqliteMemories):
     """Memories that are searched for a minute."""
 
-    async def near(self, vector: Sequence[float], identity: str, owner: str, limit: int) -> list[Recalled]:
+    async def find_similar(
+        self, vector: Sequence[float], identity: str, owner: str, limit: int
+    ) -> list[RecalledMemory]:
         await asyncio.sleep(60)
-        return await super().near(vector, identity, owner, limit)
+        return await super().find_similar(vector, identity, owner, limit)
 
 
 @pytest.fixture

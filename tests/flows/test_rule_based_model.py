@@ -8,18 +8,18 @@ from urllib.request import urlopen
 
 import pytest
 
-from agent.execution.approvers import AllowChanges
+from agent.execution.approvers import AllowChangesApprover
 from agent.run import run
 from domain.event import CallStarted, Event, ProgramEnded, RunFinished
 from evaluation.correctness import judge
-from evaluation.expected import read_asked
+from evaluation.evaluation_cases import read_evaluation_cases
 from tests.flows.served import built
 from tests.models.openai_replies import ChatRequest
 from tests.models.openai_server import model_server
 from tests.models.rule_based import OTHER, RuleBasedModel
 from tests.playing import running_playground
 from wiring.container import open_container
-from wiring.runs import budget_of, run_deps
+from wiring.runs import build_budget, build_run_deps
 from wiring.settings import Settings
 
 ROOT = Path(__file__).parents[2]
@@ -39,15 +39,15 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Generator[tuple[str, Path
 async def asked(world: tuple[str, Path], model: RuleBasedModel, planner: str = "program") -> dict[str, list[Event]]:
     """The events of every request, asked one by one."""
     address, store = world
-    requests = [one for one in read_asked(REQUESTS) if one.id in EASY]
+    requests = [one for one in read_evaluation_cases(REQUESTS) if one.id in EASY]
     found: dict[str, list[Event]] = {}
     async with model_server(model) as server:
         settings = Settings(store=store, allow_hosts=frozenset({address.removeprefix("http://")}),
                             model_url=server.url, model_name=server.model)  # fmt: skip
         async with open_container(settings, store) as container:
             for one in requests:
-                deps = await run_deps(container, "llm", "http", planner, approver=AllowChanges())
-                found[one.id] = [record.event async for record in run(one.request, deps, budget_of(container))]
+                deps = await build_run_deps(container, "llm", "http", planner, approver=AllowChangesApprover())
+                found[one.id] = [record.event async for record in run(one.request, deps, build_budget(container))]
     return found
 
 
@@ -78,7 +78,7 @@ async def test_programs_are_written_checked_run_and_mended(world: tuple[str, Pat
     assert rate or not model.errors
     assert rate < 0.2 or model.errors
     assert model.purposes["program"] >= len(EASY)
-    by_id = {one.id: one for one in read_asked(REQUESTS)}
+    by_id = {one.id: one for one in read_evaluation_cases(REQUESTS)}
     right = {name for name, events in found.items() if judge(by_id[name], events).right}
     assert {"one-population", "one-inches"} <= right
     for events in found.values():

@@ -6,14 +6,14 @@ from pathlib import Path
 
 from agent.budget import Budget
 from agent.execution.approval import IntendedCall
-from agent.execution.approvers import AllowChanges
+from agent.execution.approvers import AllowChangesApprover
 from agent.llm.client.langchain import LangchainModel, ModelParameters
 from agent.llm.policy import LlmPolicy
-from agent.llm.structured_output import Allowance
-from agent.policy.circuit_breaker import Breaker
-from agent.policy.fallback import BROKEN_OFF, FallbackPolicy
+from agent.llm.structured_output import ModelAllowance
+from agent.policy.circuit_breaker import CircuitBreaker
+from agent.policy.fallback import BROKEN_OFF_NOTE, FallbackPolicy
 from agent.run import RunDeps, run
-from agent.transcript import Transcript
+from agent.transcript import RunTranscript
 from domain.errors import NotAllowedError
 from domain.event import AnswerDelta, Event, PolicyFellBack, RunFinished, StepChosen
 from domain.tool import ToolDoc
@@ -57,26 +57,30 @@ async def world(
     executor: ScriptedExecutor,
     tools: tuple[ToolDoc, ...] = TOOLS,
     *,
-    allowance: Allowance | None = None,
+    allowance: ModelAllowance | None = None,
     timeout: float = 5.0,  # noqa: ASYNC109  # a setting of the model
 ) -> AsyncGenerator[tuple[RunDeps, ModelServer], None]:
     async with model_server(brain) as server:
         model = LangchainModel(ModelParameters(server.url, server.model, attempts=1, timeout=timeout))
-        policy = FallbackPolicy(LlmPolicy(model, allowance), OfflinePolicy(), Breaker())
+        policy = FallbackPolicy(LlmPolicy(model, allowance), OfflinePolicy(), CircuitBreaker())
         yield (
             build_deps(
-                await graph(WALKS, tools), await finder(folder, tools), policy, executor, approver=AllowChanges()
+                await graph(WALKS, tools),
+                await finder(folder, tools),
+                policy,
+                executor,
+                approver=AllowChangesApprover(),
             ),
             server,
         )
         await model.close()
 
 
-async def told(deps: RunDeps, budget: Budget | None = None) -> tuple[list[Event], RunFinished, Transcript]:
+async def told(deps: RunDeps, budget: Budget | None = None) -> tuple[list[Event], RunFinished, RunTranscript]:
     records = [record async for record in run(WEATHER, deps, budget)]
     end = records[-1].event
     assert isinstance(end, RunFinished)
-    return [record.event for record in records], end, Transcript.of(records)
+    return [record.event for record in records], end, RunTranscript.from_records(records)
 
 
 def calls() -> ScriptedExecutor:
@@ -155,7 +159,7 @@ async def test_an_answer_that_breaks_off_is_made_whole(tmp_path: Path) -> None:
     brain = script(answer=[Says("It will be 4.5 degrees, and", piece=8, cut_after=2)])
     async with world(brain, tmp_path, calls()) as (deps, _):
         events, end, _ = await told(deps)
-    assert end.answer.startswith(f"It will be 4.5 d{BROKEN_OFF}")
+    assert end.answer.startswith(f"It will be 4.5 d{BROKEN_OFF_NOTE}")
     assert end.answer.rstrip().endswith("[2] Weather Set/get_daily_forecast")
     assert any(isinstance(e, PolicyFellBack) for e in events)
     assert end.outcome == "answered"
@@ -163,7 +167,7 @@ async def test_an_answer_that_breaks_off_is_made_whole(tmp_path: Path) -> None:
 
 async def test_the_runs_time_bounds_the_model_and_is_no_failure_of_it(tmp_path: Path) -> None:
     brain = script(answer=[Hangs()])
-    async with world(brain, tmp_path, calls(), allowance=Allowance(seconds=1.5), timeout=30) as (deps, _):
+    async with world(brain, tmp_path, calls(), allowance=ModelAllowance(seconds=1.5), timeout=30) as (deps, _):
         events, end, _ = await told(deps)
     assert [e.reason for e in events if isinstance(e, PolicyFellBack)] == [
         "the budget of 1.5 seconds is used up, so the model is not asked any more"
@@ -172,7 +176,7 @@ async def test_the_runs_time_bounds_the_model_and_is_no_failure_of_it(tmp_path: 
 
 
 async def test_the_bound_on_model_calls_leaves_the_rest_to_the_rules(tmp_path: Path) -> None:
-    async with world(script(), tmp_path, calls(), allowance=Allowance(model_calls=2)) as (deps, server):
+    async with world(script(), tmp_path, calls(), allowance=ModelAllowance(model_calls=2)) as (deps, server):
         events, end, _ = await told(deps)
         assert len(server.requests) == 2
     assert len([e for e in events if isinstance(e, PolicyFellBack)]) == 1
@@ -204,7 +208,7 @@ async def test_hostile_text_stays_behind_the_fence_and_its_change_waits_for_the_
         _, end, _ = await told(change_deps(deps, approver=user))
         prompts = [request.prompt for request in server.requests]
     assert [(call.tool.id, call.arguments) for call in user.asked] == [(REMOVE.id, {"title": "Dune"})]
-    assert [one.kind for one in user.asked[0].judged.origins] == ["written"], "the user did not say it"
+    assert [one.kind for one in user.asked[0].provenance.origins] == ["written"], "the user did not say it"
     assert executor.made == []
     assert end.outcome == "gave_up"
     assert any(HOSTILE in prompt for prompt in prompts)

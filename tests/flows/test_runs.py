@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from agent.budget import Budget
-from agent.execution.approvers import AllowChanges
-from agent.policy.protocol import Choice, Situation
+from agent.execution.approvers import AllowChangesApprover
+from agent.policy.protocol import MoveQuestion, NextMove
 from agent.run import RunDeps, run
-from agent.transcript import Transcript
+from agent.transcript import RunTranscript
 from domain.errors import UnavailableError
 from domain.event import CallStarted, EventRecord, RunFinished, RunStarted, StepBacktracked
 from domain.plan import StepResult
@@ -42,26 +42,26 @@ async def deps(folder: Path, executor: ScriptedExecutor, policy: OfflinePolicy |
         await finder(folder),
         policy or OfflinePolicy(),
         executor,
-        approver=AllowChanges(),
+        approver=AllowChangesApprover(),
         reader=EnglishReader(),
     )
 
 
-async def asked(request: str, given: RunDeps, budget: Budget | None = None) -> tuple[list[EventRecord], Transcript]:
+async def asked(request: str, given: RunDeps, budget: Budget | None = None) -> tuple[list[EventRecord], RunTranscript]:
     records = [record async for record in run(request, given, budget)]
     assert [record.seq for record in records] == list(range(1, len(records) + 1))
     assert len({record.run for record in records}) == 1
     assert isinstance(records[0].event, RunStarted)
     assert isinstance(records[-1].event, RunFinished)
-    return records, Transcript.of(records)
+    return records, RunTranscript.from_records(records)
 
 
-def outcome(transcript: Transcript) -> str:
+def outcome(transcript: RunTranscript) -> str:
     assert transcript.end is not None
     return transcript.end.outcome
 
 
-def answer(transcript: Transcript) -> str:
+def answer(transcript: RunTranscript) -> str:
     assert transcript.end is not None
     return transcript.end.answer
 
@@ -186,7 +186,7 @@ async def test_a_cancelled_run_says_so_and_stays_cancelled(tmp_path: Path) -> No
 
 async def test_a_defect_of_ours_ends_the_run_in_order(tmp_path: Path) -> None:
     class Broken(OfflinePolicy):
-        async def choose(self, situation: Situation) -> Choice:
+        async def choose(self, situation: MoveQuestion) -> NextMove:
             raise ZeroDivisionError("secret detail")
 
     _, transcript = await asked(WEATHER, await deps(tmp_path, ScriptedExecutor(), Broken()))
@@ -216,7 +216,9 @@ async def test_runs_side_by_side_do_not_meet(tmp_path: Path) -> None:
     runs = [
         asked(
             request,
-            build_deps(store, search, OfflinePolicy(), executor, approver=AllowChanges(), reader=EnglishReader()),
+            build_deps(
+                store, search, OfflinePolicy(), executor, approver=AllowChangesApprover(), reader=EnglishReader()
+            ),
         )
         for request in requests
     ]

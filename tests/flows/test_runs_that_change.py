@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from agent.execution.approvers import DenyChanges
-from agent.policy.protocol import Arguments, ArgumentsQuestion, Choice, Situation
+from agent.execution.approvers import DenyChangesApprover
+from agent.policy.protocol import ArgumentsQuestion, CallArguments, MoveQuestion, NextMove
 from domain.plan import Binding
 from offline.policy import OfflinePolicy
 from tests.flows.run_deps import change_deps
@@ -29,24 +29,28 @@ async def test_nothing_is_deleted_that_is_not_named(tmp_path: Path) -> None:
 class _Changes(OfflinePolicy):
     """A policy that deletes what comes first in a list, and finishes where it may not."""
 
-    async def choose(self, situation: Situation) -> Choice:
+    async def choose(self, situation: MoveQuestion) -> NextMove:
         offered = [candidate.tool.api for candidate in situation.candidates]
         wanted = "search_books" if not situation.path else "delete_book"
         if wanted not in offered or any("delete_book" in reason for reason in situation.memory):
-            return Choice("finish" if situation.path else "give_up", "no more")
-        return Choice("finish", "done") if len(situation.path) > 1 else Choice("advance", "next", offered.index(wanted))
+            return NextMove("finish" if situation.path else "give_up", "no more")
+        return (
+            NextMove("finish", "done")
+            if len(situation.path) > 1
+            else NextMove("advance", "next", offered.index(wanted))
+        )
 
-    async def arguments(self, question: ArgumentsQuestion) -> Arguments:
+    async def fill_arguments(self, question: ArgumentsQuestion) -> CallArguments:
         if question.tool.api == "search_books":
-            return Arguments({"title": "all"}, (Binding(parameter="title", origin="request", reference="all"),))
+            return CallArguments({"title": "all"}, (Binding(parameter="title", origin="request", reference="all"),))
         first = Binding(parameter="title", origin="step", reference="1.books[0].title")
-        return Arguments({"title": "Dune"}, (first,))
+        return CallArguments({"title": "Dune"}, (first,))
 
 
 async def test_no_policy_changes_what_nobody_approves(tmp_path: Path) -> None:
     books = ok({"books": [{"title": "Dune"}, {"title": "Emma"}]})
     executor = ScriptedExecutor(search_books=books, delete_book=ok({}))
-    made = change_deps(await deps(tmp_path, executor, _Changes()), approver=DenyChanges())
+    made = change_deps(await deps(tmp_path, executor, _Changes()), approver=DenyChangesApprover())
     _, transcript = await asked("Delete all books", made)
     assert [name for name, _ in executor.made] == ["search_books"]
     assert outcome(transcript) == "gave_up"

@@ -16,8 +16,8 @@ from tests.models.word_vectors import DIMENSION
 from tests.unit.retriever.training.small_catalogue import DOCUMENTS
 from wiring.container import Container, open_container
 from wiring.encoder_change import EncoderChange
-from wiring.encoder_choices import EncoderChoice, EncoderService
-from wiring.links import unseen
+from wiring.encoders import EncoderChoice, EncoderService
+from wiring.links import ignore_progress
 from wiring.reindex import reindex
 from wiring.settings import Settings
 
@@ -42,7 +42,7 @@ def asking(server: ModelServer, store: Path, prefix: str = "", **place: Any) -> 
 async def index(settings: Settings) -> None:
     async with open_container(settings, create=True) as container:
         await container.graph.put_tools(DOCUMENTS)
-        await index_tools(container.graph.documents(), *await container.retrieval())
+        await index_tools(container.graph.documents(), *await container.get_retrieval())
 
 
 class Searching:
@@ -55,7 +55,7 @@ class Searching:
     async def go_on(self) -> None:
         """Search again and again, until it is cancelled."""
         while True:
-            search = await self._container.search()
+            search = await self._container.open_search()
             for _ in range(3):
                 assert len(await search.start_tools(REQUEST, 1)) == 1
             self._done.release()
@@ -91,14 +91,14 @@ async def test_a_running_process_loses_no_search_by_a_reindex_there_and_back(
             for settings in (new, old, new):
                 assert (await reindex(settings=settings)).kept
                 await searches.more()
-        began = await container.search()
+        began = await container.open_search()
         async with open_container(new) as other:
             await EncoderChange(other).drop_former()
-            assert await (await other.search()).start_tools(REQUEST, 1)
+            assert await (await other.open_search()).start_tools(REQUEST, 1)
         with pytest.raises(StoreVersionError, match=r"were dropped after a change .*FOOTPATH_EMBEDDER"):
             await began.start_tools(REQUEST, 1)
         with pytest.raises(StoreVersionError, match=r"were made by .*reindex"):
-            await container.search()
+            await container.open_search()
 
 
 async def test_a_reindex_of_the_same_encoder_is_not_noticed(
@@ -122,7 +122,7 @@ async def test_a_folder_is_changed_by_the_process_that_searches_it(tmp_path: Pat
             await reindex(settings=new)
         await searches.more()
         change = EncoderChange(container)
-        await change.prepare(EncoderChoice(kind="service", name="another", service=service), unseen)
+        await change.prepare(EncoderChoice(kind="service", name="another", service=service), ignore_progress)
         steps: list[Callable[[], Any]] = [change.switch, change.switch_back, change.switch_back]
         for step in steps:
             await searches.more()
@@ -145,4 +145,4 @@ async def test_vectors_in_a_folder_are_not_dropped_under_a_process_that_searches
         assert await EncoderChange(other).drop_former() == ["vectors"]
     async with open_container(old) as container:
         with pytest.raises(StoreVersionError, match="reindex"):
-            await container.search()
+            await container.open_search()

@@ -9,7 +9,7 @@ import pytest
 
 from domain.errors import UsageError
 from domain.tool import ToolId
-from domain.trajectory import Solved
+from domain.trajectory import SolvedRequest
 from retriever.calibration import UNSCALED
 from retriever.indexing import index_tools
 from tests.models.openai_replies import ChatRequest, Reply, scripted
@@ -20,8 +20,8 @@ from tests.unit.agent.solutions.tools_of_scholars import COLLEAGUES, COUNT, DOCS
 from tests.unit.retriever.training.small_catalogue import DOCUMENTS
 from wiring.container import Container, open_container
 from wiring.encoder_change import EncoderChange
-from wiring.encoder_choices import EncoderChoice, EncoderService
-from wiring.encoder_scales import note_key
+from wiring.encoder_state import build_note_key
+from wiring.encoders import EncoderChoice, EncoderService
 from wiring.links import VectorNeighbours
 from wiring.settings import Settings
 
@@ -62,9 +62,9 @@ async def shifted(request: pytest.FixtureRequest) -> AsyncGenerator[dict[str, An
 async def fill(container: Container) -> None:
     """Tools, a memory and two solutions."""
     await container.graph.put_tools([*DOCUMENTS, *DOCS.values()])
-    await index_tools(container.graph.documents(), *await container.retrieval())
+    await index_tools(container.graph.documents(), *await container.get_retrieval())
     memory = await container.memory()
-    await memory.keep_shared([Solved(request=SERVED, path=(DOCUMENTS[0].id,), taken=())])
+    await memory.keep_shared([SolvedRequest(request=SERVED, path=(DOCUMENTS[0].id,), taken=())])
     await memory.embed()
     await (await container.solutions()).add([solution(COLLEAGUES, WHO), solution(COUNT, MANY)])
 
@@ -73,18 +73,18 @@ async def numbers(container: Container) -> Numbers:
     async def all_there(ids: Any) -> set[ToolId]:
         return set(ids)
 
-    search, memory, library = await container.search(), await container.memory(), await container.solutions()
+    search, memory, library = await container.open_search(), await container.memory(), await container.solutions()
     hits = [hit for request in (RAIN, UNRELATED) for hit in await search.start_tools(request, 8)]
-    embedder, index, _ = await container.retrieval()
+    embedder, index, _ = await container.get_retrieval()
     neighbours = VectorNeighbours(index, embedder.identity, (await embedder.scale()).documents)
-    near = await neighbours.near([document.id for document in DOCUMENTS])
+    near = await neighbours.find_similar([document.id for document in DOCUMENTS])
     return Numbers(
         {hit.id: hit.dense for hit in hits},
         {text: one.similarity for text in (RAIN, UNRELATED) for one in await memory.recall(text, 3, all_there)},
         {
             f"{text} {one.pattern}": one.likeness
             for text in ("Who are the colleagues of Tom Riddle?", "Who worked with Ann Lee?", UNRELATED)
-            for one in await library.near(text, 3)
+            for one in await library.find_near(text, 3)
         },
         {(tool, other): score for tool, others in near.items() for other, score in others},
     )
@@ -103,7 +103,7 @@ async def test_thresholds_hold_for_tools_memories_and_solutions(
     async with open_container(Settings.model_validate({**place, **shifted}), create=True) as container:
         await fill(container)
         found = await numbers(container)
-        assert (await container.search()).reranks, "the bundled re-ranker knows this scale"
+        assert (await container.open_search()).reranks, "the bundled re-ranker knows this scale"
     assert found.tools == pytest.approx(wanted.tools, abs=CLOSE)
     assert found.recalled == pytest.approx(wanted.recalled, abs=CLOSE)
     assert found.solutions == pytest.approx(wanted.solutions, abs=CLOSE)
@@ -123,12 +123,12 @@ async def test_the_scale_is_kept_with_the_vectors(place: dict[str, Any]) -> None
             assert server.requests == []
             # A store of an earlier version has none: it is measured when it is first searched, and kept.
             identity = (await container.embedder()).identity
-            await container.encoders.note(note_key(identity), "")
+            await container.encoders.write_note(build_note_key(identity), "")
         async with open_container(settings) as container:
-            await container.search()
+            await container.open_search()
             assert await container.encoders.scales.read(identity)
         async with open_container(settings.model_copy(update={"rerank": False})) as container:
-            assert not (await container.search()).reranks
+            assert not (await container.open_search()).reranks
 
 
 def chosen(server: ModelServer, dimension: int) -> EncoderChoice:
@@ -174,4 +174,4 @@ async def test_an_encoder_that_gives_all_texts_one_vector_is_not_adopted(place: 
         await fill(container)
         with pytest.raises(UsageError, match=r"hardly tells texts apart.*FOOTPATH_EMBEDDING_NAME"):
             await EncoderChange(container).prepare(chosen(server, DIMENSION), unseen)
-        assert (await EncoderChange(container).state()).beside is None
+        assert (await EncoderChange(container).get_state()).beside is None

@@ -13,7 +13,7 @@ from graph.backends.sqlite import SqliteGraph
 from graph.facts import LiveBatch
 from tests import forked
 from tests.contract.graph_samples import A, B, C, batch, document, walked
-from wiring.layout import StoreFolder
+from wiring.store_folder import StoreFolder
 
 ROOT = Path(__file__).resolve().parents[2]
 

@@ -11,12 +11,12 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner, Result
 
-from agent.learning.verdict import Judged
+from agent.learning.verdict import JudgedRun
 from graph.backends.sqlite import SqliteGraph
 from tests import forked
 from tests.unit.agent.solutions.tools_of_scholars import COLLEAGUES, DOCS, PERSON
-from wiring.asked_runs import AskedRun
-from wiring.layout import StoreFolder
+from wiring.run_history import RunHistoryEntry
+from wiring.store_folder import StoreFolder
 
 ROOT = Path(__file__).resolve().parents[2]
 PATTERN = "Who are the colleagues of {name}?"
@@ -66,8 +66,8 @@ def test_a_persons_program_is_kept_found_judged_and_forgotten(store: Path) -> No
     assert [one["id"] for one in say("list", "--tool", "searchPerson")["solutions"]] == [name]
     shown = say("show", name[:8])
     assert (shown["path"][0], shown["parameters"], shown["drift"]) == (PERSON, {"name": {"type": "string"}}, [])
-    judged = Judged(run="r-1", request=ASKED, answered=True, at=datetime.now(UTC), solutions=(name,))
-    (store / "asked.jsonl").write_text(AskedRun(judged=judged).model_dump_json() + "\n", encoding="utf-8")
+    judged = JudgedRun(run="r-1", request=ASKED, answered=True, at=datetime.now(UTC), solutions=(name,))
+    (store / "asked.jsonl").write_text(RunHistoryEntry(judged=judged).model_dump_json() + "\n", encoding="utf-8")
     say("judge", "r-1", "wrong")
     assert say("show", name)["wrong"] == [ASKED]
     assert say("list", "--request", ASKED)["solutions"] == []

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from agent.execution.approvers import AllowChanges
+from agent.execution.approvers import AllowChangesApprover
 from agent.solutions.library import SolutionLibrary
 from domain.event import EventRecord
+from domain.learning_events import NoSolution
 from domain.solution import PatternIndex, SolutionStore
-from domain.taken import NoSolution
 from graph.backends.memory import MemoryPatterns, MemorySolutions
 from graph.backends.sqlite_solutions import SqlitePatterns, SqliteSolutions
 from retriever.backends.qdrant_connection import QdrantAddress
@@ -22,7 +22,7 @@ from tests.flows.small_world import FORECAST, FOUND, TOOLS, ScriptedExecutor, Wo
 from tests.flows.test_runs import WEATHER
 from tests.flows.test_taking_solutions import ASKED, WRITTEN, Town, last, learned, taken, towns
 from wiring.container import open_container
-from wiring.runs import run_and_learn, run_deps
+from wiring.runs import build_run_deps, run_and_learn
 from wiring.settings import Settings
 
 GONE = "a run goes on without the library of solutions"
@@ -128,7 +128,7 @@ async def test_a_file_that_is_broken(broken: str, tmp_path: Path, caplog: pytest
     (store / broken).write_bytes(b"no database at all" * 999)
     executor = ScriptedExecutor(search_places=FOUND, get_forecast=FORECAST, get_daily_forecast=FORECAST)
     async with open_container(settings, store) as container:
-        deps = await run_deps(container, "offline", executor, "program", approver=AllowChanges())
+        deps = await build_run_deps(container, "offline", executor, "program", approver=AllowChangesApprover())
         records = [one async for one in run_and_learn(WEATHER, deps, name="r1")]
         facts = await container.graph.facts([tool.id for tool in TOOLS])
     assert last(records).outcome == "answered"

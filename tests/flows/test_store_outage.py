@@ -15,7 +15,7 @@ import httpx
 import pytest
 
 from domain.event import InputNeeded, RunDelayed, RunFinished
-from domain.learned import WeightsLearned
+from domain.learning_events import WeightsLearned
 from playground.record import CATALOGUE, DATA
 from tests import forked
 from tests.faults.proxy import Exchange, proxying

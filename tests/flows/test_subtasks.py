@@ -5,12 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from agent.execution.approvers import AllowChanges
+from agent.execution.approvers import AllowChangesApprover
 from agent.execution.executor import CallResult
-from agent.policy.protocol import Choice, Situation
+from agent.policy.protocol import MoveQuestion, NextMove
 from agent.policy.subtasks import DecomposeQuestion, Decomposition, Subtask
 from agent.run import RunDeps, run
-from agent.transcript import Transcript
+from agent.transcript import RunTranscript
 from domain.event import CallFinished, CandidatesConsidered, EventRecord, RunFinished, SubtaskStarted
 from domain.model import JsonObject
 from domain.tool import ToolDoc
@@ -57,19 +57,19 @@ async def deps(folder: Path, executor: ScriptedExecutor, policy: OfflinePolicy, 
         policy,
         executor,
         at_once=at_once,
-        approver=AllowChanges(),
+        approver=AllowChangesApprover(),
         reader=EnglishReader(),
     )
 
 
-async def asked(request: str, given: RunDeps) -> tuple[list[EventRecord], Transcript]:
+async def asked(request: str, given: RunDeps) -> tuple[list[EventRecord], RunTranscript]:
     records = [record async for record in run(request, given)]
     assert [record.seq for record in records] == list(range(1, len(records) + 1))
     assert isinstance(records[-1].event, RunFinished)
-    return records, Transcript.of(records)
+    return records, RunTranscript.from_records(records)
 
 
-def end(transcript: Transcript) -> RunFinished:
+def end(transcript: RunTranscript) -> RunFinished:
     assert transcript.end is not None
     return transcript.end
 
@@ -115,7 +115,7 @@ async def test_the_rules_split_what_has_no_value_and_no_tool_in_common(tmp_path:
     executor = ScriptedExecutor(search_places=FOUND, get_forecast=FORECAST, search_books=DUNE)
     one = 'How many pages has the book "Dune", and who is its author?'
     _, whole = await asked(one, await deps(tmp_path, executor, OfflinePolicy()))
-    assert [subtask.description for subtask in whole.walked] == [one]
+    assert [subtask.description for subtask in whole.ordered_subtasks] == [one]
     assert end(whole).outcome == "answered"
 
 
@@ -186,7 +186,7 @@ async def test_a_run_that_is_cancelled_ends_all_its_parts(tmp_path: Path) -> Non
 
 async def test_a_defect_in_one_part_ends_the_run_in_order(tmp_path: Path) -> None:
     class Broken(Splitting):
-        async def choose(self, situation: Situation) -> Choice:
+        async def choose(self, situation: MoveQuestion) -> NextMove:
             if "Dune" in situation.request:
                 raise ZeroDivisionError
             return await super().choose(situation)
@@ -207,7 +207,7 @@ async def test_subtasks_that_wait_for_later_ones_are_refused(tmp_path: Path) -> 
 class _LateToPlan(Splitting):
     """Is slow to plan what has to do with "Dune"."""
 
-    async def choose(self, situation: Situation) -> Choice:
+    async def choose(self, situation: MoveQuestion) -> NextMove:
         if "Dune" in situation.request:
             await asyncio.sleep(0.2)
         return await super().choose(situation)

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from agent.execution.approvers import AllowChanges
+from agent.execution.approvers import AllowChangesApprover
 from agent.llm.client.langchain import LangchainModel, ModelParameters
 from agent.llm.policy import LlmPolicy
-from agent.policy.circuit_breaker import Breaker
+from agent.policy.circuit_breaker import CircuitBreaker
 from agent.policy.fallback import FallbackPolicy
 from agent.run import RunDeps
 from offline.policy import OfflinePolicy
@@ -35,8 +35,11 @@ from tests.models.openai_server import ModelServer, model_server
 async def model(brain: Brain, folder: Path, executor: ScriptedExecutor) -> AsyncGenerator[tuple[RunDeps, ModelServer]]:
     async with model_server(brain) as server:
         chat = LangchainModel(ModelParameters(server.url, server.model, attempts=1, timeout=5))
-        policy = FallbackPolicy(LlmPolicy(chat), OfflinePolicy(), Breaker())
-        yield build_deps(await graph(WALKS), await finder(folder), policy, executor, approver=AllowChanges()), server
+        policy = FallbackPolicy(LlmPolicy(chat), OfflinePolicy(), CircuitBreaker())
+        yield (
+            build_deps(await graph(WALKS), await finder(folder), policy, executor, approver=AllowChangesApprover()),
+            server,
+        )
         await chat.close()
 
 
@@ -88,7 +91,7 @@ async def test_a_split_that_cannot_be_served_is_none(tmp_path: Path, parts: tupl
     async with model(chained(*parts, choose=moves), tmp_path, executor) as (given, server):
         _, transcript = await asked(CHAIN, given)
         told_back = [r.messages[-1]["content"] for r in server.requests if len(r.messages) > 2]
-    assert [one.description for one in transcript.walked] == [CHAIN]
+    assert [one.description for one in transcript.ordered_subtasks] == [CHAIN]
     assert "subtask" in told_back[0]
     assert end(transcript).usage.by_purpose["decompose"] == 2
     assert end(transcript).outcome == "answered"

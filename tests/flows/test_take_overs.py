@@ -11,7 +11,7 @@ from typing import Any
 
 from domain.memory import Memory
 from domain.tool import ToolId
-from domain.trajectory import Taken
+from domain.trajectory import TakenValue
 from graph.facts import LiveBatch
 from tests import forked
 from tests.unit.graph.bank import EVIL, KEY, OURS, PAY, other, written
@@ -36,7 +36,7 @@ async def use(store: Path) -> None:
     """What runs leave behind of a tool."""
     async with open_container(store=store) as container:
         await container.graph.learn(LiveBatch("r", {}, ((PAY, 1.0),), ((PAY, "ok"),)))
-        await (await container.flows()).add("k", [Taken(PAY, OTHER, "id", ("receipt",))])
+        await (await container.flows()).add("k", [TakenValue(PAY, OTHER, "id", ("receipt",))])
         memories = await container.memories()
         await memories.add([Memory(id="m", request="pay", pattern="pay", path=(PAY,), at=datetime.now(UTC), good=3)])
 
@@ -48,8 +48,8 @@ async def left(store: Path) -> dict[str, Any]:
         return {
             "host": (await graph.get_tools([PAY]))[PAY].host,
             "ok": (await graph.facts([PAY]))[PAY].ok,
-            "recorded": len(await (await container.recordings()).of_tool(PAY)),
-            "flows": len(await (await container.flows()).counts(("", "", ""), 9)),
+            "recorded": len(await (await container.recordings()).list_calls(PAY)),
+            "flows": len(await (await container.flows()).list_counts(("", "", ""), 9)),
             "good": (await anext((await container.memories()).all())).good,
         }
 

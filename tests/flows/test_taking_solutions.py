@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from pydantic.types import JsonValue
 
-from agent.conversation import EarlierRun, earlier_run
-from agent.execution.approvers import DenyChanges
+from agent.conversation import EarlierRun, build_earlier_run
+from agent.execution.approvers import DenyChangesApprover
 from agent.execution.executor import CallResult
 from agent.solutions.library import SolutionLibrary
 from domain.event import (
@@ -20,9 +20,8 @@ from domain.event import (
     ProgramStarted,
     RunFinished,
 )
-from domain.learned import WeightsLearned
+from domain.learning_events import SolutionTaken, WeightsLearned
 from domain.model import JsonObject
-from domain.taken import SolutionTaken
 from graph.backends.memory import MemoryPatterns, MemorySolutions
 from tests.flows.program_world import OffersAs, World, code, the, world
 from tests.flows.run_deps import change_deps
@@ -203,7 +202,7 @@ async def test_a_change_asks_as_any(tmp_path: Path) -> None:
     async with towns(tmp_path, REMOVED) as made:
         made.made.deps = change_deps(made.made.deps, offers=OffersAs([[REMOVE]]))
         await made.ask('Delete the book "Dune".')
-        made.made.deps = change_deps(made.made.deps, approver=DenyChanges())
+        made.made.deps = change_deps(made.made.deps, approver=DenyChangesApprover())
         second = await made.ask('Delete the book "Emma".')
     assert len(taken(second)) == 1
     (call,) = [one.event for one in second if isinstance(one.event, CallFinished)]
@@ -264,7 +263,7 @@ async def test_a_follow_up_takes_only_what_names_its_values(tmp_path: Path) -> N
     async with towns(tmp_path, WRITTEN, WRITTEN) as made:
         first = await made.ask(ASKED)
         made.made.deps = change_deps(made.made.deps, solutions=Shelf([(whole, 0.9)]))
-        records = await made.made.told("How many are there?", earlier=[earlier_run(first)])
+        records = await made.made.told("How many are there?", earlier=[build_earlier_run(first)])
     assert not taken(records)
 
 

@@ -25,7 +25,7 @@ from domain.event import (
     StepChosen,
     SubtaskStarted,
 )
-from domain.trajectory import Solved
+from domain.trajectory import SolvedRequest
 from graph.backends.sqlite_memories import SqliteMemories
 from offline.policy import OfflinePolicy
 from offline.reader import EnglishReader
@@ -257,7 +257,7 @@ async def test_a_known_path_is_shown_and_not_taken_whole(tmp_path: Path) -> None
     store = SqliteMemories(tmp_path / "memories.db")
     await store.setup()
     memory = LongTermMemory(store, WordEmbedder())
-    await memory.keep([Solved("What is the weather forecast for Rome?", (GEOCODE.id, NEW_WEATHER.id))])
+    await memory.keep([SolvedRequest("What is the weather forecast for Rome?", (GEOCODE.id, NEW_WEATHER.id))])
     await memory.embed()
     async with thesis(tmp_path, calls()) as made:
         made.deps = change_deps(made.deps, memory=memory)

@@ -6,18 +6,18 @@ from pathlib import Path
 import pytest
 from pydantic.types import JsonValue
 
-from agent.execution.approvers import AllowChanges
+from agent.execution.approvers import AllowChangesApprover
 from domain.event import EventRecord, RunFinished
-from domain.learned import WeightsLearned
+from domain.learning_events import WeightsLearned
 from domain.tool import FINISH, ToolId
-from graph.weights import Weighted, score_map, transition_weights
+from graph.weights import WeightedEdge, compute_transition_weights, score_map
 from tests.flows.served import built
 from tests.models.brain import Brain, advance_to, bind, move
 from tests.models.openai_replies import ChatRequest, Says
 from tests.models.openai_server import ModelServer, model_server
 from tests.playing import running_playground
 from wiring.container import Container, open_container
-from wiring.runs import budget_of, run_and_learn, run_deps
+from wiring.runs import build_budget, build_run_deps, run_and_learn
 from wiring.settings import Settings
 
 WIND = "How strong is the wind in Vishalpur at the moment?"
@@ -56,13 +56,15 @@ async def server() -> AsyncGenerator[ModelServer]:
         yield server
 
 
-async def weights_out_of(container: Container, tool: ToolId) -> dict[ToolId, Weighted]:
-    return {one.target: one for one in transition_weights(await container.graph.out_edges(tool), container.weights)}
+async def weights_out_of(container: Container, tool: ToolId) -> dict[ToolId, WeightedEdge]:
+    return {
+        one.target: one for one in compute_transition_weights(await container.graph.out_edges(tool), container.weights)
+    }
 
 
 async def asked(container: Container) -> list[EventRecord]:
-    deps = await run_deps(container, "llm", "http", "thesis", approver=AllowChanges())
-    return [record async for record in run_and_learn(WIND, deps, budget_of(container))]
+    deps = await build_run_deps(container, "llm", "http", "thesis", approver=AllowChangesApprover())
+    return [record async for record in run_and_learn(WIND, deps, build_budget(container))]
 
 
 @pytest.mark.timeout(120)

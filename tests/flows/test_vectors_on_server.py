@@ -15,7 +15,7 @@ import pytest
 from agent.memory.similarity import pattern
 from domain.errors import StoreVersionError
 from domain.tool import ToolId, tool_id
-from retriever.index import Point
+from retriever.index import VectorPoint
 from wiring.build import BuildOptions, build
 from wiring.container import open_container
 from wiring.reindex import reindex
@@ -60,7 +60,7 @@ async def all_there(ids: Iterable[ToolId]) -> set[ToolId]:
 async def found(settings: Settings) -> list[list[tuple[str, float, float]]]:
     """The best tools of each request: id, fused score, BM25 score."""
     async with open_container(settings) as container:
-        search = await container.search()
+        search = await container.open_search()
         hits = [await search.start_tools(request, 5) for request in REQUESTS]
     return [[(hit.id, round(hit.score, 4), round(hit.lexical, 6)) for hit in one] for one in hits]
 
@@ -136,7 +136,7 @@ async def test_words_of_another_store_in_the_folder_are_left_out(
 ) -> None:
     embedded, shared = copy_of(indexed, tmp_path / "embedded"), copy_of(indexed, tmp_path / "shared")
     async with open_container(shared) as container:
-        _, _, lexical = await container.retrieval()
+        _, _, lexical = await container.get_retrieval()
         await lexical.put({tool_id("elsewhere", "t", str(n)): "weather weather in Paris" for n in range(50)})
     moved = await built(tmp_path / "shared", qdrant_settings)
     assert await found(moved) == await found(embedded)
@@ -159,12 +159,12 @@ async def test_vectors_of_another_encoder_are_refused_until_a_reindex(
 ) -> None:
     settings = await built(tmp_path / "store", qdrant_settings, embed=False)
     async with open_container(settings) as container:
-        former = container.server_index()
+        former = container.create_server_index()
         await former.setup("another encoder", 2)
-        await former.put([Point(tool_id("c", "t", "a"), np.array([1, 0], np.float32), "d", "c")])
+        await former.put([VectorPoint(tool_id("c", "t", "a"), np.array([1, 0], np.float32), "d", "c")])
         await former.close()
         with pytest.raises(StoreVersionError, match=r"another encoder.*reindex"):
-            await container.search()
+            await container.open_search()
     await reindex(settings=settings)
     assert (await found(settings))[0]
 

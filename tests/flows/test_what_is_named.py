@@ -6,14 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from agent.execution.approvers import AllowChanges
+from agent.execution.approvers import AllowChangesApprover
 from agent.execution.executor import CallResult
 from agent.execution.replay import ReplayExecutor
-from agent.policy.protocol import Arguments, ArgumentsQuestion
+from agent.policy.protocol import ArgumentsQuestion, CallArguments
 from domain.model import JsonObject
 from domain.plan import Binding
 from domain.tool import Parameter, ToolDoc
-from domain.trajectory import Outcome, RecordedCall
+from domain.trajectory import RecordedCall, RecordedOutcome
 from graph.backends.sqlite_recordings import SqliteRecordings
 from offline.policy import OfflinePolicy
 from offline.reader import EnglishReader
@@ -37,9 +37,9 @@ TYROL = ok({"items": [{"date": "2023-07-04", "text": "cloudy"}]})
 class Trusting(OfflinePolicy):
     """Fills whatever has a default with it, as a model may."""
 
-    async def arguments(self, question: ArgumentsQuestion) -> Arguments:
+    async def fill_arguments(self, question: ArgumentsQuestion) -> CallArguments:
         given: JsonObject = {one.name: one.default for one in question.tool.parameters if one.default is not None}
-        return Arguments(given, tuple(Binding(parameter=name, origin="default") for name in given))
+        return CallArguments(given, tuple(Binding(parameter=name, origin="default") for name in given))
 
 
 async def run(
@@ -49,7 +49,12 @@ async def run(
     _, transcript = await asked(
         REQUEST,
         build_deps(
-            store, await finder(folder, tools), policy, executor, approver=AllowChanges(), reader=EnglishReader()
+            store,
+            await finder(folder, tools),
+            policy,
+            executor,
+            approver=AllowChangesApprover(),
+            reader=EnglishReader(),
         ),
     )
     return outcome(transcript), answer(transcript)
@@ -86,7 +91,9 @@ async def recording(folder: Path, arguments: str) -> AsyncGenerator[SqliteRecord
     """One recorded call."""
     made = SqliteRecordings(folder / "recordings.db")
     await made.setup()
-    call = RecordedCall(BY_NAME.category, BY_NAME.toolset, BY_NAME.api, arguments, '{"text": "cloudy"}', Outcome.OK)
+    call = RecordedCall(
+        BY_NAME.category, BY_NAME.toolset, BY_NAME.api, arguments, '{"text": "cloudy"}', RecordedOutcome.OK
+    )
     await made.add("one", [(BY_NAME.id, call)])
     yield made
     await made.close()

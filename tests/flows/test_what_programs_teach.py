@@ -4,13 +4,13 @@ from pathlib import Path
 
 import pytest
 
-from agent.learning.lesson import lesson
+from agent.learning.run_lesson import build_lesson
 from agent.memory.from_run import solved
-from agent.plans.from_run import drawn
-from agent.transcript import Transcript
+from agent.plans.steps_from_run import build_steps
+from agent.transcript import RunTranscript
 from domain.errors import NotLinearError
 from domain.event import CallFinished, EventRecord
-from domain.plan_document import Take
+from domain.plan import Take
 from domain.tool import FINISH
 from tests.flows.program_world import code, end, the, world
 from tests.flows.small_world import FORECAST, FOUND, GEOCODE, NEW_WEATHER, ScriptedExecutor
@@ -43,27 +43,27 @@ async def ran(folder: Path, *texts: str, request: str = WEATHER) -> list[EventRe
 
 async def test_a_run_teaches_the_dependency_that_its_text_has(tmp_path: Path) -> None:
     records = await ran(tmp_path, code("import asyncio", "# é 日本", PLACE, DAYS, SAID))
-    batch = lesson(records)
+    batch = build_lesson(records)
     assert batch is not None
     assert batch.transitions == {(GEOCODE.id, NEW_WEATHER.id): 1, (NEW_WEATHER.id, FINISH): 1}
-    assert Transcript.of(records).path == (GEOCODE.id, NEW_WEATHER.id)
-    assert [one.path for one in solved(records, Transcript.of(records))] == [(GEOCODE.id, NEW_WEATHER.id)]
+    assert RunTranscript.from_records(records).path == (GEOCODE.id, NEW_WEATHER.id)
+    assert [one.path for one in solved(records, RunTranscript.from_records(records))] == [(GEOCODE.id, NEW_WEATHER.id)]
 
 
 async def test_a_fan_out_teaches_no_more_than_one_dependency(tmp_path: Path) -> None:
     request = "Which is the warmest of Paris, Oslo, Zürich, Lima, Rome, Bern, Kyiv?"
     records = await ran(tmp_path, code(*MANY), request=request)
     assert len(the(records, CallFinished)) > 7
-    batch = lesson(records)
+    batch = build_lesson(records)
     assert batch is not None
     assert batch.transitions == {(GEOCODE.id, NEW_WEATHER.id): 1, (NEW_WEATHER.id, FINISH): 1}
     assert batch.outcomes.count((GEOCODE.id, "ok")) == 5
     with pytest.raises(NotLinearError, match="line 3 of its program"):
-        drawn(records)
+        build_steps(records)
 
 
 async def test_a_straight_run_is_a_plan(tmp_path: Path) -> None:
-    document, offered = drawn(await ran(tmp_path, code(PLACE, DAYS, SAID)))
+    document, offered = build_steps(await ran(tmp_path, code(PLACE, DAYS, SAID)))
     assert [step.tool for step in document.steps] == [GEOCODE.id, NEW_WEATHER.id]
     assert document.steps[1].takes["latitude"] == Take(step=1, field="results[0].latitude")
-    assert [(one.name, one.value, one.said) for one in offered] == [("city", "Paris", "Paris")]
+    assert [(one.name, one.value, one.request_words) for one in offered] == [("city", "Paris", "Paris")]

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from agent.learning.verdict import answers_of
-from agent.programs.verdict import Claim, Ran, judged
-from agent.wrong_answers import said_again
+from agent.learning.verdict import collect_answers
+from agent.programs.verdict import FinishedProgram, ProgramClaim, judge_claim
+from agent.wrong_answers import is_known_wrong
 from domain.event import EventRecord, RunFinished
 from tests.flows.run_deps import change_deps
 from tests.flows.small_world import FORECAST, FOUND, ScriptedExecutor, ok
@@ -30,7 +30,7 @@ async def test_by_no_walk(tmp_path: Path) -> None:
     given = await walking(tmp_path, executor)
     first, _ = await asked(WEATHER, given)
     assert end(first).outcome == "answered"
-    again, _ = await asked(WEATHER, change_deps(given, wrong_answers=frozenset(answers_of(first))))
+    again, _ = await asked(WEATHER, change_deps(given, wrong_answers=frozenset(collect_answers(first))))
     assert (end(again).outcome, "4.5" in end(again).answer) == ("gave_up", False)
     assert "you said that this answer is wrong" in end(again).answer
     other, _ = await asked(WEATHER, change_deps(given, wrong_answers=frozenset({"It rains."})))
@@ -41,8 +41,8 @@ async def test_by_no_plan_that_is_given(tmp_path: Path) -> None:
     executor = ScriptedExecutor(search_books=TWO_BOOKS, delete_book=ok({}))
     given = await deps(tmp_path, executor, plan(SAYS, TITLE, about="e"), policy=Unasked())
     first = await told("Which book is it?", given)
-    assert (end(first).outcome, answers_of(first)) == ("answered", ("Emma",))
-    again = await told("Which book is it?", change_deps(given, wrong_answers=frozenset(answers_of(first))))
+    assert (end(first).outcome, collect_answers(first)) == ("answered", ("Emma",))
+    again = await told("Which book is it?", change_deps(given, wrong_answers=frozenset(collect_answers(first))))
     assert (end(again).outcome, "Emma" in end(again).answer.partition("Based on")[0]) == ("gave_up", False)
 
 
@@ -57,10 +57,10 @@ async def test_by_no_plan_that_is_given(tmp_path: Path) -> None:
     ],
 )
 def test_an_answer_is_another_where_it_says_less_or_more(answer: str, wrong: str, same: bool) -> None:
-    assert said_again(answer, [wrong], "") is same
+    assert is_known_wrong(answer, [wrong], "") is same
 
 
 def test_nor_by_a_program_that_says_that_it_has_none() -> None:
-    claim = Claim("no", "Emma")
-    assert judged(claim, Ran("'Emma'", wrong=["Emma"])).veto
-    assert not judged(claim, Ran("'Emma'")).veto
+    claim = ProgramClaim("no", "Emma")
+    assert judge_claim(claim, FinishedProgram("'Emma'", wrong_answers=["Emma"])).veto
+    assert not judge_claim(claim, FinishedProgram("'Emma'")).veto

@@ -4,7 +4,7 @@ import ast
 from collections.abc import Mapping, Sequence
 
 from playground.soay.benchmark import Built
-from synthesis.triplets import triplet
+from synthesis.triplets import build_triplet
 from tests.models.openai_replies import ChatRequest
 
 _END = """
@@ -17,7 +17,9 @@ class GoldAuthor:
     """Writes programs only. ``instead``: texts by request, their values in them."""
 
     def __init__(self, questions: Sequence[Built], instead: Mapping[str, str] | None = None) -> None:
-        texts = {one.request: triplet(one.request, (), one.template.program, one.values).code for one in questions}
+        texts = {
+            one.request: build_triplet(one.request, (), one.template.program, one.values).code for one in questions
+        }
         self._texts = {request: ending(text) for request, text in texts.items()} | dict(instead or {})
 
     def __call__(self, request: ChatRequest) -> str:

@@ -3,7 +3,7 @@
 import ast
 from collections.abc import Sequence
 
-from evaluation.expected import Asked
+from evaluation.evaluation_cases import EvaluationCase
 from tests.models.openai_replies import ChatRequest
 
 _END = """
@@ -19,7 +19,7 @@ _values = {
 class KnowingAuthor:
     """Writes programs only; says of everything else that it does not know."""
 
-    def __init__(self, asked: Sequence[Asked]) -> None:
+    def __init__(self, asked: Sequence[EvaluationCase]) -> None:
         self._asked = asked
 
     def __call__(self, request: ChatRequest) -> str:
@@ -33,7 +33,7 @@ class KnowingAuthor:
         return f"```python\n{written(known, before)}\n```"
 
 
-def written(asked: Asked, before: Sequence[Asked] = ()) -> str:
+def written(asked: EvaluationCase, before: Sequence[EvaluationCase] = ()) -> str:
     """A request's program, ending as programs end, after those of the turns before it that changed nothing. What it leaves open is asked first."""
     asks = f"await ask('Which one?', choices={[' '.join(marks) for marks in asked.ask.fits]})\n" if asked.ask else ""
     tree = ast.parse("\n".join([asks, *(one.program for one in before if not one.changes), asked.program]))

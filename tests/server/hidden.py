@@ -44,7 +44,7 @@ async def all_that_knows(world: World, taker: str) -> Known:
     source = (await source_of("author", world, tested=True, **about))["source_id"]
     await world.services.sources.admit(source, [], world.people["author"])
     await world.services.agents.follower.follow()
-    container = await world.services.agents.whole()
+    container = await world.services.agents.get_full_container()
     graph, pair = container.graph, {(BOOKS.id, HIDDEN): 9, (HIDDEN, GEOCODE.id): 9, (GEOCODE.id, HIDDEN): 9}
     await graph.apply(
         GraphBatch(key="hidden", transitions=Counter(pair), calls=Counter({HIDDEN: 9}), successes=Counter({HIDDEN: 9}))
@@ -74,7 +74,7 @@ def _calling(tool: ToolId) -> TemplateContent:
 
 
 async def _solution(world: World) -> str:
-    container = await world.services.agents.whole()
+    container = await world.services.agents.get_full_container()
     program = Program(text="answer = list_them()\nanswer", tools={"list_them": HIDDEN})
     one = Solution(
         id="new", owner="", plan=ProgramPlan(program=program), patterns=(f"What {SAID} is there?",), path=(HIDDEN,),

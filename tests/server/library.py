@@ -18,7 +18,7 @@ async def a_tool(world: World) -> Mapping[str, str]:
     """One that all may see."""
     await with_store(world)
     doc = ToolDoc(id=tool_id("a", "b", "c"), category="a", toolset="b", api="c", function="c", url="http://127.0.0.1/c")
-    await (await world.services.agents.container()).graph.put_tools([doc])
+    await (await world.services.agents.get_container()).graph.put_tools([doc])
     return {"tool": doc.id}
 
 
@@ -26,7 +26,7 @@ async def two_tools(world: World) -> Mapping[str, str]:
     """That all may see."""
     found = await a_tool(world)
     doc = ToolDoc(id=tool_id("a", "b", "d"), category="a", toolset="b", api="d", function="d", url="http://127.0.0.1/d")
-    await (await world.services.agents.container()).graph.put_tools([doc])
+    await (await world.services.agents.get_container()).graph.put_tools([doc])
     return {**found, "other": doc.id}
 
 

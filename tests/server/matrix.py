@@ -123,7 +123,7 @@ async def a_shared_solution(world: World) -> Mapping[str, str]:
 
 async def _solution_of(world: World, owner: str) -> Mapping[str, str]:
     await with_store(world)
-    container = await world.services.agents.container()
+    container = await world.services.agents.get_container()
     program = Program(text="answer = 6 * 7\nanswer", tools={})
     one = Solution(
         id="new", owner=owner, plan=ProgramPlan(program=program), patterns=("What is six times seven?",), path=(),

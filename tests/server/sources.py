@@ -5,7 +5,7 @@ from typing import Any
 
 import httpx
 
-from domain.source import Finding
+from domain.tool_source import Finding
 from server.sources.documents import looked_at
 from server.storage.source_records import LockedSource, SourceChange, StoredTool
 from tests.server.world import World

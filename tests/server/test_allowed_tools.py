@@ -10,7 +10,7 @@ from domain.tool import ToolDoc, tool_id
 from graph.backends.sqlite import SqliteGraph
 from server.storage.permissions import CallTarget
 from tests.server.world import copied, serving
-from wiring.layout import StoreFolder
+from wiring.store_folder import StoreFolder
 
 CREATE = tool_id("Work", "To do", "create task")
 LIST = "/api/v1/me/allowed-tools"

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from agent.planners.by_name import ABOUT, PLANNERS
+from agent.planners.registry import PLANNER_DESCRIPTIONS, PLANNERS
 from tests.server.matrix import a_template
 from tests.server.world import World, serving
 
@@ -16,7 +16,7 @@ async def test_without_a_model_rules_decide(world: World) -> None:
     told = answer.json()
     assert [one["name"] for one in told["policies"]] == ["offline"]
     assert (told["models"], told["default_model"]) == ([], "")
-    assert ABOUT.keys() == PLANNERS.keys()
+    assert PLANNER_DESCRIPTIONS.keys() == PLANNERS.keys()
     assert [one["name"] for one in told["planners"]] == [one for one in PLANNERS if one != "solution"]
 
 

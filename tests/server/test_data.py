@@ -57,7 +57,7 @@ async def put_tools(world: World, *names: str) -> None:
         )
         for name in names
     ]  # fmt: skip
-    await (await world.services.agents.container()).graph.put_tools(docs)
+    await (await world.services.agents.get_container()).graph.put_tools(docs)
 
 
 async def test_figures_tell_what_there_is_and_what_was_too_slow(boss: Boss) -> None:
@@ -132,7 +132,7 @@ async def test_a_backup_is_made_given_away_taken_in_and_restored_at_the_next_sta
 
 
 async def stored(world: World) -> list[str]:
-    return [doc.id async for doc in (await world.services.agents.container()).graph.documents()]
+    return [doc.id async for doc in (await world.services.agents.get_container()).graph.documents()]
 
 
 async def test_what_is_no_backup_is_refused_and_leaves_nothing(boss: Boss) -> None:

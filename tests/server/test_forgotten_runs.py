@@ -6,12 +6,12 @@ from typing import Any
 import pytest
 
 from domain.event import EventRecord
-from domain.learned import WeightsLearned
+from domain.learning_events import WeightsLearned
 from domain.memory import Memory
 from domain.program import Program, ProgramPlan
 from domain.solution import Solution
 from domain.tool import ToolId
-from server.runs.journal import as_stored
+from server.runs.journal import to_stored_event
 from server.storage.identifiers import generate_id
 from server.storage.rows.runs import EventRow, RunRow
 from tests.server.world import World, with_store
@@ -55,7 +55,7 @@ async def test_what_was_kept_of_it_goes_with_it(world: World, borne_out: bool) -
     early = await world.client.delete(f"/api/v1/runs/{under_way}", headers=headers)
     assert (early.status_code, "stop it first" in early.json()["detail"]) == (409, True)
 
-    container = await world.services.agents.container()
+    container = await world.services.agents.get_container()
     memories, library = await container.memories(), await container.solutions(owner)
     await memories.add([Memory(id="m", owner=owner, request="six times seven", pattern="six", path=(TOOL,), at=AT)])
     plan = ProgramPlan(program=Program(text="6 * 7", tools={}))
@@ -65,7 +65,7 @@ async def test_what_was_kept_of_it_goes_with_it(world: World, borne_out: bool) -
     )
     (solution,) = await library.add([one])
     learnt = WeightsLearned(remembered=("m",), solutions=(solution,))
-    told = as_stored(EventRecord(run=run, seq=1, at=AT, event=learnt))
+    told = to_stored_event(EventRecord(run=run, seq=1, at=AT, event=learnt))
     async with storage.database.write_session() as session:
         session.add(EventRow(run_id=run, seq=1, kind=told.kind, body=told.body))
 

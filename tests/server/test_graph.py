@@ -11,19 +11,19 @@ import pytest
 import pytest_asyncio
 
 from domain.tool import FINISH, ToolId
-from domain.trajectory import Outcome, RecordedCall
+from domain.trajectory import RecordedCall, RecordedOutcome
 from graph.backends.memory import MemoryGraph
 from graph.facts import GraphBatch
-from graph.links import Feed, ToolLinks
-from graph.weights import DEFAULTS
+from graph.links import FeedLink, ToolLinks
+from graph.weights import DEFAULT_WEIGHTS
 from server.explorer.surroundings import Wanted, surroundings
 from tests.flows.small_world import BOOKS, GEOCODE, NEW_WEATHER, OLD_WEATHER, TOOLS
 from tests.server.hidden import HIDDEN, NAMED, SAID, all_that_knows
 from tests.server.shelves import ODD, asks, library, place, stocked
 from tests.server.world import World, with_store
 
-FED = Feed(GEOCODE.id, OLD_WEATHER.id, "results[].latitude", "latitude", 0.9)
-FURTHER = Feed(OLD_WEATHER.id, BOOKS.id, "current.temperature", "title", 0.7)
+FED = FeedLink(GEOCODE.id, OLD_WEATHER.id, "results[].latitude", "latitude", 0.9)
+FURTHER = FeedLink(OLD_WEATHER.id, BOOKS.id, "current.temperature", "title", 0.7)
 
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -39,7 +39,7 @@ async def shelf(home: Path, tmp_path_factory: pytest.TempPathFactory, store: Pat
     """One server for all: nothing here changes it."""
     folder = tmp_path_factory.mktemp("shelf")
     async with library(home, folder, await asyncio.to_thread(shutil.copytree, store, folder / "store")) as world:
-        graph = (await world.services.agents.container()).graph
+        graph = (await world.services.agents.get_container()).graph
         await graph.put_links([ToolLinks(OLD_WEATHER.id, [FED]), ToolLinks(BOOKS.id, [FURTHER])])
         yield world
 
@@ -104,9 +104,9 @@ async def test_edges_and_tools_are_chosen(shelf: World, params: Any, walked: set
 
 
 async def test_an_edge_is_told_in_full_with_what_stands_beside_it(shelf: World) -> None:
-    recordings = await (await shelf.services.agents.container()).recordings()
+    recordings = await (await shelf.services.agents.get_container()).recordings()
     answer = '{"results": [{"latitude": 48.2}]}'
-    call = RecordedCall(GEOCODE.toolset, GEOCODE.api, GEOCODE.function, "{}", answer, Outcome.OK)
+    call = RecordedCall(GEOCODE.toolset, GEOCODE.api, GEOCODE.function, "{}", answer, RecordedOutcome.OK)
     await recordings.add("a source", [(GEOCODE.id, call)])
     heavy = await told(shelf, place(GEOCODE.id, "edge"), target=OLD_WEATHER.id)
     light = await told(shelf, place(GEOCODE.id, "edge"), target=NEW_WEATHER.id)
@@ -167,7 +167,7 @@ async def test_many_neighbours_are_bounded() -> None:
     await graph.put_tools([ODD, *many])
     pairs = {(ODD.id, one.id): 1 for one in many} | {(one.id, many[0].id): 1 for one in many[1:]}
     await graph.apply(GraphBatch(key="many", transitions=Counter(pairs)))
-    found = await surroundings(graph, DEFAULTS, ODD.id, Wanted(depth=3, most=80))
+    found = await surroundings(graph, DEFAULT_WEIGHTS, ODD.id, Wanted(depth=3, most=80))
     assert (len(found.tools), len(found.walks)) == (81, 120)
     assert (found.left_out, found.edges_left_out) == (220, 39)
 

@@ -83,7 +83,7 @@ async def test_what_would_come_is_told_and_then_it_comes_once(world: World) -> N
     done = (await boss.ended(await boss("POST", f"{path}/merge", json={})))["result"]
     assert done["summary"]["tools"] == 2
     assert found["compared"]["first"] == done["tools"]["first"] == [SHIPS]
-    assert (await world.services.agents.whole()).graph is not None
+    assert (await world.services.agents.get_full_container()).graph is not None
     report = json.loads(await boss("GET", f"{path}/report"))
     assert {one.get("line") for one in report["left"]} == {None, 2}
     assert report["summary"]["trajectories"]["read"] == 1
@@ -94,12 +94,12 @@ async def test_what_would_come_is_told_and_then_it_comes_once(world: World) -> N
         await sent(boss, "walks.jsonl", TRAJECTORIES),
     )
     assert (again["compared"]["new"], again["compared"]["same"]) == (0, 2)
-    before = await (await world.services.agents.whole()).graph.statistics()
+    before = await (await world.services.agents.get_full_container()).graph.statistics()
     twice = f"{DATA}/imports/{again['import']}/merge"
     same = (await boss.ended(await boss("POST", twice, json={"backup": False})))["result"]
     assert (same["summary"]["already"], same["tools"]["same"], same["tools"]["first"], same["backup"]) == (1, 2, [], "")
     assert [one["name"] for one in await boss("GET", f"{DATA}/backups")] == [done["backup"]], "made before the first"
-    assert await (await world.services.agents.whole()).graph.statistics() == before, "twice equals once"
+    assert await (await world.services.agents.get_full_container()).graph.statistics() == before, "twice equals once"
     found_tools = await boss("GET", "/api/v1/tools", params={"query": "ships in the harbour"})
     assert found_tools["tools"], "requests find them at once"
 

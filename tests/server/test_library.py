@@ -69,8 +69,8 @@ async def test_few_of_what_is_wanted_are_found_without_reading_all(
 async def test_a_search_tells_the_scores_of_the_search_that_runs_use(shelf: World) -> None:
     request = "What will the weather be in the next days?"
     answer = (await asks(shelf, "", params={"query": request})).json()
-    container = await shelf.services.agents.container()
-    hits = await (await container.search()).start_tools(request, listing.MOST_FOUND)
+    container = await shelf.services.agents.get_container()
+    hits = await (await container.open_search()).start_tools(request, listing.MOST_FOUND)
     told = [(one["id"], one["score"], one["dense"], one["lexical"], one["odds"]) for one in answer["tools"]]
     assert told == [(one.id, one.score, one.dense, one.lexical, one.odds) for one in hits]
     assert {told[0][0], told[1][0]} == {NEW_WEATHER.id, OLD_WEATHER.id}

@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
-from domain.source import source_mark
 from domain.tool import FINISH, ToolId
-from domain.trajectory import Outcome, RecordedCall
+from domain.tool_source import make_source_mark
+from domain.trajectory import RecordedCall, RecordedOutcome
 from graph.facts import GraphBatch
-from graph.links import Feed, Substitute, ToolLinks
+from graph.links import FeedLink, SubstituteLink, ToolLinks
 from tests.flows.small_world import BOOKS, GEOCODE, NEW_WEATHER, OLD_WEATHER
 from tests.server.shelves import asks, library, place, stocked
 from tests.server.world import World
@@ -59,9 +59,9 @@ async def test_neighbours_are_told_with_what_they_rest_on(shelf: World) -> None:
 
 
 async def test_what_feeds_it_and_what_can_stand_in_for_it(shelf: World) -> None:
-    graph = (await shelf.services.agents.container()).graph
-    feed = Feed(GEOCODE.id, OLD_WEATHER.id, "results[].latitude", "latitude", 0.9)
-    other = Substitute(OLD_WEATHER.id, NEW_WEATHER.id, 0.8, {"latitude": "latitude"})
+    graph = (await shelf.services.agents.get_container()).graph
+    feed = FeedLink(GEOCODE.id, OLD_WEATHER.id, "results[].latitude", "latitude", 0.9)
+    other = SubstituteLink(OLD_WEATHER.id, NEW_WEATHER.id, 0.8, {"latitude": "latitude"})
     await graph.put_links([ToolLinks(OLD_WEATHER.id, [feed], [other])])
     told = (await asks(shelf, place(OLD_WEATHER.id, "neighbours"))).json()
     fed = {"tool": GEOCODE.id, "field": "results[].latitude", "parameter": "latitude", "score": 0.9}
@@ -86,13 +86,13 @@ async def test_an_edge_is_banned_with_a_reason_and_let_be_again(shelf: World) ->
 
 async def test_a_mark_of_a_command_has_no_reason(shelf: World) -> None:
     await says(shelf, GEOCODE.id, kind="edge", target=OLD_WEATHER.id, mark="ban")
-    await (await shelf.services.agents.container()).graph.mark(GEOCODE.id, OLD_WEATHER.id, "pin")
+    await (await shelf.services.agents.get_container()).graph.mark(GEOCODE.id, OLD_WEATHER.id, "pin")
     (edge,) = (await asks(shelf, place(GEOCODE.id, "marks"), "admin")).json()["edges"]
     assert (edge["mark"], edge["reason"], edge["by"], edge["at"]) == ("pin", "", "", None)
 
 
 async def test_a_tool_that_is_muted_mutes_the_edges_into_it_and_no_others_come_back(shelf: World) -> None:
-    graph = (await shelf.services.agents.container()).graph
+    graph = (await shelf.services.agents.get_container()).graph
     await graph.mark(BOOKS.id, OLD_WEATHER.id, "mute")
     await says(shelf, OLD_WEATHER.id, kind="tool", mark="mute")
     into = {one.source: one.mark for one in await graph.in_edges(OLD_WEATHER.id)}
@@ -103,7 +103,7 @@ async def test_a_tool_that_is_muted_mutes_the_edges_into_it_and_no_others_come_b
 
 
 async def test_all_edges_into_a_tool_are_muted_with_it(shelf: World) -> None:
-    graph = (await shelf.services.agents.container()).graph
+    graph = (await shelf.services.agents.get_container()).graph
     many = [ToolId(f"many/Many/tool_{number:03}") for number in range(450)]
     await graph.apply(GraphBatch(key="many", transitions=Counter(dict.fromkeys([(one, BOOKS.id) for one in many], 1))))
     told = (await says(shelf, BOOKS.id, kind="tool", mark="mute")).json()
@@ -117,9 +117,9 @@ async def test_a_banned_tool_is_offered_to_no_run_and_its_reason_is_told(shelf: 
     told = (await says(shelf, BOOKS.id, kind="tool", mark="ban")).json()
     assert (told["tool"], told["reason"]) == ("ban", REASON)
     assert await shelf.services.storage.tool_marks.list_banned() == {BOOKS.id}
-    for_runs = await shelf.services.agents.seen_by(shelf.people["admin"].id)
+    for_runs = await shelf.services.agents.get_container_for_user(shelf.people["admin"].id)
     assert await for_runs.graph.get_tools([BOOKS.id]) == {}
-    found = await (await for_runs.search()).start_tools("Find books by their title", 9)
+    found = await (await for_runs.open_search()).start_tools("Find books by their title", 9)
     assert BOOKS.id not in [one.id for one in found]
     assert (await asks(shelf, place(BOOKS.id, "about"))).status_code == 200
     refused = await asks(shelf, place(BOOKS.id, "try"), "user", "POST", json={"arguments": {"title": "Dune"}})
@@ -137,8 +137,8 @@ async def test_what_a_call_does_is_an_administrators_word(shelf: World) -> None:
 
 
 async def test_what_calls_of_a_sources_tool_do_is_said_with_the_source(shelf: World) -> None:
-    graph = (await shelf.services.agents.container()).graph
-    await graph.put_tools([BOOKS.model_copy(update={"source": source_mark(SOURCE)})])
+    graph = (await shelf.services.agents.get_container()).graph
+    await graph.put_tools([BOOKS.model_copy(update={"source": make_source_mark(SOURCE)})])
     refused = await says(shelf, BOOKS.id, kind="effect", mark="reads")
     assert (refused.status_code, "page of the source" in refused.json()["detail"]) == (409, True)
     listed = (await asks(shelf, "", params={"source": SOURCE})).json()["tools"]
@@ -163,9 +163,12 @@ async def test_what_cannot_be_said_is_refused_and_changes_nothing(shelf: World, 
 
 
 async def test_recorded_calls_are_told_the_last_first_and_cut(shelf: World) -> None:
-    recordings = await (await shelf.services.agents.container()).recordings()
+    recordings = await (await shelf.services.agents.get_container()).recordings()
     calls = [
-        (BOOKS.id, RecordedCall("Books", "Books Set", "search_books", f'{{"title": "{n}"}}', "x" * 5_000, Outcome.OK))
+        (
+            BOOKS.id,
+            RecordedCall("Books", "Books Set", "search_books", f'{{"title": "{n}"}}', "x" * 5_000, RecordedOutcome.OK),
+        )
         for n in range(12)
     ]
     await recordings.add("a source", calls)

@@ -31,7 +31,7 @@ async def holds(world: World, served: Served, method: str = "GET", **more: Any) 
         id=tool_id("a", "b", method), category="a", toolset="b", api=method, function=method, method=method, url=f"{served.url}/things",
         parameters=parameters, **more,
     )  # fmt: skip
-    await (await world.services.agents.container()).graph.put_tools([doc])
+    await (await world.services.agents.get_container()).graph.put_tools([doc])
     return doc.id
 
 

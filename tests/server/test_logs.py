@@ -139,7 +139,7 @@ async def test_a_password_and_a_tool_key_are_held_back_while_they_are_in_hand(
         async def value(self, name: str, host: str, port: int, *, encrypted: bool) -> str | None:
             return None
 
-        async def refused(self, name: str, value: str) -> bool:
+        async def replace_refused(self, name: str, value: str) -> bool:
             return False
 
         def advice(self, name: str, host: str, port: int, what: str = "a key") -> str:

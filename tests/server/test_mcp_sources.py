@@ -81,7 +81,7 @@ async def test_it_is_looked_at_admitted_and_offered(
     if looked_at["state"] == "tested" and any(one["verdict"] == "failed" for one in found.values()):
         pytest.fail(str([one for one in found.values() if one["verdict"] == "failed"]))
     await author("POST", f"/sources/{source}/admit", {"tools": [BERTH]})
-    container = await stocked.services.agents.container()
+    container = await stocked.services.agents.get_container()
     offered = (await container.graph.get_tools([BERTH]))[BERTH]
     assert (offered.method, offered.url, offered.safe) == ("MCP", stranger[1], True)
 

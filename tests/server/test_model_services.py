@@ -195,16 +195,16 @@ async def test_two_servers_on_the_same_rows_follow(world: World, tmp_path: Path)
         made = await kept(storage)
         for follower in followers:
             await follower.follow()
-        assert [one.policy("local").name for one in served] == ["llm", "llm"]
-        assert [one.known(made) for one in served] == [True, True]
-        found = served[0].chat("gate")
+        assert [one.create_policy("local").name for one in served] == ["llm", "llm"]
+        assert [one.is_current(made) for one in served] == [True, True]
+        found = served[0].get_chat_model("gate")
         assert found is not None
         assert (found[0].name, found[1]) == ("any", 60.0)
-        running = served[1].policy()
+        running = served[1].create_policy()
         await storage.model_services.set_online(made.id, "admin", online=False)
         for follower in followers:
             await follower.follow()
-        assert [one.chat("gate") for one in served] == [None, None]
+        assert [one.get_chat_model("gate") for one in served] == [None, None]
         assert running.name == "llm", "a run that asks it goes on"
         for one in served:
             await one.close()

@@ -13,7 +13,7 @@ from fastapi import Response
 from fastapi.responses import RedirectResponse
 from sqlalchemy import text
 
-from agent.execution.secrets import EnvironmentSecrets
+from agent.execution.secret_store import EnvironmentSecrets
 from domain.errors import SecretError
 from server.user_secrets import UserSecrets
 from tests.server.fake_authorization_server import (

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 import httpx
 import pytest
 
-from domain.plan_document import PlanDocument, PlannedStep
+from domain.plan import PlanDocument, PlannedStep
 from domain.tool import ToolId
 from tests.architecture.source_tree import ROOT
 from ui import reruns

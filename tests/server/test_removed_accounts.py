@@ -13,7 +13,7 @@ async def test_solutions_of_a_removed_user_are_forgotten(who: str, tmp_path: Pat
     async with serving(tmp_path) as world:
         own = (await a_solution(world))["solution_id"]
         shared = (await a_shared_solution(world))["solution_id"]
-        store = await (await world.services.agents.container()).solution_store()
+        store = await (await world.services.agents.get_container()).solution_store()
         assert {own, shared} <= {one.id async for one in store.all()}
         headers = await world.headers_of(who)
         if who == "user":

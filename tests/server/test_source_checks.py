@@ -41,7 +41,7 @@ async def author(stocked: World) -> Asking:
 
 
 async def in_store(world: World) -> set[ToolId]:
-    container = await world.services.agents.container()
+    container = await world.services.agents.get_container()
     return set(await container.graph.get_tools([SHIPS, BERTHS]))
 
 
@@ -75,7 +75,7 @@ async def test_what_the_gate_looked_at_is_admitted_into_the_store(
     assert await in_store(stocked) == set()
     await author("POST", f"/sources/{source}/admit", {})
     assert await in_store(stocked) == {SHIPS, BERTHS}
-    search = await (await stocked.services.agents.container()).search()
+    search = await (await stocked.services.agents.get_container()).open_search()
     assert SHIPS in {one.id for one in await search.start_tools("Which ships are in the harbour?", 5)}
     await author("POST", f"/sources/{source}/quarantine", {"tools": [SHIPS], "reason": "stale"})
     assert await in_store(stocked) == {BERTHS}
@@ -189,7 +189,7 @@ async def test_a_watched_source_is_read_again_and_its_probes_move_availability(
     stocked: World, author: Asking, api: SmallApi
 ) -> None:
     source = await admitted(stocked, author, api, watch_minutes=60)
-    graph = (await stocked.services.agents.whole()).graph
+    graph = (await stocked.services.agents.get_full_container()).graph
     assert await stocked.services.watch.due() == 0
     await due(stocked, source)
     api.asked.clear()

@@ -11,8 +11,8 @@ import pytest
 
 from agent.execution.executor import CallResult
 from domain.errors import SecretError
-from domain.source import source_mark
 from domain.tool import Credential, ToolDoc, tool_id
+from domain.tool_source import make_source_mark
 from tests.server.fake_authorization_server import FakeAuthorizationServer, fake_authorization_server
 from tests.server.sources import Asking, source_of
 from tests.server.test_oauth import back, by_consent, by_itself, consented
@@ -47,7 +47,7 @@ def of_source(fake: FakeAuthorizationServer, mark: str) -> ToolDoc:
 
 async def called(world: World, who: str, tool: ToolDoc) -> CallResult:
     agents = world.services.agents
-    executor = (await agents._user_executor(world.people[who].id)).executor  # pyright: ignore[reportPrivateUsage]  # as a run has it
+    executor = (await agents._create_user_executor(world.people[who].id)).executor  # pyright: ignore[reportPrivateUsage]  # as a run has it
     try:
         return await executor.call(tool, {})
     finally:
@@ -64,9 +64,9 @@ async def test_a_sources_key_is_sent_for_whoever_asks_by_its_own_tools_only(
     asks = (await source_of("author", world, name="A third", keys_of="caller"))["source_id"]
     begun = await author("POST", f"/sources/{lends}/keys/things/oauth", by_itself(fake))
     assert begun["key"]["grant"] == "client_credentials"
-    assert (await called(world, "user", of_source(fake, source_mark(lends)))).outcome == "ok"
+    assert (await called(world, "user", of_source(fake, make_source_mark(lends)))).outcome == "ok"
     for other in (takes, asks):  # what is named alike is not another source's to send
-        result = await called(world, "user", of_source(fake, source_mark(other)))
+        result = await called(world, "user", of_source(fake, make_source_mark(other)))
         assert (result.outcome, result.attempts) == ("caller_fault", 0)
         assert f"PUT /api/v1/{'sources/' + takes + '/keys' if other == takes else 'me/tool-keys'}/things" in result.note
     assert len(fake.calls) == 1
@@ -79,7 +79,7 @@ async def test_a_token_that_was_revoked_is_obtained_anew_while_a_run_calls(
     source = (await source_of("author", world, keys_of="source"))["source_id"]
     await (await asking(world, "author"))("POST", f"/sources/{source}/keys/things/oauth", by_itself(fake))
     fake.revoke()
-    result = await called(world, "user", of_source(fake, source_mark(source)))
+    result = await called(world, "user", of_source(fake, make_source_mark(source)))
     assert (result.outcome, result.attempts) == ("ok", 2)
     assert "obtained anew" in result.note
     assert fake.kinds() == ["client_credentials"] * 2
@@ -173,7 +173,7 @@ async def test_a_key_that_lapsed_is_needed_again(world: World, fake: FakeAuthori
     await back(world, await consented(begun["authorize"]))
     assert await needed(world, "user") == []
     await asyncio.sleep(1)
-    secrets = await world.services.agents.secrets_of(world.people["user"].id)
+    secrets = await world.services.agents.get_user_secrets(world.people["user"].id)
     with pytest.raises(SecretError, match="needs consent again"):
         await secrets.value(WANTED, "harbour.example", 443, encrypted=True)
     (found,) = await needed(world, "user")

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from domain.source import Finding
 from domain.tool import ToolId
+from domain.tool_source import Finding
 from tests.server.sources import A_TOOL, FORM_TOOL, NEW_SOURCE, PASSED, UNCALLED, Asking, check_all, source_of
 from tests.server.world import World
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from agent.execution.secrets import check_host
+from agent.execution.secret_store import check_host
 from domain.errors import SecretError
 from server.routes.hosts import checked_host
 from tests.server.world import World

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from domain.source import source_mark
 from domain.tool import ToolDoc, ToolId
+from domain.tool_source import make_source_mark
 from server.sources.visibility import Visibility
 from tests.contract.graph_samples import document
 from tests.server.sources import A_TOOL, source_of
@@ -101,7 +101,7 @@ async def test_while_there_is_no_graph_a_draft_is_hidden_and_afterwards_an_impor
 
 async def test_a_document_of_a_source_that_is_no_longer_offered_is_hidden_while_the_graph_has_it(world: World) -> None:
     source = (await source_of("author", world))["source_id"]
-    left = Graph(**{A_TOOL: source_mark(source)})
+    left = Graph(**{A_TOOL: make_source_mark(source)})
     assert await blind(world, Visibility(world.services.storage), left) == set(world.people)
 
 

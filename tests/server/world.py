@@ -16,8 +16,8 @@ from server.auth.passwords import Passwords
 from server.services import Services
 from server.storage.accounts import Role, User
 from server.storage.storage import Storage
-from wiring.layout import StoreFolder
 from wiring.settings import Settings
+from wiring.store_folder import StoreFolder
 
 PASSWORD = "correct horse battery"
 CHEAP = Argon2Hasher(time_cost=1, memory_cost=8, parallelism=1)

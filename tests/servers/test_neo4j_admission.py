@@ -14,17 +14,17 @@ import pytest
 from domain.tool import ToolId
 from graph.backends.neo4j import Neo4jGraph
 from retriever.indexing import index_tools
-from retriever.verification import compare
+from retriever.verification import compare_indexes
 from tests.flows.admitting_child import TOOLS
 from tests.flows.served import ROOT
 from tests.flows.small_world import BOOKS, GEOCODE, OLD_WEATHER
 from tests.flows.test_admitted_tools import TOOL, atlas, people
 from tests.server.world import serving
 from tests.servers.neo4j.server import Neo4jServer
-from wiring.admitting import reconcile
 from wiring.container import Container, open_container
-from wiring.links import link, unseen
+from wiring.links import ignore_progress, link
 from wiring.settings import Settings
+from wiring.tool_admission import reconcile
 
 HERE = (GEOCODE, OLD_WEATHER, BOOKS)
 
@@ -42,8 +42,8 @@ async def where(
         "store": str(tmp_path / "here"),
     }
     async with open_container(Settings.model_validate(settings)) as container:
-        await index_tools(container.graph.documents(), *await container.retrieval())
-        await link(container, unseen, embedded=False)
+        await index_tools(container.graph.documents(), *await container.get_retrieval())
+        await link(container, ignore_progress, embedded=False)
     return settings
 
 
@@ -58,11 +58,11 @@ async def test_the_next_question_is_offered_what_was_admitted_and_not_what_was_w
         await author("POST", f"/sources/{source}/quarantine", {"tools": [TOOL], "reason": "stale"})
         assert TOOL not in json.dumps(await user.asks())
         assert len(asked) == 1
-        whole = await world.services.agents.whole()
+        whole = await world.services.agents.get_full_container()
         assert await whole.graph.get_tools([TOOL]) == {}
-        _, index, lexical = await whole.retrieval()
-        assert TOOL not in await index.digests()
-        assert TOOL not in await lexical.ids()
+        _, index, lexical = await whole.get_retrieval()
+        assert TOOL not in await index.fetch_digests()
+        assert TOOL not in await lexical.list_ids()
 
 
 def killed(where: Mapping[str, str], chance: Random) -> None:
@@ -92,10 +92,10 @@ async def test_killed_in_between_the_store_comes_to_what_the_rows_say(where: dic
         await reconcile(container, offered, known)
         documents = {one.id: one async for one in container.graph.documents()}
         assert documents == {one.id: one for one in HERE} | offered
-        _, index, lexical = await container.retrieval()
-        assert (await compare(container.graph.documents, index, lexical)).equal
+        _, index, lexical = await container.get_retrieval()
+        assert (await compare_indexes(container.graph.documents, index, lexical)).is_equal
         assert (await container.graph.link_counts()).pending == 0
         after = await links_of(container, documents)
         await container.graph.expect_links({}, documents)
-        await link(container, unseen, embedded=False)
+        await link(container, ignore_progress, embedded=False)
         assert after == await links_of(container, documents)

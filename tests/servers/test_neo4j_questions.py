@@ -9,7 +9,7 @@ import pytest
 from domain.tool import FINISH
 from graph.backends.neo4j import Neo4jGraph
 from graph.facts import LiveBatch
-from graph.links import Feed, Substitute, ToolLinks
+from graph.links import FeedLink, SubstituteLink, ToolLinks
 from tests.contract.graph_samples import LOST, NOON, A, B, C, batch, document
 from tests.servers.neo4j.server import Neo4jServer
 
@@ -47,8 +47,8 @@ async def small(neo4j_graph: Neo4jGraph) -> None:
         LiveBatch("run", {(C, A): 1}, ((A, 0.5),), ((C, "transient"), (C, "gone"), (A, "ok")), at=NOON)
     )
     await neo4j_graph.mark(A, B, "pin")
-    await neo4j_graph.put_links([ToolLinks(A, [Feed(B, A, "places[].name", "city", 0.9)])])
-    await neo4j_graph.put_links([ToolLinks(C, [], [Substitute(C, B, 0.8, {"q": "query"})])])
+    await neo4j_graph.put_links([ToolLinks(A, [FeedLink(B, A, "places[].name", "city", 0.9)])])
+    await neo4j_graph.put_links([ToolLinks(C, [], [SubstituteLink(C, B, 0.8, {"q": "query"})])])
 
 
 def ask(server: Neo4jServer, number: int) -> list[list[Any]]:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from domain.event import RunFinished
-from domain.taken import SolutionTaken
+from domain.learning_events import SolutionTaken
 from playground.record import CATALOGUE, DATA
 from retriever.backends.qdrant_connection import QdrantAddress, QdrantConnection
 from tests.delayed import Delay, delayed
@@ -20,7 +20,7 @@ from tests.servers.neo4j.server import Neo4jServer
 from tests.servers.postgres.server import PostgresServer
 from tests.servers.qdrant.places import QdrantPlace
 from tests.stream_server import serve_connections
-from wiring.asking import Asked, ask
+from wiring.ask import RunRequest, ask
 from wiring.build import BuildOptions, build
 from wiring.container import Container, open_container
 from wiring.settings import Settings
@@ -54,7 +54,7 @@ async def opened(folder: Path, playground: str, **server: Any) -> AsyncGenerator
 
 async def answered(container: Container, request: str) -> bool:
     """Whether a solution was taken for the request, which was answered."""
-    records = [record async for record in ask(container, Asked(request))]
+    records = [record async for record in ask(container, RunRequest(request))]
     (end,) = (record.event for record in records if isinstance(record.event, RunFinished))
     assert end.outcome == "answered"
     return any(isinstance(record.event, SolutionTaken) for record in records)
@@ -68,12 +68,12 @@ async def counted(container: Container, traffic: Delay) -> dict[str, int]:
 
     counts: dict[str, int] = {}
     traffic.reset()
-    search = await container.search()
+    search = await container.open_search()
     counts["looking for news"] = since_reset()
     traffic.reset()
     assert await search.start_tools(UNKNOWN, LIMIT)
     counts["search"] = since_reset()
-    offers = await container.offers(await container.search())
+    offers = await container.create_offer_maker(await container.open_search())
     traffic.reset()
     assert (await offers.offer(UNKNOWN, LIMIT)).tools
     counts["offer"] = since_reset()

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from domain.trajectory import Outcome, Trajectory
+from domain.trajectory import RecordedOutcome, Trajectory
 from evaluation.offer_requests import read_offer_requests
 from evaluation.queries import read_queries
 from graph.importers import jsonl
@@ -19,7 +19,7 @@ TOOL, TRAJECTORY, CALL, NEEDED, QUERY = (
 
 
 def test_a_tool() -> None:
-    found = jsonl.tool(TOOL)
+    found = jsonl.parse_tool(TOOL)
     assert found.id == "Weather/Skyline/forecast"
     assert [(p.name, p.type, p.location, p.required, p.default) for p in found.parameters] == [
         ("city", "string", "path", True, None),
@@ -28,7 +28,7 @@ def test_a_tool() -> None:
 
 
 def test_a_trajectory() -> None:
-    found = jsonl.trajectory(TRAJECTORY, "file")
+    found = jsonl.parse_trajectory(TRAJECTORY, "file")
     assert (found.finish, found.source, [call.function for call in found.path]) == (
         "give_answer",
         "file",
@@ -37,8 +37,8 @@ def test_a_trajectory() -> None:
 
 
 def test_a_recorded_call() -> None:
-    found = jsonl.recorded_call(CALL)
-    assert (found.function, found.outcome) == (TOOL["function"], Outcome.OK)
+    found = jsonl.parse_recorded_call(CALL)
+    assert (found.function, found.outcome) == (TOOL["function"], RecordedOutcome.OK)
 
 
 def test_a_request(tmp_path: Path) -> None:
@@ -49,7 +49,7 @@ def test_a_request(tmp_path: Path) -> None:
 
 
 def walked(call: dict[str, Any]) -> Trajectory:
-    return jsonl.trajectory({**TRAJECTORY, "calls": [call]}, "")
+    return jsonl.parse_trajectory({**TRAJECTORY, "calls": [call]}, "")
 
 
 def test_a_request_with_the_tools_that_it_needs(tmp_path: Path) -> None:
@@ -62,8 +62,8 @@ def test_a_request_with_the_tools_that_it_needs(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("read", "line", "required"),
     [
-        (jsonl.tool, TOOL, ["category", "tool_name", "api_name", "function"]),
-        (jsonl.recorded_call, CALL, ["category", "tool_name", "api_name", "kind"]),
+        (jsonl.parse_tool, TOOL, ["category", "tool_name", "api_name", "function"]),
+        (jsonl.parse_recorded_call, CALL, ["category", "tool_name", "api_name", "kind"]),
         (walked, TRAJECTORY["calls"][0], ["function"]),
     ],
 )

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
+from domain.call_counter import CallCounter
 from domain.event import CallFinished, CallStarted, Event
-from domain.made_calls import MadeCalls
 from domain.plan import StepResult
 from domain.tool import tool_id
 
@@ -33,7 +33,7 @@ def ended(status: str, **more: Any) -> CallFinished:
     ],
 )
 def test_what_came_as_far_as_its_tool_counts(events: list[Event], count: int) -> None:
-    made = MadeCalls()
+    made = CallCounter()
     for event in events:
-        made.take(event, 1)
+        made.count_event(event, 1)
     assert (made.count, made.by_tool[TOOL]) == (count, count)

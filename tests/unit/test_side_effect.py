@@ -6,13 +6,12 @@ from typing import Any
 import pytest
 from orjson import dumps
 
-from agent.execution.approval import why_asked
-from domain.side_effect import Said, side_effect
+from agent.execution.approval import describe_side_effect
+from domain.side_effect import DeclaredEffect, determine_side_effect
 from domain.tool import ToolDoc, tool_id
-from graph.importers.graphql import graphql_effect
-from graph.importers.side_effects import said_of
-from graph.sources import read_tools
-from offline.change_words import changes, may_call
+from graph.importers.side_effects import classify_graphql, parse_side_effect
+from graph.input_files import read_tools
+from offline.change_orders import may_call, may_change
 
 GETS = [
     "current_weather",
@@ -36,7 +35,7 @@ WARNED = [
 ]
 
 
-def tool(method: str, api: str = "x", said: Said = "", marked: Said = "", **more: Any) -> ToolDoc:
+def tool(method: str, api: str = "x", said: DeclaredEffect = "", marked: DeclaredEffect = "", **more: Any) -> ToolDoc:
     made = ToolDoc(id=tool_id("c", "t", api), category="c", toolset="t", api=api, function="f", method=method, **more)
     return made.model_copy(update={"side_effect": said, "marked": marked})
 
@@ -65,9 +64,9 @@ def body(*queries: str) -> dict[str, Any]:
     ],
 )
 def test_the_first_source_that_knows_counts(
-    method: str, api: str, said: Said, marked: Said, kind: str, by: str
+    method: str, api: str, said: DeclaredEffect, marked: DeclaredEffect, kind: str, by: str
 ) -> None:
-    effect = side_effect(method, api, said, marked)
+    effect = determine_side_effect(method, api, said, marked)
     assert (effect.kind, effect.by) == (kind, by)
     assert tool(method, api, said, marked).safe is (kind == "reads")
 
@@ -95,19 +94,19 @@ def test_only_a_server_that_tells_repetitions_apart_may_be_asked_again() -> None
 
 
 def test_a_user_is_told_why_a_call_is_asked_about() -> None:
-    assert why_asked(tool("POST")) == "It changes something: it is called by POST."
-    assert why_asked(tool("GET", "remove_all")) == (
+    assert describe_side_effect(tool("POST")) == "It changes something: it is called by POST."
+    assert describe_side_effect(tool("GET", "remove_all")) == (
         "It may change something: its name begins with “remove”, though it is called by GET."
     )
 
 
 def test_offline_a_change_is_made_only_where_it_is_asked_for() -> None:
     remove = tool("GET", "remove_all_compost")
-    assert changes(remove)
+    assert may_change(remove)
     assert not may_call(remove, "How much compost is there?")
     assert may_call(remove, "Remove all compost, please.")
-    assert not changes(tool("GET", "remove_background", marked="reads"))
-    assert changes(tool("POST", "search_and_log", marked="changes"))
+    assert not may_change(tool("GET", "remove_background", marked="reads"))
+    assert may_change(tool("POST", "search_and_log", marked="changes"))
     assert may_call(tool("GET", "get_report", marked="changes"), "Get me the report.")
 
 
@@ -176,8 +175,8 @@ def test_a_line_says_it_in_words_or_as_mcp_does(tmp_path: Path) -> None:
     ],
 )
 def test_a_graphql_document_is_read_by_its_grammar(text: str, said: str) -> None:
-    assert graphql_effect(text) == said
+    assert classify_graphql(text) == said
 
 
 def test_the_plain_word_goes_before_the_hint() -> None:
-    assert said_of("side_effect", "changes", True) == "changes"
+    assert parse_side_effect("side_effect", "changes", True) == "changes"

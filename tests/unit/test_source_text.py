@@ -2,7 +2,7 @@
 
 import pytest
 
-from domain.python_source import line_starts
+from domain.python_source import find_line_starts
 from domain.source_text import SourceText, normalize, parse_source, parse_sources, try_parse_source
 
 TEXT = """import json
@@ -38,9 +38,9 @@ def test_a_call_has_its_place_in_bytes_and_its_arguments() -> None:
 
 def test_what_is_awaited_held_and_quoted_is_told() -> None:
     calls = parse_source(TEXT).calls
-    assert [call.held_as for call in calls[:3]] == ["found", "seen", ""]
+    assert [call.assigned_to for call in calls[:3]] == ["found", "seen", ""]
     assert [call.awaited_from is not None for call in calls[:3]] == [True, True, False]
-    assert [call.quoted for call in calls] == [False, False, False, False, False, True, True]
+    assert [call.in_f_string for call in calls] == [False, False, False, False, False, True, True]
 
 
 def test_names_are_counted_where_they_are_read_and_where_they_are_set() -> None:
@@ -54,7 +54,7 @@ def test_names_are_counted_where_they_are_read_and_where_they_are_set() -> None:
 
 def test_what_a_text_leaves_behind_are_its_variables_functions_and_imports() -> None:
     text = "import os.path\ndef f(x):\n    y = x\nclass C: pass\nz = 1"
-    assert parse_source(text).names_left == {"os", "f", "y", "z"}
+    assert parse_source(text).exported_names == {"os", "f", "y", "z"}
 
 
 def test_statements_stand_before_those_within_them() -> None:
@@ -63,7 +63,7 @@ def test_statements_stand_before_those_within_them() -> None:
         ("other", True), ("simple", True), ("loop", True), ("other", False), ("simple", False), ("leaving", False), ("simple", True),
     ]  # fmt: skip
     loop = source.statements[2]
-    assert loop.sets == ("one",)
+    assert loop.assigned_names == ("one",)
     assert source.text.encode()[loop.body_start :].startswith(b"if one")
     assert (loop.line, loop.last_line) == (3, 6)
 
@@ -80,11 +80,11 @@ def test_statements_stand_before_those_within_them() -> None:
     ],
 )
 def test_a_statement_tells_what_it_sets(text: str, sets: tuple[str, ...]) -> None:
-    assert parse_source(text).statements[0].sets == sets
+    assert parse_source(text).statements[0].assigned_names == sets
 
 
 def test_a_statement_that_only_calls_names_the_function() -> None:
-    names = [one.calls_only for one in parse_source("look(x)\nawait f()\ny = f()\na.b()").statements]
+    names = [one.only_called for one in parse_source("look(x)\nawait f()\ny = f()\na.b()").statements]
     assert names == ["look", "f", "", ""]
 
 
@@ -96,8 +96,8 @@ def test_the_last_value_is_that_of_an_expression() -> None:
 
 
 def test_places_of_a_name_tell_those_in_f_strings() -> None:
-    assert parse_source('n = 1\nf(n, f"{n}")').places_of("n")[:2] == [(0, False), (8, False)]
-    assert [quoted for _, quoted in parse_source('n = 1\nf(n, f"{n}")').places_of("n")] == [False, False, True]
+    assert parse_source('n = 1\nf(n, f"{n}")').find_places("n")[:2] == [(0, False), (8, False)]
+    assert [quoted for _, quoted in parse_source('n = 1\nf(n, f"{n}")').find_places("n")] == [False, False, True]
 
 
 def test_equal_texts_share_one_tree_but_for_cells_of_one_program() -> None:
@@ -122,5 +122,5 @@ def test_the_size_of_a_tree_is_bounded_in_nodes_and_levels() -> None:
 
 
 def test_lines_end_as_the_parser_counts_them() -> None:
-    assert line_starts("a\r\nb\rä\nc")[:4] == [0, 3, 5, 8]
+    assert find_line_starts("a\r\nb\rä\nc")[:4] == [0, 3, 5, 8]
     assert normalize("a=1 # one\n\n\nb  = 2") == "a = 1\nb = 2"

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import streamlit as st
 
-from domain.plan_document import Take
+from domain.plan import Take
 from domain.tool import ToolId
 from ui.language import say
 from ui.plans import OpenPlan, Suggestion

@@ -5,7 +5,7 @@ from collections.abc import Callable
 import streamlit as st
 
 from domain.model import JsonObject
-from domain.plan_document import PlanDocument
+from domain.plan import PlanDocument
 from ui.client import Client
 from ui.code_editor import Insertion
 from ui.language import message, say

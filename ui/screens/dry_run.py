@@ -8,7 +8,7 @@ from itertools import groupby
 
 import streamlit as st
 
-from domain.plan_document import Take
+from domain.plan import Take
 from ui.language import listing, message, say, say_count
 from ui.picking import Pick, expression, picks
 from ui.plans import DryCall, DryLine, DryRun, OpenPlan

@@ -6,7 +6,7 @@ from typing import Literal
 import streamlit as st
 
 from domain.model import JsonObject
-from domain.plan_document import PlanDocument
+from domain.plan import PlanDocument
 from ui import places
 from ui.client import Client
 from ui.language import listing, say

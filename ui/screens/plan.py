@@ -5,7 +5,7 @@ from functools import partial
 
 import streamlit as st
 
-from domain.plan_document import Take
+from domain.plan import Take
 from domain.tool import ToolId
 from ui.client import Client
 from ui.language import message, say

@@ -6,7 +6,7 @@ from typing import Protocol
 import streamlit as st
 
 from domain.model import JsonObject
-from domain.plan_document import PlanDocument, PlannedStep, Take
+from domain.plan import PlanDocument, PlannedStep, Take
 from ui.language import message, say
 from ui.plan_edits import filled
 from ui.plans import OpenPlan

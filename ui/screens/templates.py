@@ -4,7 +4,7 @@ import json
 
 import streamlit as st
 
-from domain.plan_document import PlanDocument, PlannedStep
+from domain.plan import PlanDocument, PlannedStep
 from ui import places
 from ui.client import Client
 from ui.language import listing, say

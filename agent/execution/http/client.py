@@ -7,29 +7,33 @@ from http.cookiejar import CookieJar, DefaultCookiePolicy
 
 import httpx
 
-from agent.execution.http.guard import Guard
+from agent.execution.http.guard import AddressGuard
 from agent.execution.http.pinned_transport import PinnedTransport
 
-Around = Callable[[httpx.AsyncBaseTransport], httpx.AsyncBaseTransport]
+TransportWrapper = Callable[[httpx.AsyncBaseTransport], httpx.AsyncBaseTransport]
 
 
-def guarded_client(
-    guard: Guard, *, timeout: httpx.Timeout, headers: Mapping[str, str], around: Around = lambda inner: inner
+def build_guarded_client(
+    guard: AddressGuard,
+    *,
+    timeout: httpx.Timeout,
+    headers: Mapping[str, str],
+    wrap: TransportWrapper = lambda inner: inner,
 ) -> httpx.AsyncClient:
-    """Build a client, which the caller closes. ``around`` wraps the guarded transport, to limit responses."""
+    """Build a client, which the caller closes. ``wrap`` wraps the guarded transport, to limit responses."""
     return httpx.AsyncClient(
-        transport=around(PinnedTransport(guard, tls_context())), timeout=timeout, headers=headers, follow_redirects=False,
-        trust_env=False, cookies=_no_cookies(),
+        transport=wrap(PinnedTransport(guard, get_tls_context())), timeout=timeout, headers=headers, follow_redirects=False,
+        trust_env=False, cookies=_build_refusing_jar(),
     )  # fmt: skip
 
 
 @cache
-def tls_context() -> ssl.SSLContext:
+def get_tls_context() -> ssl.SSLContext:
     """Return the TLS context of the process. Creating one takes 40 ms and a MiB, and it holds nothing of any user."""
     return httpx.create_ssl_context(trust_env=False)
 
 
-def _no_cookies() -> CookieJar:
+def _build_refusing_jar() -> CookieJar:
     """Build a cookie jar that accepts no cookie.
 
     A call depends on its document and arguments only, never on earlier responses.

@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from urllib.parse import quote, urlsplit
 
-from agent.execution.http.request import Outgoing
+from agent.execution.http.request import OutgoingRequest
 from agent.execution.redaction import Redactor
-from agent.execution.secrets import Secrets
+from agent.execution.secret_store import SecretStore
 from domain.errors import SecretError
 from domain.plan import Binding
 from domain.tool import Credential, ToolDoc
@@ -21,22 +21,22 @@ _HEADER_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 
 
 @dataclass(frozen=True, slots=True)
-class Keyed:
+class KeyedRequest:
     """Request with its credentials, which its representation does not show."""
 
-    request: Outgoing = field(repr=False)
+    request: OutgoingRequest = field(repr=False)
     redactor: Redactor = field(default_factory=Redactor)
     bindings: tuple[Binding, ...] = ()
     """Names of the secrets, and where they were put."""
     advice: tuple[str, ...] = ()
     """How to set optional credentials that are missing, for a caller who is refused."""
-    caller: str = ""
+    caller_digest: str = ""
     """Digest that is the same for calls with the same keys and reveals none of them; empty without keys."""
-    sent: tuple[tuple[str, str], ...] = field(default=(), repr=False)
+    sent_values: tuple[tuple[str, str], ...] = field(default=(), repr=False)
     """Names of secrets with the values that were sent."""
 
 
-async def keyed(request: Outgoing, tool: ToolDoc, secrets: Secrets) -> Keyed:
+async def add_credentials(request: OutgoingRequest, tool: ToolDoc, secrets: SecretStore) -> KeyedRequest:
     """Return the request with the tool's credentials.
 
     Raises ``SecretError``, before anything is sent, where a required one is missing, not allowed for the host or cannot be encoded.
@@ -54,54 +54,54 @@ async def keyed(request: Outgoing, tool: ToolDoc, secrets: Secrets) -> Keyed:
             value = await secrets.value(credential.secret, host, port, encrypted=encrypted)
             if value is None:
                 raise SecretError(secrets.advice(credential.secret, host, port))
-            request = _with(request, credential, value)
+            request = _add_credential(request, credential, value)
         except SecretError as error:
             if credential.required:
                 raise
             advice.append(str(error))
             continue
         keys.append(value)
-        hidden += _parts(credential, value) if credential.hidden else ()
+        hidden += _list_hidden_parts(credential, value) if credential.hidden else ()
         sent.append((credential.secret, value))
         bindings.append(Binding(parameter=credential.name, origin="secret", reference=credential.secret))
     request = replace(request, keyed=request.keyed or bool(bindings))
-    caller = _caller(keys) if request.keyed else ""
-    return Keyed(request, Redactor(hidden), tuple(bindings), tuple(advice), caller, tuple(sent))
+    caller = _digest_keys(keys) if request.keyed else ""
+    return KeyedRequest(request, Redactor(hidden), tuple(bindings), tuple(advice), caller, tuple(sent))
 
 
-def _caller(values: Sequence[str]) -> str:
+def _digest_keys(values: Sequence[str]) -> str:
     """Return a digest of the keys, salted for this process."""
     return hmac.new(_SALT, "\0".join(values).encode(), "sha256").hexdigest()
 
 
-def _parts(credential: Credential, value: str) -> Sequence[str]:
+def _list_hidden_parts(credential: Credential, value: str) -> Sequence[str]:
     """Return the parts of a value that must never be shown: for ``user:password``, the password alone as well."""
     return (value, value.partition(":")[2]) if credential.basic else (value,)
 
 
-def _with(request: Outgoing, credential: Credential, value: str) -> Outgoing:
-    value = _basic(value) if credential.basic else credential.prefix + value
+def _add_credential(request: OutgoingRequest, credential: Credential, value: str) -> OutgoingRequest:
+    value = _encode_basic(value) if credential.basic else credential.prefix + value
     match credential.place:
         case "header":
-            return _with_header(request, credential, value)
+            return _add_header(request, credential, value)
         case "cookie":
-            return _with_cookie(request, credential, value)
+            return _add_cookie(request, credential, value)
         case "query":
-            return replace(request, url=_with_query(request.url, credential.name, value))
+            return replace(request, url=_add_query_value(request.url, credential.name, value))
 
 
-def _basic(value: str) -> str:
+def _encode_basic(value: str) -> str:
     return f"Basic {base64.b64encode(value.encode()).decode()}"
 
 
-def _with_header(request: Outgoing, credential: Credential, value: str) -> Outgoing:
+def _add_header(request: OutgoingRequest, credential: Credential, value: str) -> OutgoingRequest:
     if not value.isascii() or not value.isprintable() or not _HEADER_NAME.fullmatch(credential.name):
         raise SecretError(f"the secret {credential.secret} cannot be sent as a header: plain ASCII in one line, please")
     others = {name: text for name, text in request.headers.items() if name.lower() != credential.name.lower()}
     return replace(request, headers={**others, credential.name: value})
 
 
-def _with_cookie(request: Outgoing, credential: Credential, value: str) -> Outgoing:
+def _add_cookie(request: OutgoingRequest, credential: Credential, value: str) -> OutgoingRequest:
     if not _COOKIE_VALUE.fullmatch(value) or not _HEADER_NAME.fullmatch(credential.name):
         raise SecretError(
             f"the secret {credential.secret} cannot be sent as a cookie: no spaces, quotes, commas, semicolons"
@@ -112,7 +112,7 @@ def _with_cookie(request: Outgoing, credential: Credential, value: str) -> Outgo
     return replace(request, headers={**request.headers, held: "; ".join([*others, f"{credential.name}={value}"])})
 
 
-def _with_query(url: str, name: str, value: str) -> str:
+def _add_query_value(url: str, name: str, value: str) -> str:
     """Return the URL with the value in the query, in place of an argument of that name."""
     start, _, query = url.partition("?")
     key = quote(name, safe="")

@@ -15,25 +15,25 @@ from tenacity.wait import wait_random_exponential
 
 from agent.execution.executor import CallResult
 from agent.execution.host_memory import HostAnswer, HostMemory
-from agent.execution.http.attempt import Call, Try, answered, concluded, unanswered
-from agent.execution.http.client import guarded_client
-from agent.execution.http.credentials import keyed
-from agent.execution.http.guard import Guard, Resolver, resolve
+from agent.execution.http.attempt import AttemptResult, CallInProgress, conclude_attempts, judge_failure, judge_response
+from agent.execution.http.client import build_guarded_client
+from agent.execution.http.credentials import add_credentials
+from agent.execution.http.guard import AddressGuard, Resolver, resolve_host
 from agent.execution.http.host_limits import Clock, HostLimits, HostPausedError
-from agent.execution.http.log_redaction import unlogged
-from agent.execution.http.missing_routes import MissingRoutes
+from agent.execution.http.log_redaction import redact_logs
+from agent.execution.http.missing_routes import MissingRouteDetector
 from agent.execution.http.redirects import MAX_REDIRECTS, find_next_url
-from agent.execution.http.refusals import AGAIN, weigh_refusal, with_new_keys
-from agent.execution.http.request import Outgoing, outgoing
-from agent.execution.http.response import Incoming, read
-from agent.execution.secrets import EnvironmentSecrets, Secrets
+from agent.execution.http.refused_keys import NEW_KEY_NOTE, renew_refused_keys, weigh_refusal
+from agent.execution.http.request import OutgoingRequest, build_request
+from agent.execution.http.response import IncomingBody, read_response
+from agent.execution.secret_store import EnvironmentSecrets, SecretStore
 from domain.errors import ForbiddenAddressError, InvalidArgumentsError, SecretError
 from domain.model import JsonObject
 from domain.tool import ToolDoc
 
-_LONGEST_QUESTION = 3.0
+_MAX_PROBE_SECONDS = 3.0
 """Seconds for a probe of a host beside a call: how it answers a path that cannot exist."""
-_LONGEST_ANSWER = 200_000
+_MAX_PROBE_BYTES = 200_000
 """Bytes of the probe's answer."""
 
 
@@ -71,8 +71,8 @@ class HttpExecutor:
         self,
         parameters: HttpParameters | None = None,
         *,
-        secrets: Secrets | None = None,
-        resolver: Resolver = resolve,
+        secrets: SecretStore | None = None,
+        resolver: Resolver = resolve_host,
         clock: Clock | None = None,
         memory: HostMemory | None = None,
         owner: str = "",
@@ -83,7 +83,7 @@ class HttpExecutor:
         """
         self._parameters = parameters or HttpParameters()
         self._secrets = secrets or EnvironmentSecrets({})
-        self._guard = Guard(self._parameters.allow_hosts, resolver)
+        self._guard = AddressGuard(self._parameters.allow_hosts, resolver)
         self._clock = clock or Clock()
         self._hosts = HostLimits(
             self._parameters.host_concurrency, self._parameters.host_rate, self._clock, longest_pause=self._parameters.host_pause
@@ -91,7 +91,7 @@ class HttpExecutor:
         self._client: httpx.AsyncClient | None = None
         self._memory = memory or HostMemory()
         self._owner = owner
-        self._routes = MissingRoutes(self._memory, self._ask)
+        self._routes = MissingRouteDetector(self._memory, self._probe_host)
 
     async def call(self, tool: ToolDoc, arguments: JsonObject, identity: str = "") -> CallResult:  # noqa: ARG002  # each call is made
         """Call a tool. It is retried only where its document makes that safe, or where nothing was sent.
@@ -101,17 +101,17 @@ class HttpExecutor:
         """
         started = time.perf_counter()
         try:
-            call = await self._prepared(tool, arguments)
+            call = await self._prepare_call(tool, arguments)
         except SecretError as error:
             return CallResult("caller_fault", "", attempts=0, note=str(error), seconds=time.perf_counter() - started)
-        with unlogged(call.keyed.redactor):
-            first = await self._tries(call)
-            last = await with_new_keys(call, first, self._secrets) or await self._once_more(call)
+        with redact_logs(call.keyed_request.redactor):
+            first = await self._send_with_retries(call)
+            last = await renew_refused_keys(call, first, self._secrets) or await self._send_once_more(call)
             last = await self._routes.judge(call, last)
         last = weigh_refusal(call, last, self._memory, self._owner)
         return CallResult(
-            last.outcome, last.body, last.status, call.tries, "; ".join(last.notes), time.perf_counter() - started,
-            call.keyed.bindings, last.reached,
+            last.outcome, last.body, last.status, call.attempts, "; ".join(last.notes), time.perf_counter() - started,
+            call.keyed_request.bindings, last.reached,
         )  # fmt: skip
 
     async def close(self) -> None:
@@ -120,10 +120,10 @@ class HttpExecutor:
         if client is not None:
             await client.aclose()
 
-    async def _prepared(self, tool: ToolDoc, arguments: JsonObject) -> Call:
+    async def _prepare_call(self, tool: ToolDoc, arguments: JsonObject) -> CallInProgress:
         """Return the call, checked and with its keys. All attempts of a write carry the same idempotency key, made here."""
         try:
-            request = outgoing(tool, arguments)
+            request = build_request(tool, arguments)
             self._guard.check_url(request.url)
             (urlsplit(request.url).hostname or "").encode("idna")  # raises here what would fail while sending
         except ValueError as error:
@@ -133,65 +133,69 @@ class HttpExecutor:
         parts = urlsplit(request.url)
         place = f"{parts.hostname}:{parts.port or (443 if parts.scheme == 'https' else 80)}"
         deadline = asyncio.get_running_loop().time() + self._parameters.timeout
-        return Call(tool, await keyed(request, tool, self._secrets), place, deadline)
+        return CallInProgress(tool, await add_credentials(request, tool, self._secrets), place, deadline)
 
-    async def _once_more(self, call: Call) -> Try:
-        with unlogged(call.keyed.redactor):
-            last = await self._tries(call)
-        return replace(last, notes=(*last.notes, AGAIN))
+    async def _send_once_more(self, call: CallInProgress) -> AttemptResult:
+        with redact_logs(call.keyed_request.redactor):
+            last = await self._send_with_retries(call)
+        return replace(last, notes=(*last.notes, NEW_KEY_NOTE))
 
-    async def _tries(self, call: Call) -> Try:
+    async def _send_with_retries(self, call: CallInProgress) -> AttemptResult:
         retrying = AsyncRetrying(
             stop=stop_after_attempt(self._parameters.attempts),
-            wait=self._wait,
-            retry=retry_if_result(lambda last: self._worth_repeating(last, call)),
+            wait=self._choose_wait,
+            retry=retry_if_result(lambda last: self._should_retry(last, call)),
             sleep=self._clock.sleep,
-            retry_error_callback=_result,
+            retry_error_callback=_get_last_attempt,
         )
-        last: Try = await retrying(self._attempt, call)
-        made = int(retrying.statistics.get("attempt_number", 1))
-        return concluded(last, call, given_up=last.again and made >= self._parameters.attempts)
+        last: AttemptResult = await retrying(self._make_attempt, call)
+        attempts = int(retrying.statistics.get("attempt_number", 1))
+        return conclude_attempts(last, call, given_up=last.retriable and attempts >= self._parameters.attempts)
 
-    async def _attempt(self, call: Call) -> Try:
+    async def _make_attempt(self, call: CallInProgress) -> AttemptResult:
         sending = False
         try:
-            turn = self._hosts.turn(call.place, self._parameters.longest_wait, call.keyed.caller)
+            turn = self._hosts.hold_turn(
+                call.host_port, self._parameters.longest_wait, call.keyed_request.caller_digest
+            )
             async with asyncio.timeout_at(call.deadline), turn:
                 sending = True
                 last = await self._send(call)
         except HostPausedError as error:
-            return Try("transient", notes=(f"not called: {error}",))
+            return AttemptResult("transient", notes=(f"not called: {error}",))
         except (httpx.TransportError, TimeoutError) as error:
             if not sending:
-                return Try("transient", notes=(f"not called: {call.place} had no turn for it in time",))
-            last = unanswered(error, call)
-        call.doubtful = call.doubtful or last.outcome == "unknown"
+                return AttemptResult("transient", notes=(f"not called: {call.host_port} had no turn for it in time",))
+            last = judge_failure(error, call)
+        call.may_have_taken_effect = call.may_have_taken_effect or last.outcome == "unknown"
         return last
 
-    async def _send(self, call: Call) -> Try:
-        call.tries += 1
-        response, incoming = await self._exchange(call)
-        last = answered(response, incoming, call)
-        if last.asked_wait and last.status in (429, 503):
-            self._hosts.pause(call.place, last.asked_wait, call.keyed.caller if last.status == 429 else "")
+    async def _send(self, call: CallInProgress) -> AttemptResult:
+        call.attempts += 1
+        response, incoming = await self._send_following_redirects(call)
+        last = judge_response(response, incoming, call)
+        if last.requested_wait and last.status in (429, 503):
+            self._hosts.pause(
+                call.host_port, last.requested_wait, call.keyed_request.caller_digest if last.status == 429 else ""
+            )
         return last
 
-    async def _exchange(self, call: Call) -> tuple[httpx.Response, Incoming]:
+    async def _send_following_redirects(self, call: CallInProgress) -> tuple[httpx.Response, IncomingBody]:
         """Send the request, and follow the redirects of a read that :func:`find_next_url` allows."""
-        request, redirects = call.keyed.request, 0
+        request, redirects = call.keyed_request.request, 0
         while True:
-            response = await self._open().send(self._build(call, request), stream=True)
+            response = await self._get_client().send(self._build_request(call, request), stream=True)
             try:
                 url = await find_next_url(response, call.tool, request, self._guard)
                 if url is None or redirects == MAX_REDIRECTS:
-                    return response, await read(response, self._parameters.response_limit)
+                    return response, await read_response(response, self._parameters.response_limit)
             finally:
                 await response.aclose()
             request, redirects = replace(request, url=url), redirects + 1
 
-    def _build(self, call: Call, request: Outgoing) -> httpx.Request:
+    def _build_request(self, call: CallInProgress, request: OutgoingRequest) -> httpx.Request:
         try:
-            return self._open().build_request(
+            return self._get_client().build_request(
                 request.method,
                 request.url,
                 headers=request.headers,
@@ -199,20 +203,20 @@ class HttpExecutor:
                 extensions={"trace": call.trace},
             )
         except (httpx.InvalidURL, ValueError) as error:  # a host's name that cannot be encoded is a ValueError
-            said = call.keyed.redactor.clean(str(error))
-            raise InvalidArgumentsError(f"the call's URL cannot be built: {said}") from None
+            message = call.keyed_request.redactor.redact(str(error))
+            raise InvalidArgumentsError(f"the call's URL cannot be built: {message}") from None
 
-    async def _ask(self, call: Call, method: str, url: str) -> HostAnswer | None:
+    async def _probe_host(self, call: CallInProgress, method: str, url: str) -> HostAnswer | None:
         """Probe a call's host without keys or arguments, within its limits and the call's time.
 
         Return None where there is no usable answer.
         """
-        deadline = min(call.deadline, asyncio.get_running_loop().time() + _LONGEST_QUESTION)
+        deadline = min(call.deadline, asyncio.get_running_loop().time() + _MAX_PROBE_SECONDS)
         try:
-            async with asyncio.timeout_at(deadline), self._hosts.turn(call.place, _LONGEST_QUESTION):
-                response = await self._open().send(self._open().build_request(method, url), stream=True)
+            async with asyncio.timeout_at(deadline), self._hosts.hold_turn(call.host_port, _MAX_PROBE_SECONDS):
+                response = await self._get_client().send(self._get_client().build_request(method, url), stream=True)
                 try:
-                    incoming = await read(response, min(self._parameters.response_limit, _LONGEST_ANSWER))
+                    incoming = await read_response(response, min(self._parameters.response_limit, _MAX_PROBE_BYTES))
                 finally:
                     await response.aclose()
         except (
@@ -229,31 +233,31 @@ class HttpExecutor:
         target, allow = urlsplit(url).path, response.headers.get("allow", "")
         return HostAnswer(response.status_code, incoming.text, method, target, allow=allow)
 
-    def _open(self) -> httpx.AsyncClient:
+    def _get_client(self) -> httpx.AsyncClient:
         if self._client is None:
             chosen = self._parameters
             limits = httpx.Timeout(chosen.read_timeout, connect=chosen.connect_timeout, pool=chosen.connect_timeout)
-            self._client = guarded_client(self._guard, timeout=limits, headers={
+            self._client = build_guarded_client(self._guard, timeout=limits, headers={
                 "User-Agent": "footpath",
                 "Accept": "application/json, text/*;q=0.8, */*;q=0.5",
                 "Accept-Encoding": "identity",
             })  # fmt: skip
         return self._client
 
-    def _worth_repeating(self, last: Try, call: Call) -> bool:
-        left = call.deadline - asyncio.get_running_loop().time()
-        wait = last.asked_wait or 0.0
-        return last.again and wait <= self._parameters.longest_wait and wait < left
+    def _should_retry(self, last: AttemptResult, call: CallInProgress) -> bool:
+        remaining = call.deadline - asyncio.get_running_loop().time()
+        wait = last.requested_wait or 0.0
+        return last.retriable and wait <= self._parameters.longest_wait and wait < remaining
 
-    def _wait(self, state: RetryCallState) -> float:
-        last = _result(state)
-        if last.asked_wait is not None:
-            return last.asked_wait
+    def _choose_wait(self, state: RetryCallState) -> float:
+        last = _get_last_attempt(state)
+        if last.requested_wait is not None:
+            return last.requested_wait
         chosen = self._parameters
         return wait_random_exponential(multiplier=chosen.first_wait, max=chosen.longest_wait)(state)
 
 
-def _result(state: RetryCallState) -> Try:
+def _get_last_attempt(state: RetryCallState) -> AttemptResult:
     assert state.outcome is not None  # noqa: S101 tenacity asks after an attempt only
-    last: Try = state.outcome.result()
+    last: AttemptResult = state.outcome.result()
     return last

@@ -17,8 +17,8 @@ from domain.errors import ForbiddenAddressError
 Resolver = Callable[[str, int], Awaitable[list[str]]]
 """Resolves host and port to addresses as text; raises ``socket.gaierror`` where the name is unknown."""
 
-_SETTING = "to allow it, add {place} to the setting allow_hosts (FOOTPATH_ALLOW_HOSTS) where the program was started, and start it anew"
-_REFUSED = tuple(
+_DEFAULT_ADVICE = "to allow it, add {place} to the setting allow_hosts (FOOTPATH_ALLOW_HOSTS) where the program was started, and start it anew"
+_NON_PUBLIC_NETWORKS = tuple(
     ip_network(network)
     for network in (
         "0.0.0.0/8", "100.64.0.0/10", "168.63.129.16/32", "192.0.0.0/24", "192.88.99.0/24", "198.18.0.0/15", "240.0.0.0/4",
@@ -27,14 +27,14 @@ _REFUSED = tuple(
 )  # fmt: skip
 """Networks that are not public although ``ipaddress`` of some Python versions says so; 168.63.129.16 is a metadata service of a cloud."""
 _NAT64 = IPv6Network("64:ff9b::/96")
-_COMPATIBLE = IPv6Network("::/96")
-_OWN = tuple(
+_IPV4_COMPATIBLE = IPv6Network("::/96")
+_PRIVATE_NETWORKS = tuple(
     map(
         ip_network,
         ("127.0.0.0/8", "10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "100.64.0.0/10", "::1/128", "fc00::/7"),
     )
 )
-_METADATA = frozenset(
+_METADATA_ADDRESSES = frozenset(
     map(
         ip_address,
         (
@@ -46,57 +46,61 @@ _METADATA = frozenset(
 """Metadata services, which give machines in a cloud their secrets: no setting allows a call there."""
 
 
-async def resolve(host: str, port: int) -> list[str]:
+async def resolve_host(host: str, port: int) -> list[str]:
     """Return the addresses of a name by the system's resolver."""
-    found = await asyncio.get_running_loop().getaddrinfo(host, port, type=socket.SOCK_STREAM)
-    return list(dict.fromkeys(str(address[0]) for _, _, _, _, address in found))
+    records = await asyncio.get_running_loop().getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    return list(dict.fromkeys(str(address[0]) for _, _, _, _, address in records))
 
 
-def public(address: str) -> bool:
+def is_public_address(address: str) -> bool:
     """Return whether an address is on the public internet.
 
     IPv4 embedded in IPv6 (mapped, compatible, 6to4, NAT64, ISATAP) is judged as IPv4.
     """
     ip = ip_address(address.partition("%")[0])
-    inner = _embedded(ip) if isinstance(ip, IPv6Address) else None
+    inner = _extract_ipv4(ip) if isinstance(ip, IPv6Address) else None
     if inner is not None:
-        return public(str(inner))
+        return is_public_address(str(inner))
     special = (
         ip.is_multicast or ip.is_reserved or ip.is_private or ip.is_loopback or ip.is_link_local or ip.is_unspecified
     )
     return (
-        ip.is_global and not special and not any(ip in network for network in _REFUSED if network.version == ip.version)
+        ip.is_global
+        and not special
+        and not any(ip in network for network in _NON_PUBLIC_NETWORKS if network.version == ip.version)
     )
 
 
-def _embedded(ip: IPv6Address) -> IPv4Address | None:
+def _extract_ipv4(ip: IPv6Address) -> IPv4Address | None:
     if ip.ipv4_mapped is not None:
         return ip.ipv4_mapped
     if ip.sixtofour is not None:
         return ip.sixtofour
     isatap = (int(ip) >> 32) & 0xFDFFFFFF == 0x5EFE
-    if ip in _NAT64 or isatap or (ip in _COMPATIBLE and int(ip) > 1):
+    if ip in _NAT64 or isatap or (ip in _IPV4_COMPATIBLE and int(ip) > 1):
         return IPv4Address(int(ip) & 0xFFFFFFFF)
     return None
 
 
-def of_own_network(address: str) -> bool:
+def is_private_address(address: str) -> bool:
     """Return whether an address is of this machine or a private network, and not of a metadata service."""
     ip = ip_address(address.partition("%")[0])
-    inner = _embedded(ip) if isinstance(ip, IPv6Address) else None
+    inner = _extract_ipv4(ip) if isinstance(ip, IPv6Address) else None
     if inner is not None:
-        return of_own_network(str(inner))
-    return ip not in _METADATA and any(ip in network for network in _OWN if network.version == ip.version)
+        return is_private_address(str(inner))
+    return ip not in _METADATA_ADDRESSES and any(
+        ip in network for network in _PRIVATE_NETWORKS if network.version == ip.version
+    )
 
 
-def of_metadata(address: str) -> bool:
+def is_metadata_address(address: str) -> bool:
     """Return whether an address is of a cloud's metadata service."""
     ip = ip_address(address.partition("%")[0])
-    inner = _embedded(ip) if isinstance(ip, IPv6Address) else None
-    return ip in _METADATA or inner in _METADATA
+    inner = _extract_ipv4(ip) if isinstance(ip, IPv6Address) else None
+    return ip in _METADATA_ADDRESSES or inner in _METADATA_ADDRESSES
 
 
-class Guard:
+class AddressGuard:
     """Checks URLs and addresses before a connection is made.
 
     ``allow_hosts`` are exempt from the checks of addresses, except for metadata services; ``own_hosts`` may have private addresses. Both
@@ -106,14 +110,14 @@ class Guard:
     def __init__(
         self,
         allow_hosts: Iterable[str] = (),
-        resolver: Resolver = resolve,
+        resolver: Resolver = resolve_host,
         *,
         own_hosts: Iterable[str] = (),
-        advice: str = _SETTING,
+        advice: str = _DEFAULT_ADVICE,
     ) -> None:
-        self._own = frozenset(entry.lower() for entry in own_hosts)
+        self._own_hosts = frozenset(entry.lower() for entry in own_hosts)
         self._advice = advice
-        self._allowed = frozenset(entry.strip().lower() for entry in allow_hosts if entry.strip())
+        self._allowed_hosts = frozenset(entry.strip().lower() for entry in allow_hosts if entry.strip())
         self._resolver = resolver
 
     def check_url(self, url: str) -> None:
@@ -159,34 +163,34 @@ class Guard:
         self._check_address(literal, host, port)
 
     def _check_address(self, address: str, host: str, port: int) -> None:
-        told = f"{host} ({address}) is not a public address"
-        if of_metadata(address):
+        message = f"{host} ({address}) is not a public address"
+        if is_metadata_address(address):
             raise ForbiddenAddressError(
-                f"{told}: a cloud tells its machines their secrets there, and no setting allows a call to it; give another address"
+                f"{message}: a cloud tells its machines their secrets there, and no setting allows a call to it; give another address"
             )
-        if self._among(self._allowed, host, port) or public(address):
+        if self._is_listed(self._allowed_hosts, host, port) or is_public_address(address):
             return
-        own = of_own_network(address)
-        if not (own and self._among(self._own, host, port)):
+        is_private = is_private_address(address)
+        if not (is_private and self._is_listed(self._own_hosts, host, port)):
             place = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
-            advice = self._advice if own else _SETTING
-            raise ForbiddenAddressError(told, place=place, advice=advice.format(place=place))
+            advice = self._advice if is_private else _DEFAULT_ADVICE
+            raise ForbiddenAddressError(message, place=place, advice=advice.format(place=place))
 
     @staticmethod
-    def _among(places: frozenset[str], host: str, port: int) -> bool:
+    def _is_listed(places: frozenset[str], host: str, port: int) -> bool:
         name = host.lower().rstrip(".")
         names = (name, f"[{name}]") if ":" in name else (name,)
         return any(form in places or f"{form}:{port}" in places for form in names)
 
-    async def addresses(self, host: str, port: int) -> list[str]:
+    async def resolve_addresses(self, host: str, port: int) -> list[str]:
         """Return the addresses to connect to, all of them checked.
 
         Raises ``ForbiddenAddressError`` where one of them is not allowed, and ``socket.gaierror`` where the name has no address.
         """
         self._check_literal(host, port)
-        found = await self._resolver(host, port)
-        if not found:
+        resolved = await self._resolver(host, port)
+        if not resolved:
             raise socket.gaierror(socket.EAI_NONAME, f"{host} has no address")
-        for address in found:
+        for address in resolved:
             self._check_address(address, host, port)
-        return found
+        return resolved

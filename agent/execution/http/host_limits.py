@@ -27,12 +27,12 @@ class HostPausedError(Exception):
 
 
 @dataclass(slots=True)
-class _Host:
+class _HostTurns:
     slots: asyncio.Semaphore
     calls: int = 0
     not_before: float = field(default=float("-inf"))
 
-    def idle(self, now: float) -> bool:
+    def is_idle(self, now: float) -> bool:
         return not self.calls and self.not_before <= now
 
 
@@ -50,28 +50,28 @@ class HostLimits:
         self._interval = 1.0 / rate if rate else 0.0
         self._clock = clock or Clock()
         self._longest_pause = longest_pause
-        self._hosts: dict[str, _Host] = {}
+        self._hosts: dict[str, _HostTurns] = {}
         self._pauses: dict[tuple[str, str], float] = {}
 
     @asynccontextmanager
-    async def turn(self, place: str, longest: float, key: str = "") -> AsyncGenerator[None]:
+    async def hold_turn(self, place: str, longest: float, key: str = "") -> AsyncGenerator[None]:
         """Wait for a turn at a host and hold it inside the context. ``key``: identifies the caller to the host.
 
         Raises ``HostPausedError`` where the host asked for a pause of more than ``longest`` seconds.
         """
-        host = self._hosts.setdefault(place, _Host(asyncio.Semaphore(self._concurrency)))
+        host = self._hosts.setdefault(place, _HostTurns(asyncio.Semaphore(self._concurrency)))
         host.calls += 1
         try:
-            await self._unpaused(
+            await self._wait_until_unpaused(
                 place, longest, key
             )  # before the slot, which a call with another key could use meanwhile
             async with host.slots:
-                await self._unpaused(place, longest, key)
-                await self._evenly(host)
+                await self._wait_until_unpaused(place, longest, key)
+                await self._wait_for_interval(host)
                 yield
         finally:
             host.calls -= 1
-            if host.idle(self._clock.now()):  # else the table would grow with every host ever called
+            if host.is_idle(self._clock.now()):  # else the table would grow with every host ever called
                 self._hosts.pop(place, None)
 
     def pause(self, place: str, seconds: float, key: str = "") -> None:
@@ -84,20 +84,20 @@ class HostLimits:
         # Rebuilt without the pauses that have ended, so that the table stays small.
         self._pauses = {one: end for one, end in self._pauses.items() if end > now} | {(place, key): until}
 
-    async def _unpaused(self, place: str, longest: float, key: str) -> None:
+    async def _wait_until_unpaused(self, place: str, longest: float, key: str) -> None:
         """Wait until the host may be called. A pause that another call reports meanwhile counts as well."""
-        while (paused := self._paused(place, key)) > 0:
+        while (paused := self._get_remaining_pause(place, key)) > 0:
             if paused > longest:
                 raise HostPausedError(paused)
             await self._clock.sleep(paused)
 
-    def _paused(self, place: str, key: str) -> float:
+    def _get_remaining_pause(self, place: str, key: str) -> float:
         """Return the seconds that remain of a host's pauses, those for all callers and those of this key."""
         ends = (self._pauses.get((place, one), float("-inf")) for one in ("", key))
         return max(ends) - self._clock.now()
 
-    async def _evenly(self, host: _Host) -> None:
+    async def _wait_for_interval(self, host: _HostTurns) -> None:
         begin = max(host.not_before, self._clock.now())
         host.not_before = begin + self._interval
-        if (left := begin - self._clock.now()) > 0:
-            await self._clock.sleep(left)
+        if (remaining := begin - self._clock.now()) > 0:
+            await self._clock.sleep(remaining)

@@ -15,9 +15,9 @@ _current: ContextVar[Redactor | None] = ContextVar("redactor", default=None)
 
 
 @contextmanager
-def unlogged(redactor: Redactor) -> Generator[None]:
+def redact_logs(redactor: Redactor) -> Generator[None]:
     """Redact the values in the HTTP libraries' log records of this task inside the context."""
-    _guard_logs()
+    _install_filter()
     token = _current.set(redactor)
     try:
         yield
@@ -29,7 +29,7 @@ class _LogFilter(logging.Filter):
     def filter(self, record: logging.LogRecord) -> bool:
         redactor = _current.get()
         if redactor is not None:
-            record.msg, record.args = redactor.clean(record.getMessage()), ()
+            record.msg, record.args = redactor.redact(record.getMessage()), ()
             record.exc_info = record.exc_text = None  # the traceback of a parse error shows the data
         return True
 
@@ -37,6 +37,6 @@ class _LogFilter(logging.Filter):
 _FILTER = _LogFilter()
 
 
-def _guard_logs() -> None:
+def _install_filter() -> None:
     for name in _LOGGERS:
         logging.getLogger(name).addFilter(_FILTER)  # the same filter is added once

@@ -11,22 +11,28 @@ from urllib.parse import unquote, unquote_to_bytes
 
 from pydantic.types import JsonValue
 
-from agent.execution.http.parameter_styles import plain
+from agent.execution.http.parameter_styles import to_text
 from domain.errors import InvalidArgumentsError
 from domain.tool import Parameter
 
 OCTETS = "application/octet-stream"
-_WORD = r"[a-z0-9!#$&^_.+-]+"
-_MEDIA = re.compile(rf'{_WORD}/(?:{_WORD}|\*)(?:\s*;\s*{_WORD}=(?:{_WORD}|"[^"\r\n]*"))*', re.IGNORECASE)
-_DATA_URL = re.compile(rf"data:(?P<media>{_WORD}/{_WORD})?(?P<options>(?:;{_WORD}=[^;,]*)*);base64\b", re.IGNORECASE)
-_PLAIN_DATA_URL = re.compile(rf"data:(?P<media>{_WORD}/{_WORD})(?P<options>(?:;{_WORD}=[^;,]*)*),", re.IGNORECASE)
+_PARAMETER = r"[a-z0-9!#$&^_.+-]+"
+_MEDIA_TYPE = re.compile(
+    rf'{_PARAMETER}/(?:{_PARAMETER}|\*)(?:\s*;\s*{_PARAMETER}=(?:{_PARAMETER}|"[^"\r\n]*"))*', re.IGNORECASE
+)
+_DATA_URL = re.compile(
+    rf"data:(?P<media>{_PARAMETER}/{_PARAMETER})?(?P<options>(?:;{_PARAMETER}=[^;,]*)*);base64\b", re.IGNORECASE
+)
+_PLAIN_DATA_URL = re.compile(
+    rf"data:(?P<media>{_PARAMETER}/{_PARAMETER})(?P<options>(?:;{_PARAMETER}=[^;,]*)*),", re.IGNORECASE
+)
 _JOINTS = {"form": ",", "spaceDelimited": " ", "pipeDelimited": "|"}
 _EXTENSIONS = MimeTypes()
 """Media types without those of this machine's files, so that a call is the same request everywhere."""
 
 
 @dataclass(frozen=True, slots=True)
-class Upload:
+class FileUpload:
     """File to be sent."""
 
     content: bytes
@@ -36,18 +42,18 @@ class Upload:
     """Name in a data URL; else empty."""
 
 
-def read_upload(name: str, value: JsonValue) -> Upload:
+def read_upload(name: str, value: JsonValue) -> FileUpload:
     """Return the bytes of a file: those of a ``data:`` URL, else the text in UTF-8.
 
     Raises:
         InvalidArgumentsError: the data URL of the parameter ``name`` cannot be decoded.
     """
-    text = plain(value)
+    text = to_text(value)
     if escaped := _PLAIN_DATA_URL.match(text):
         return _describe_upload(unquote_to_bytes(text[escaped.end() :]), escaped)
     head = _DATA_URL.match(text)
     if head is None:
-        return Upload(text.encode())
+        return FileUpload(text.encode())
     mark, payload = text[head.end() : head.end() + 1], "".join(unquote(text[head.end() + 1 :]).split())
     try:
         if mark != ",":
@@ -60,11 +66,11 @@ def read_upload(name: str, value: JsonValue) -> Upload:
     return _describe_upload(content, head)
 
 
-def _describe_upload(content: bytes, head: re.Match[str]) -> Upload:
+def _describe_upload(content: bytes, head: re.Match[str]) -> FileUpload:
     options = dict(option.split("=", 1) for option in head["options"].split(";") if option)
     # The last part of the name alone: some servers write an upload to the path that it names.
     name = re.split(r"[/\\]", unquote(options.get("name", "")))[-1]
-    return Upload(content, (head["media"] or "").lower(), name)
+    return FileUpload(content, (head["media"] or "").lower(), name)
 
 
 def choose_media(declared: str, own: str) -> str:
@@ -82,7 +88,7 @@ def check_media(media: str) -> str:
 
     Raises ``InvalidArgumentsError`` for an invalid one, which would break the request.
     """
-    if media != "*/*" and not _MEDIA.fullmatch(media):
+    if media != "*/*" and not _MEDIA_TYPE.fullmatch(media):
         raise InvalidArgumentsError(f"the document's media type {media[:100]!r} cannot be sent; correct the document")
     return media
 
@@ -102,10 +108,10 @@ def write_multipart(fields: Iterable[tuple[Parameter, JsonValue]], media: str) -
 def _write_parts(parameter: Parameter, value: JsonValue) -> list[bytes]:
     if not isinstance(value, list):
         return [] if value is None else [_write_part(parameter, value)]
-    given = [item for item in value if item is not None]
+    items = [item for item in value if item is not None]
     if parameter.style in _JOINTS and parameter.explode is False and parameter.format != "binary":
-        return [_write_part(parameter, _JOINTS[parameter.style].join(map(plain, given)))] if given else []
-    return [_write_part(parameter, item, number) for number, item in enumerate(given, 1)]
+        return [_write_part(parameter, _JOINTS[parameter.style].join(map(to_text, items)))] if items else []
+    return [_write_part(parameter, item, number) for number, item in enumerate(items, 1)]
 
 
 def _write_part(parameter: Parameter, value: JsonValue, number: int = 0) -> bytes:
@@ -124,7 +130,7 @@ def _write_part(parameter: Parameter, value: JsonValue, number: int = 0) -> byte
         head += f"\r\nContent-Type: {media or OCTETS}\r\nContent-Transfer-Encoding: base64"
     elif media or isinstance(value, (dict, list)):
         head += f"\r\nContent-Type: {media or 'application/json'}"
-    return f"{head}\r\n\r\n{plain(value)}".encode()
+    return f"{head}\r\n\r\n{to_text(value)}".encode()
 
 
 def _find_extension(media: str) -> str:

@@ -9,17 +9,17 @@ from email.utils import parsedate_to_datetime
 from domain.plan import CallOutcome
 
 _TRANSIENT = frozenset({408, 425, 429})
-_REFUSED = frozenset({501, 503, 505})
+_NOT_BEGUN = frozenset({501, 503, 505})
 """Server errors of a request that was not begun: not implemented, busy, unsupported version of HTTP."""
 _NO_ROUTE = frozenset({errno.ENETUNREACH, errno.ENETDOWN, errno.EHOSTUNREACH, errno.EADDRNOTAVAIL})
 """Connection errors by which this machine's own network reports that it has no route to an address."""
-HERE = "this machine found no way there, which says nothing of the tool"
+LOCAL_FAILURE_NOTE = "this machine found no way there, which says nothing of the tool"
 
 
-def outcome_of(status: int, *, keyed: bool, safe: bool, named: bool) -> CallOutcome:
+def classify_status(status: int, *, keyed: bool, safe: bool, has_values: bool) -> CallOutcome:
     """Classify an answered call.
 
-    ``keyed``: a key was sent. ``named``: values of the call were sent (in the path, query or body).
+    ``keyed``: a key was sent. ``has_values``: values of the call were sent (in the path, query or body).
 
     A write that ends in an error of the server (500) or of a gateway (502, 504) may have taken effect before it failed: unknown. 503 and
     429 refuse a call before it begins. A refusal to one key says nothing about the tool. A 404 to a call with values may be about them or
@@ -28,48 +28,48 @@ def outcome_of(status: int, *, keyed: bool, safe: bool, named: bool) -> CallOutc
     """
     if 200 <= status < 300:
         return "ok"
-    if status >= 500 and status not in _REFUSED and not safe:
+    if status >= 500 and status not in _NOT_BEGUN and not safe:
         return "unknown"
     if keyed and status in (401, 403, 429):
         return "refused"
-    if may_pass(status):
+    if is_transient_status(status):
         return "transient"
     if status in (404, 410):
-        return "undecided" if named and status == 404 else "gone"
+        return "undecided" if has_values and status == 404 else "gone"
     return "caller_fault"
 
 
-def may_pass(status: int) -> bool:
+def is_transient_status(status: int) -> bool:
     """Return whether a status reports a fault that the next attempt may not meet."""
     return status in _TRANSIENT or status >= 500
 
 
-def outcome_of_error(error: BaseException, *, sent: bool, safe: bool) -> CallOutcome:
+def classify_failure(error: BaseException, *, sent: bool, safe: bool) -> CallOutcome:
     """Classify a call that got no answer. ``sent``: the request may have reached the server."""
-    if not sent and at_this_end(error):
+    if not sent and is_local_failure(error):
         return "unreached"
     return "unknown" if sent and not safe else "transient"
 
 
-def at_this_end(error: BaseException) -> bool:
+def is_local_failure(error: BaseException) -> bool:
     """Return whether a connection failed on this machine for lack of an address or a route: no server was asked."""
-    causes = list(_causes(error))
-    return any(isinstance(one, socket.gaierror) or getattr(one, "errno", None) in _NO_ROUTE for one in causes)
+    causes = list(_iter_causes(error))
+    return any(isinstance(cause, socket.gaierror) or getattr(cause, "errno", None) in _NO_ROUTE for cause in causes)
 
 
-def no_such_name(error: BaseException) -> bool:
+def is_unknown_host(error: BaseException) -> bool:
     """Return whether the host's name does not resolve, other than temporarily."""
-    return any(isinstance(cause, socket.gaierror) and cause.errno != socket.EAI_AGAIN for cause in _causes(error))
+    return any(isinstance(cause, socket.gaierror) and cause.errno != socket.EAI_AGAIN for cause in _iter_causes(error))
 
 
-def _causes(error: BaseException) -> Iterator[BaseException]:
-    seen: BaseException | None = error
-    while seen is not None:
-        yield seen
-        seen = seen.__cause__ or seen.__context__
+def _iter_causes(error: BaseException) -> Iterator[BaseException]:
+    current: BaseException | None = error
+    while current is not None:
+        yield current
+        current = current.__cause__ or current.__context__
 
 
-def retry_after(header: str | None, now: datetime | None = None) -> float | None:
+def parse_retry_after(header: str | None, now: datetime | None = None) -> float | None:
     """Return the seconds of a ``Retry-After`` header in either of its forms; None where it cannot be read."""
     text = (header or "").strip()
     if text.isdecimal() and text.isascii():

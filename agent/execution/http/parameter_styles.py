@@ -12,15 +12,15 @@ from domain.errors import InvalidArgumentsError
 from domain.tool import Parameter
 
 _JOINTS = {"form": ",", "spaceDelimited": "%20", "pipeDelimited": "%7C"}
-_LEADS = {"label": ".", "matrix": ";"}
+_PREFIXES = {"label": ".", "matrix": ";"}
 _COOKIE_SAFE = "!#$&'()*+/:<=>?@[]^`{|}~"
 _RESERVED_SAFE = "!$'()*,/:;=?@"
 """Reserved characters (RFC 3986, 2.2) without a meaning in a query: not ``&``, ``+`` and ``#``, nor brackets, which it may not hold."""
-_ENCODED = re.compile(r"(%[0-9A-Fa-f]{2})")
+_ENCODED_PATTERN = re.compile(r"(%[0-9A-Fa-f]{2})")
 
 
 @dataclass(frozen=True, slots=True)
-class Pair:
+class QueryPair:
     """Name and value in a query, form or cookie, not yet encoded."""
 
     name: str
@@ -37,16 +37,16 @@ class Pair:
         if not self.allow_reserved:
             return quote(text, safe=safe)
         # RFC 6570, 3.2.3: what is percent-encoded already passes as it is.
-        parts = _ENCODED.split(text)
+        parts = _ENCODED_PATTERN.split(text)
         return "".join(part if index % 2 else quote(part, safe=_RESERVED_SAFE) for index, part in enumerate(parts))
 
 
-def plain(value: JsonValue) -> str:
+def to_text(value: JsonValue) -> str:
     """Return a value as text: JSON for everything but a text."""
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
-def pairs(parameter: Parameter, value: JsonValue) -> list[Pair]:
+def build_pairs(parameter: Parameter, value: JsonValue) -> list[QueryPair]:
     """Build the pairs of a query or form in the style of the parameter.
 
     Styles are ``form``, ``spaceDelimited``, ``pipeDelimited``, ``deepObject`` and ``json``. A list without a style is repeated, an object without one is JSON. Null items are left out.
@@ -55,36 +55,36 @@ def pairs(parameter: Parameter, value: JsonValue) -> list[Pair]:
     exploded = (parameter.explode is not False and style in (None, "form")) or parameter.explode is True
     match value:
         case list() | dict() if style == "deepObject":
-            return [Pair(f"{name}{path}", (text,), allow_reserved=reserved) for path, text in _deep(value)]
+            return [QueryPair(f"{name}{path}", (text,), allow_reserved=reserved) for path, text in _flatten_deep(value)]
         case list() if style != "json":
-            texts = [plain(item) for item in value if item is not None]
+            texts = [to_text(item) for item in value if item is not None]
             return (
-                [Pair(name, (text,), allow_reserved=reserved) for text in texts]
+                [QueryPair(name, (text,), allow_reserved=reserved) for text in texts]
                 if exploded
                 else _join(parameter, texts)
             )
         case dict() if style not in (None, "json"):
-            members = [(key, plain(item)) for key, item in value.items() if item is not None]
+            members = [(key, to_text(item)) for key, item in value.items() if item is not None]
             if exploded:
-                return [Pair(key, (text,), allow_reserved=reserved) for key, text in members]
+                return [QueryPair(key, (text,), allow_reserved=reserved) for key, text in members]
             return _join(parameter, [text for member in members for text in member])
         case _:
-            return [Pair(name, (_text(parameter, value),), allow_reserved=reserved)]
+            return [QueryPair(name, (_to_styled_text(parameter, value),), allow_reserved=reserved)]
 
 
-def _text(parameter: Parameter, value: JsonValue) -> str:
+def _to_styled_text(parameter: Parameter, value: JsonValue) -> str:
     """Return a value as text; as JSON, quotes included, where the document says so."""
-    return json.dumps(value, ensure_ascii=False) if parameter.style == "json" else plain(value)
+    return json.dumps(value, ensure_ascii=False) if parameter.style == "json" else to_text(value)
 
 
-def _join(parameter: Parameter, texts: list[str]) -> list[Pair]:
+def _join(parameter: Parameter, texts: list[str]) -> list[QueryPair]:
     if not texts:
         return []
     joint = _JOINTS.get(parameter.style or "form", ",")
-    return [Pair(parameter.wire_name, tuple(texts), joint, parameter.allow_reserved)]
+    return [QueryPair(parameter.wire_name, tuple(texts), joint, parameter.allow_reserved)]
 
 
-def _deep(value: JsonValue, path: str = "") -> Iterator[tuple[str, str]]:
+def _flatten_deep(value: JsonValue, path: str = "") -> Iterator[tuple[str, str]]:
     """Yield the leaves with paths as ``[a][b]``, ``[0]`` for an item.
 
     OpenAPI leaves lists open; Stripe, PHP and qs read indices.
@@ -92,34 +92,34 @@ def _deep(value: JsonValue, path: str = "") -> Iterator[tuple[str, str]]:
     match value:
         case dict():
             for key, item in value.items():
-                yield from _deep(item, f"{path}[{key}]")
+                yield from _flatten_deep(item, f"{path}[{key}]")
         case list():
             for index, item in enumerate(each for each in value if each is not None):
-                yield from _deep(item, f"{path}[{index}]")
+                yield from _flatten_deep(item, f"{path}[{index}]")
         case None:
             return
         case _:
-            yield path, plain(value)
+            yield path, to_text(value)
 
 
-def query_text(made: Iterable[Pair]) -> str:
+def encode_query(encoded_pairs: Iterable[QueryPair]) -> str:
     """Encode pairs as a query or form.
 
     Everything but letters, digits, ``-``, ``.``, ``_`` and ``~`` is percent-encoded. The commas that join a list are not encoded (RFC 6570), so that they differ from a comma in a value.
     """
-    return "&".join(pair.encode() for pair in made)
+    return "&".join(pair.encode() for pair in encoded_pairs)
 
 
-def path_text(parameter: Parameter, value: JsonValue) -> str:
+def encode_path_parameter(parameter: Parameter, value: JsonValue) -> str:
     """Encode a value for a path: ``simple``, ``label`` (``.a``) or ``matrix`` (``;name=a``).
 
     Only its parts are percent-encoded.
     """
     name, style, explode = parameter.wire_name, parameter.style, parameter.explode is True
     if style == "json" or not isinstance(value, (list, dict)):
-        text = path_value(name, _text(parameter, value))
-        return _LEADS.get(style or "", "") + (f"{quote(name, safe='')}={text}" if style == "matrix" else text)
-    parts = _parts(name, value, explode=explode)
+        text = encode_path_segment(name, _to_styled_text(parameter, value))
+        return _PREFIXES.get(style or "", "") + (f"{quote(name, safe='')}={text}" if style == "matrix" else text)
+    parts = _encode_parts(name, value, explode=explode)
     if style == "matrix":
         key = quote(name, safe="")
         if not explode:
@@ -130,24 +130,28 @@ def path_text(parameter: Parameter, value: JsonValue) -> str:
     return ",".join(parts)
 
 
-def _parts(name: str, value: "list[JsonValue] | dict[str, JsonValue]", *, explode: bool) -> list[str]:
+def _encode_parts(name: str, value: "list[JsonValue] | dict[str, JsonValue]", *, explode: bool) -> list[str]:
     if isinstance(value, list):
-        found = [path_value(name, item) for item in value if item is not None]
+        parts = [encode_path_segment(name, item) for item in value if item is not None]
     else:
-        members = [(path_value(name, key), path_value(name, item)) for key, item in value.items() if item is not None]
-        found = [f"{k}={v}" for k, v in members] if explode else [text for member in members for text in member]
-    if not found:
+        members = [
+            (encode_path_segment(name, key), encode_path_segment(name, item))
+            for key, item in value.items()
+            if item is not None
+        ]
+        parts = [f"{k}={v}" for k, v in members] if explode else [text for member in members for text in member]
+    if not parts:
         raise InvalidArgumentsError(f"{name} stands in the path and may not be empty")
-    return found
+    return parts
 
 
-def path_value(name: str, value: JsonValue) -> str:
+def encode_path_segment(name: str, value: JsonValue) -> str:
     """Encode a value as one segment of a path.
 
     Everything but letters, digits, ``-``, ``.``, ``_`` and ``~`` is percent-encoded. Servers decode ``%2e%2e`` and traverse the path, and some cut a segment at ``;`` or drop spaces first. So a value with such a segment
     ``.`` or ``..`` is refused, as is an empty one. Other dots are not encoded: firewalls refuse ``%2E``.
     """
-    text = plain(value)
+    text = to_text(value)
     decoded = text.replace("%2f", "/").replace("%2F", "/").replace("%2e", ".").replace("%2E", ".")
     segments = (segment.partition(";")[0].strip() for segment in re.split(r"[/\\]", decoded))
     if not text or any(segment in (".", "..") for segment in segments):
@@ -155,23 +159,23 @@ def path_value(name: str, value: JsonValue) -> str:
     return quote(text, safe="")
 
 
-def header_text(parameter: Parameter, value: JsonValue) -> str:
+def encode_header_value(parameter: Parameter, value: JsonValue) -> str:
     """Format a value for a header in the style ``simple``. Headers are not percent-encoded."""
     if parameter.style == "json":
         return json.dumps(value)
     if not isinstance(value, (list, dict)):
-        return plain(value)
+        return to_text(value)
     if isinstance(value, list):
-        return ",".join(plain(item) for item in value if item is not None)
+        return ",".join(to_text(item) for item in value if item is not None)
     if parameter.style is None:
         return json.dumps(value)
-    members = [(key, plain(item)) for key, item in value.items() if item is not None]
+    members = [(key, to_text(item)) for key, item in value.items() if item is not None]
     return ",".join(f"{k}={v}" if parameter.explode else f"{k},{v}" for k, v in members)
 
 
-def cookie_pairs(parameter: Parameter, value: JsonValue) -> list[str]:
+def encode_cookies(parameter: Parameter, value: JsonValue) -> list[str]:
     """Encode a value as ``name=value`` of a ``Cookie`` header in the style ``form``.
 
     What a cookie cannot hold is percent-encoded.
     """
-    return [pair.encode(_COOKIE_SAFE) for pair in pairs(parameter, value)]
+    return [pair.encode(_COOKIE_SAFE) for pair in build_pairs(parameter, value)]

@@ -7,7 +7,7 @@ from typing import cast
 import httpcore
 import httpx
 
-from agent.execution.http.guard import Guard
+from agent.execution.http.guard import AddressGuard
 
 _SocketOption = tuple[int, int, int] | tuple[int, int, bytes | bytearray] | tuple[int, int, None, int]
 
@@ -22,7 +22,7 @@ class PinnedBackend(httpcore.AsyncNetworkBackend):
     TLS is negotiated for the name, which httpcore takes from the URL.
     """
 
-    def __init__(self, guard: Guard) -> None:
+    def __init__(self, guard: AddressGuard) -> None:
         self._guard = guard
         self._inner = _backend()
 
@@ -35,7 +35,7 @@ class PinnedBackend(httpcore.AsyncNetworkBackend):
         socket_options: Iterable[_SocketOption] | None = None,
     ) -> httpcore.AsyncNetworkStream:
         try:
-            addresses = await self._guard.addresses(host, port)
+            addresses = await self._guard.resolve_addresses(host, port)
         except OSError as error:
             raise httpcore.ConnectError(f"{host} could not be resolved: {error}") from error
         failure: Exception | None = None
@@ -61,7 +61,7 @@ class PinnedBackend(httpcore.AsyncNetworkBackend):
 class PinnedTransport(httpx.AsyncHTTPTransport):
     """Transport of httpx over a pool of guarded connections. Nothing is read from the environment."""
 
-    def __init__(self, guard: Guard, tls: ssl.SSLContext) -> None:
+    def __init__(self, guard: AddressGuard, tls: ssl.SSLContext) -> None:
         super().__init__(verify=tls, trust_env=False)
         self._pool = httpcore.AsyncConnectionPool(
             ssl_context=tls,

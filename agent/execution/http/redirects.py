@@ -4,23 +4,25 @@ from urllib.parse import urljoin, urlsplit
 
 import httpx
 
-from agent.execution.http.guard import Guard
-from agent.execution.http.request import Outgoing
+from agent.execution.http.guard import AddressGuard
+from agent.execution.http.request import OutgoingRequest
 from domain.errors import ForbiddenAddressError
 from domain.tool import ToolDoc
 
 MAX_REDIRECTS = 3
-_READING = frozenset({"GET", "HEAD"})
-_PORTS = {"http": 80, "https": 443}
+_READ_METHODS = frozenset({"GET", "HEAD"})
+_DEFAULT_PORTS = {"http": 80, "https": 443}
 
 
-async def find_next_url(response: httpx.Response, tool: ToolDoc, request: Outgoing, guard: Guard) -> str | None:
+async def find_next_url(
+    response: httpx.Response, tool: ToolDoc, request: OutgoingRequest, guard: AddressGuard
+) -> str | None:
     """Return the URL at which a read continues; None where the redirect is not followed.
 
     It may lead within the origin, or from http to https of one host if no key is sent. A change is never sent a second time: the server
     that redirects it may have made it already.
     """
-    if not response.has_redirect_location or not tool.safe or request.method not in _READING:
+    if not response.has_redirect_location or not tool.safe or request.method not in _READ_METHODS:
         return None
     try:
         target = str(httpx.URL(urljoin(request.url, response.headers["location"]).partition("#")[0]))
@@ -30,7 +32,7 @@ async def find_next_url(response: httpx.Response, tool: ToolDoc, request: Outgoi
         if request.keyed or not _is_upgrade(request.url, target):
             return None
         # A setting may allow the host by its port; the connection would be refused only after the first request was sent.
-        await guard.addresses(urlsplit(target).hostname or "", 443)
+        await guard.resolve_addresses(urlsplit(target).hostname or "", 443)
     except (ForbiddenAddressError, httpx.InvalidURL, OSError, ValueError):
         return None
     return target
@@ -41,25 +43,25 @@ def describe_redirect(location: str, url: str) -> str:
     note = f"redirects to {location[:300]}, which is not followed"
     try:
         target = urljoin(url, location)
-        asked, wanted = urlsplit(url).path, urlsplit(target).path
+        path, target_path = urlsplit(url).path, urlsplit(target).path
         same_origin, upgrade = _find_origin(url) == _find_origin(target), _is_upgrade(url, target)
     except ValueError:
         return note
-    if upgrade and asked.rstrip("/") == wanted.rstrip("/"):
+    if upgrade and path.rstrip("/") == target_path.rstrip("/"):
         return f"{note}: write https in the server's address in the tool's document"
-    if same_origin and asked != wanted and asked.rstrip("/") == wanted.rstrip("/"):
-        change = "add a slash at" if wanted.endswith("/") else "remove the slash from"
+    if same_origin and path != target_path and path.rstrip("/") == target_path.rstrip("/"):
+        change = "add a slash at" if target_path.endswith("/") else "remove the slash from"
         return f"{note}: {change} the end of the path in the tool's document"
     return note
 
 
 def _is_upgrade(url: str, target: str) -> bool:
     """Return whether the target is the same host by https instead of http, both at their default ports."""
-    (scheme, host, port), there = _find_origin(url), _find_origin(target)
-    return (scheme, port) == ("http", 80) and there == ("https", host, 443)
+    (scheme, host, port), target_origin = _find_origin(url), _find_origin(target)
+    return (scheme, port) == ("http", 80) and target_origin == ("https", host, 443)
 
 
 def _find_origin(url: str) -> tuple[str, str, int]:
     """Return scheme, host and port. Raises ``ValueError`` where they cannot be read."""
     parts = urlsplit(url)
-    return parts.scheme, (parts.hostname or "").rstrip("."), parts.port or _PORTS.get(parts.scheme, 0)
+    return parts.scheme, (parts.hostname or "").rstrip("."), parts.port or _DEFAULT_PORTS.get(parts.scheme, 0)

@@ -1,29 +1,115 @@
 """Builds an HTTP request from arguments: each value in its place, encoded so that it cannot leave it."""
 
+import json
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from urllib.parse import urlsplit
 
 from pydantic.types import JsonValue
 
-from agent.execution.http.bodies import body_of
-from agent.execution.http.parameter_styles import cookie_pairs, header_text, pairs, path_text, query_text
+from agent.execution.http.multipart import OCTETS, check_media, choose_media, read_upload, write_multipart
+from agent.execution.http.parameter_styles import (
+    build_pairs,
+    encode_cookies,
+    encode_header_value,
+    encode_path_parameter,
+    encode_query,
+    to_text,
+)
 from agent.parameters.needs import need_of
 from domain.errors import ForbiddenAddressError, InvalidArgumentsError
 from domain.model import JsonObject
 from domain.tool import Location, Parameter, ToolDoc
 
+Fields = list[tuple[Parameter, JsonValue]]
+_DEFAULT_MEDIA = {
+    "json": "application/json",
+    "form": "application/x-www-form-urlencoded",
+    "multipart": "multipart/form-data",
+    "text": "text/plain; charset=utf-8",
+}
+_JSON_LINES = re.compile(r"application/(x-)?(ndjson|jsonl|jsonlines)", re.IGNORECASE)
+
+
+def build_body(tool: ToolDoc, fields: Fields) -> tuple[bytes | None, str]:
+    """Return the body and its media type; None and an empty text where there is no body to send.
+
+    A required body that consists of fields is sent empty where no field is given: ``{}``, or a form without fields.
+
+    Raises ``InvalidArgumentsError`` where the document's media type is invalid, a file cannot be decoded, or a field of a ``spread``
+    parameter has the name of another parameter.
+    """
+    if not fields and not _must_send_empty(tool):
+        return None, ""
+    declared = check_media(tool.body_media) if tool.body_media else ""
+    if tool.body_type == "binary":
+        parameter, value = next(((one, given) for one, given in fields if one.whole_body), fields[0])
+        upload = read_upload(parameter.name, value)
+        return upload.content, choose_media(declared or OCTETS, upload.media)
+    media = declared or _DEFAULT_MEDIA[tool.body_type]
+    spread = list(_spread_fields(tool, fields))
+    return (
+        write_multipart(spread, media)
+        if tool.body_type == "multipart"
+        else (_encode_fields(tool, spread).encode(), media)
+    )
+
+
+def _must_send_empty(tool: ToolDoc) -> bool:
+    fields_only = not any(one.whole_body for one in tool.parameters)
+    return tool.body_required and fields_only and tool.body_type in ("json", "form", "multipart")
+
+
+def _spread_fields(tool: ToolDoc, fields: Fields) -> Iterator[tuple[Parameter, JsonValue]]:
+    """Yield the fields of the body, those that ``spread`` parameters hold among them."""
+    names_by_wire_name = {
+        one.wire_name: one.name for one in tool.parameters if one.location == "body" and not one.spread
+    }
+    for parameter, value in fields:
+        if not parameter.spread:
+            yield parameter, value
+            continue
+        if not isinstance(value, dict):
+            raise InvalidArgumentsError(f"{parameter.name} is an object, whose fields are sent beside the others")
+        for key, item in value.items():
+            if key in names_by_wire_name:
+                raise InvalidArgumentsError(
+                    f"{parameter.name} holds {key!r}, which is a parameter of the tool; give it as {names_by_wire_name[key]} instead"
+                )
+            yield parameter.model_copy(update={"name": key, "sent_as": None, "spread": False}), item
+
+
+def _encode_fields(tool: ToolDoc, fields: Fields) -> str:
+    whole_value = next((value for parameter, value in fields if parameter.whole_body), None)
+    if tool.body_type == "text":
+        return _encode_text(tool, whole_value if whole_value is not None else fields[0][1])
+    if tool.body_type == "form":
+        present = ((parameter, value) for parameter, value in fields if value is not None)
+        return encode_query(pair for parameter, value in present for pair in build_pairs(parameter, value))
+    if any(parameter.whole_body for parameter, _ in fields):
+        return json.dumps(whole_value, ensure_ascii=False)
+    return json.dumps({parameter.wire_name: value for parameter, value in fields}, ensure_ascii=False)
+
+
+def _encode_text(tool: ToolDoc, value: JsonValue) -> str:
+    if not _JSON_LINES.fullmatch(tool.body_media):
+        return to_text(value)
+    # Each value of newline-delimited JSON ends with a newline, the last one too: Elasticsearch refuses a bulk without.
+    lines = [json.dumps(item, ensure_ascii=False) for item in value] if isinstance(value, list) else [to_text(value)]
+    return "".join(line if line.endswith("\n") else f"{line}\n" for line in lines)
+
+
 _PLACEHOLDER = re.compile(r"\{([^{}]+)\}")
 _HEADER_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
-_OURS = frozenset(
+_RESERVED_HEADERS = frozenset(
     {"host", "content-length", "transfer-encoding", "connection", "upgrade", "te", "trailer", "accept-encoding", "cookie", "expect",
      "proxy-authorization", "proxy-connection", "keep-alive"}
 )  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
-class Outgoing:
+class OutgoingRequest:
     """Request as it is sent."""
 
     method: str
@@ -38,7 +124,7 @@ class Outgoing:
 
 
 @dataclass(slots=True)
-class _Groups:
+class _ArgumentGroups:
     """Arguments by location; path values by their name in the URL."""
 
     path: dict[str, tuple[Parameter, JsonValue]] = field(default_factory=dict[str, tuple[Parameter, JsonValue]])
@@ -48,7 +134,7 @@ class _Groups:
     body: list[tuple[Parameter, JsonValue]] = field(default_factory=list[tuple[Parameter, JsonValue]])
 
 
-def outgoing(tool: ToolDoc, arguments: JsonObject) -> Outgoing:
+def build_request(tool: ToolDoc, arguments: JsonObject) -> OutgoingRequest:
     """Build the request of a call, without the credentials of the document (``agent.execution.http.credentials``).
 
     Null is sent in a body where the parameter is nullable; elsewhere it counts as no argument.
@@ -62,47 +148,51 @@ def outgoing(tool: ToolDoc, arguments: JsonObject) -> Outgoing:
             f"{tool.api} is known by its document only and has no URL: import it again with --server https://its-host,"
             " or use the replay executor"
         )
-    groups = _grouped(tool, arguments)
-    headers = {parameter.wire_name: _header(parameter, value) for parameter, value in groups.header}
+    groups = _group_arguments(tool, arguments)
+    headers = {parameter.wire_name: _format_header(parameter, value) for parameter, value in groups.header}
     if groups.cookie:
-        headers["Cookie"] = "; ".join(text for one, value in groups.cookie for text in cookie_pairs(one, value))
-    body, media = body_of(tool, groups.body)
+        headers["Cookie"] = "; ".join(text for one, value in groups.cookie for text in encode_cookies(one, value))
+    body, media = build_body(tool, groups.body)
     if body is not None and not any(name.lower() == "content-type" for name in headers):
         headers["Content-Type"] = media
-    query = query_text(pair for parameter, value in groups.query for pair in pairs(parameter, value))
-    known = {parameter.name: parameter for parameter in tool.parameters}
-    secret = {name for name, parameter in known.items() if need_of(parameter).kind == "secret"}
-    given = {name: value for name, value in arguments.items() if value is not None}
-    return Outgoing(
+    query = encode_query(pair for parameter, value in groups.query for pair in build_pairs(parameter, value))
+    parameters = {parameter.name: parameter for parameter in tool.parameters}
+    secret_names = {name for name, parameter in parameters.items() if need_of(parameter).kind == "secret"}
+    present = {name: value for name, value in arguments.items() if value is not None}
+    return OutgoingRequest(
         method=tool.method.upper(),
-        url=_with_query(_url(tool.url, groups.path), query),
+        url=_append_query(_fill_url(tool.url, groups.path), query),
         headers=headers,
         body=body,
-        keyed=not secret.isdisjoint(given),
+        keyed=not secret_names.isdisjoint(present),
         named=any(
-            name not in known or known[name].default != value for name, value in given.items() if name not in secret
+            name not in parameters or parameters[name].default != value
+            for name, value in present.items()
+            if name not in secret_names
         ),
     )
 
 
-def _grouped(tool: ToolDoc, arguments: JsonObject) -> _Groups:
-    known = {parameter.name: parameter for parameter in tool.parameters}
-    given: dict[str, tuple[Parameter, JsonValue]] = {}
+def _group_arguments(tool: ToolDoc, arguments: JsonObject) -> _ArgumentGroups:
+    parameters = {parameter.name: parameter for parameter in tool.parameters}
+    present: dict[str, tuple[Parameter, JsonValue]] = {}
     for name, value in arguments.items():
-        parameter = known.get(name) or Parameter(name=name)
+        parameter = parameters.get(name) or Parameter(name=name)
         if value is not None or (parameter.nullable and parameter.location == "body"):
-            given[name] = (parameter, value)
-    placed = _placed(tool.url, [name for name, (one, _) in given.items() if one.location in ("path", "query", "body")])
-    groups = _Groups()
-    for name, (parameter, value) in given.items():
-        if name in placed:
-            groups.path[placed[name]] = (parameter, value)
+            present[name] = (parameter, value)
+    url_names = _match_placeholders(
+        tool.url, [name for name, (one, _) in present.items() if one.location in ("path", "query", "body")]
+    )
+    groups = _ArgumentGroups()
+    for name, (parameter, value) in present.items():
+        if name in url_names:
+            groups.path[url_names[name]] = (parameter, value)
         else:
-            _place(groups, parameter, value)
+            _add_to_group(groups, parameter, value)
     return groups
 
 
-def _place(groups: _Groups, parameter: Parameter, value: JsonValue) -> None:
+def _add_to_group(groups: _ArgumentGroups, parameter: Parameter, value: JsonValue) -> None:
     location: Location = parameter.location
     match location:
         case "query":
@@ -118,19 +208,19 @@ def _place(groups: _Groups, parameter: Parameter, value: JsonValue) -> None:
             raise InvalidArgumentsError(f"{name} is a path parameter, but the URL has no place {{{name}}} for it")
 
 
-def _placed(url: str, given: Iterable[str]) -> dict[str, str]:
+def _match_placeholders(url: str, names: Iterable[str]) -> dict[str, str]:
     """Return the arguments that the URL has a placeholder for, with the placeholder's name.
 
     The names are equal, or differ in case only, as in some catalogues.
     """
     places = _PLACEHOLDER.findall(url)
     folded = {place.casefold(): place for place in places}
-    exact = {name: name for name in given if name in places}
-    alike = {name: folded[name.casefold()] for name in given if name not in exact and name.casefold() in folded}
+    exact = {name: name for name in names if name in places}
+    alike = {name: folded[name.casefold()] for name in names if name not in exact and name.casefold() in folded}
     return exact | {name: place for name, place in alike.items() if place not in exact}
 
 
-def _url(template: str, values: dict[str, tuple[Parameter, JsonValue]]) -> str:
+def _fill_url(template: str, values: dict[str, tuple[Parameter, JsonValue]]) -> str:
     """Return the URL template with every placeholder filled. Each value remains inside its segment."""
     try:
         authority = urlsplit(template).netloc
@@ -141,33 +231,33 @@ def _url(template: str, values: dict[str, tuple[Parameter, JsonValue]]) -> str:
     absent = list(dict.fromkeys(name for name in _PLACEHOLDER.findall(template) if name not in values))
     if absent:
         raise InvalidArgumentsError(f"the URL needs a value for: {', '.join(absent)}")
-    filled = _PLACEHOLDER.sub(lambda found: path_text(*values[found[1]]), template)
-    if not _of_catalogue(template, filled):
+    filled = _PLACEHOLDER.sub(lambda found: encode_path_parameter(*values[found[1]]), template)
+    if not _keeps_template(template, filled):
         raise InvalidArgumentsError("these path values would make another URL than the catalogue's; give others")
     return filled
 
 
-def _of_catalogue(template: str, filled: str) -> bool:
+def _keeps_template(template: str, filled: str) -> bool:
     """Return whether a filled URL keeps its template: same host, same number of segments, no new ``.`` or ``..``."""
-    asked, known = urlsplit(filled), urlsplit(template)
-    segments, places = asked.path.split("/"), known.path.split("/")
+    filled_parts, template_parts = urlsplit(filled), urlsplit(template)
+    segments, places = filled_parts.path.split("/"), template_parts.path.split("/")
     climbing = [segment for segment in segments if segment in (".", "..")]
     return (
-        (asked.scheme, asked.netloc) == (known.scheme, known.netloc)
+        (filled_parts.scheme, filled_parts.netloc) == (template_parts.scheme, template_parts.netloc)
         and len(segments) == len(places)
         and climbing == [place for place in places if place in (".", "..")]
     )
 
 
-def _with_query(url: str, query: str) -> str:
+def _append_query(url: str, query: str) -> str:
     """Return the URL with the values added to its own query; a fragment is never sent."""
     url = url.partition("#")[0]
     return f"{url}{'&' if '?' in url else '?'}{query}" if query else url
 
 
-def _header(parameter: Parameter, value: JsonValue) -> str:
-    name, text = parameter.wire_name, header_text(parameter, value)
-    if not _HEADER_NAME.fullmatch(name) or name.lower() in _OURS:
+def _format_header(parameter: Parameter, value: JsonValue) -> str:
+    name, text = parameter.wire_name, encode_header_value(parameter, value)
+    if not _HEADER_NAME.fullmatch(name) or name.lower() in _RESERVED_HEADERS:
         raise InvalidArgumentsError(f"{name} cannot be sent as a header")
     if not text.isascii() or any(ord(character) < 32 or ord(character) == 127 for character in text):
         raise InvalidArgumentsError(f"{name} is sent as a header: plain ASCII without line breaks, please")

@@ -2,7 +2,7 @@
 
 from agent.execution.mcp.executor import McpExecutor
 from agent.execution.mcp.listing import list_tools
-from agent.execution.mcp.parameters import Command, McpParameters
+from agent.execution.mcp.parameters import McpParameters, ServerCommand
 from agent.execution.mcp.sessions import McpSessions
 
-__all__ = ["Command", "McpExecutor", "McpParameters", "McpSessions", "list_tools"]
+__all__ = ["McpExecutor", "McpParameters", "McpSessions", "ServerCommand", "list_tools"]

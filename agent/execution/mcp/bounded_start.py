@@ -15,17 +15,17 @@ _DIE_WITH_PARENT = 1
 """Option ``PR_SET_PDEATHSIG`` of prctl(2)."""
 
 
-def bind(memory: int, cpu: int, file: int) -> None:
+def limit_resources(memory: int, cpu: int, file_size: int) -> None:
     """Set the resource limits of this process, which its children inherit, without raising a hard limit."""
-    for what, bound in (
+    for resource_kind, wanted in (
         (resource.RLIMIT_DATA, memory),
         (resource.RLIMIT_CPU, cpu),
-        (resource.RLIMIT_FSIZE, file),
+        (resource.RLIMIT_FSIZE, file_size),
         (resource.RLIMIT_CORE, 0),  # a core dump would hold the caller's keys
     ):
-        _, hard = resource.getrlimit(what)
-        most = bound if hard == resource.RLIM_INFINITY else min(bound, hard)
-        resource.setrlimit(what, (most, most))
+        _, hard = resource.getrlimit(resource_kind)
+        limit = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
+        resource.setrlimit(resource_kind, (limit, limit))
 
 
 def main() -> None:
@@ -33,7 +33,7 @@ def main() -> None:
     memory, cpu, file = (int(one) for one in sys.argv[1:4])
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(_DIE_WITH_PARENT, signal.SIGKILL)
-    bind(memory, cpu, file)
+    limit_resources(memory, cpu, file)
     os.execv(sys.argv[4], sys.argv[4:])  # noqa: S606  # an administrator's words
 
 

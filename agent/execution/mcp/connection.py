@@ -17,31 +17,31 @@ from mcp.shared.exceptions import McpError
 from mcp.shared.message import SessionMessage
 from pydantic import Field, ValidationError
 
-from agent.execution.mcp.exchange import Exchange, Exchanges
+from agent.execution.mcp.exchange import McpExchange, PendingExchanges
 
 Streams = tuple[MemoryObjectReceiveStream[SessionMessage | Exception], MemoryObjectSendStream[SessionMessage]]
 """Incoming messages of a server, and the channel for outgoing ones."""
-Opened = Callable[[Exchanges], AbstractAsyncContextManager[Streams]]
+StreamOpener = Callable[[PendingExchanges], AbstractAsyncContextManager[Streams]]
 """Opens the streams to a server for the given open exchanges."""
 
-_WHO = types.Implementation(name="footpath", version="1")
-_PROTOCOL_ONLY = 5.0
+_CLIENT_INFO = types.Implementation(name="footpath", version="1")
+_NOTIFY_TIMEOUT = 5.0
 """Seconds for a notification of the protocol."""
-MOST_NOTIFICATIONS = 1_000
-"""Notifications that a server may send within ``_WINDOW``."""
-_WINDOW = 10.0
+MAX_NOTIFICATIONS = 1_000
+"""Notifications that a server may send within ``_NOTIFICATION_WINDOW``."""
+_NOTIFICATION_WINDOW = 10.0
 """Seconds of that window; a server that sends more loses its session, and the next call opens another."""
 _log = logging.getLogger(__name__)
 
 
-class Page(types.Result):
+class ListingPage(types.Result):
     """A page of a tool listing, its tools not yet parsed: a broken tool must not spoil the others."""
 
     tools: list[Any] = Field(default_factory=list[Any])
     nextCursor: Any = None  # noqa: N815  the name is the protocol's
 
 
-class Answer(types.Result):
+class ToolAnswer(types.Result):
     """A tool's answer, its parts not yet parsed."""
 
     content: list[Any] = Field(default_factory=list[Any])
@@ -58,12 +58,12 @@ class UnansweredError(Exception):
     ``code`` is the JSON-RPC error code where the server itself refused the request.
     """
 
-    def __init__(self, why: str, code: int | None = None) -> None:
-        super().__init__(why)
+    def __init__(self, reason: str, code: int | None = None) -> None:
+        super().__init__(reason)
         self.code = code
 
 
-class _Session(ClientSession):
+class _ExchangeSession(ClientSession):
     """A client session that knows the exchange of each request and cancels abandoned requests.
 
     ``changed`` is called when the server reports another tool list, at most once per window. ``flooded`` is called when
@@ -71,171 +71,175 @@ class _Session(ClientSession):
     """
 
     def __init__(
-        self, streams: Streams, exchanges: Exchanges, changed: Callable[[], None], flooded: Callable[[], None]
+        self,
+        streams: Streams,
+        exchanges: PendingExchanges,
+        on_list_changed: Callable[[], None],
+        on_flood: Callable[[], None],
     ) -> None:
-        super().__init__(*streams, message_handler=self._heard, client_info=_WHO)
+        super().__init__(*streams, message_handler=self._on_message, client_info=_CLIENT_INFO)
         self._exchanges = exchanges
-        self._changed = changed
-        self._flooded = flooded
-        self._window, self._notifications, self._lists = 0.0, 0, 0
-        self.dead = False  # no message arrives any more
-        self._farewells = set[asyncio.Task[None]]()
+        self._on_list_changed = on_list_changed
+        self._on_flood = on_flood
+        self._window_start, self._notification_count, self._list_change_count = 0.0, 0, 0
+        self.is_dead = False  # no message arrives any more
+        self._cancellation_tasks = set[asyncio.Task[None]]()
 
-    async def begin(self, exchange: Exchange) -> types.InitializeResult:
+    async def begin(self, exchange: McpExchange) -> types.InitializeResult:
         """Perform the protocol's handshake."""
         self._exchanges[self._request_id] = exchange
         return await self.initialize()
 
-    async def ask(self, request: types.ClientRequest, answer: type[ResultT], exchange: Exchange) -> ResultT:
+    async def ask(self, request: types.ClientRequest, answer_type: type[ResultT], exchange: McpExchange) -> ResultT:
         """Send a request and return the answer.
 
         Raises:
             UnansweredError: the server refused it, the session ended, or the answer is malformed.
         """
         # The library's next id: no other request can take it, as nothing is awaited before send_request does.
-        number = self._request_id
-        self._exchanges[number] = exchange
+        request_id = self._request_id
+        self._exchanges[request_id] = exchange
         try:
-            return await self.send_request(request, answer)
+            return await self.send_request(request, answer_type)
         except (anyio.ClosedResourceError, anyio.BrokenResourceError) as error:
-            self.dead = True
-            exchange.failed("the session had ended")
+            self.is_dead = True
+            exchange.record_failure("the session had ended")
             raise UnansweredError(exchange.fault) from error
         except McpError as error:
-            self.dead = self.dead or error.error.code == types.CONNECTION_CLOSED
-            if self.dead:
-                exchange.failed("the session ended before the answer came")
+            self.is_dead = self.is_dead or error.error.code == types.CONNECTION_CLOSED
+            if self.is_dead:
+                exchange.record_failure("the session ended before the answer came")
             if exchange.fault:
                 raise UnansweredError(exchange.fault) from exchange.error
             raise UnansweredError(error.error.message, error.error.code) from None
         except ValidationError as error:
-            exchange.failed("its answer is not in the protocol's form")
+            exchange.record_failure("its answer is not in the protocol's form")
             raise UnansweredError(exchange.fault) from error
         except asyncio.CancelledError:
-            self._take_back(number)
+            self._send_cancellation(request_id)
             raise
         finally:
-            self._exchanges.pop(number, None)
+            self._exchanges.pop(request_id, None)
 
-    def _take_back(self, number: int) -> None:
+    def _send_cancellation(self, request_id: int) -> None:
         """Notify the server that nobody waits any longer; it may go on all the same."""
-        params = types.CancelledNotificationParams(requestId=number, reason="its user or its time ended it")
+        params = types.CancelledNotificationParams(requestId=request_id, reason="its user or its time ended it")
         notice = types.ClientNotification(types.CancelledNotification(params=params))
-        task = asyncio.create_task(self._say(notice))
-        self._farewells.add(task)
-        task.add_done_callback(self._farewells.discard)
+        task = asyncio.create_task(self._notify_server(notice))
+        self._cancellation_tasks.add(task)
+        task.add_done_callback(self._cancellation_tasks.discard)
 
-    async def _say(self, notice: types.ClientNotification) -> None:
+    async def _notify_server(self, notice: types.ClientNotification) -> None:
         try:
-            async with asyncio.timeout(_PROTOCOL_ONLY):
+            async with asyncio.timeout(_NOTIFY_TIMEOUT):
                 await self.send_notification(notice)
         except Exception as error:  # noqa: BLE001  the session may be over, by whatever way
             _log.debug("a server was not told that a call was taken back (%s)", type(error).__name__)
 
-    async def _heard(self, message: object) -> None:
+    async def _on_message(self, message: object) -> None:
         if not isinstance(message, types.ServerNotification):
             return
         now = asyncio.get_running_loop().time()
-        if now - self._window > _WINDOW:
-            self._window, self._notifications, self._lists = now, 0, 0
-        self._notifications += 1
-        if self._notifications > MOST_NOTIFICATIONS:
-            self._flooded()
+        if now - self._window_start > _NOTIFICATION_WINDOW:
+            self._window_start, self._notification_count, self._list_change_count = now, 0, 0
+        self._notification_count += 1
+        if self._notification_count > MAX_NOTIFICATIONS:
+            self._on_flood()
         elif isinstance(message.root, types.ToolListChangedNotification):
-            self._lists += 1
-            if self._lists == 1:  # the list is read later, whatever becomes of it until then
-                self._changed()
+            self._list_change_count += 1
+            if self._list_change_count == 1:  # the list is read later, whatever becomes of it until then
+                self._on_list_changed()
 
 
-class Connection:
+class McpConnection:
     """A session with a server that its own task keeps open."""
 
-    def __init__(self, opened: Opened, changed: Callable[[], None]) -> None:
-        self._opened = opened
-        self._changed = changed
-        self._exchanges: Exchanges = {}
+    def __init__(self, open_streams: StreamOpener, on_list_changed: Callable[[], None]) -> None:
+        self._open_streams = open_streams
+        self._on_list_changed = on_list_changed
+        self._exchanges: PendingExchanges = {}
         self._closing = asyncio.Event()
-        self._ready: asyncio.Future[_Session] = asyncio.get_running_loop().create_future()
+        self._ready: asyncio.Future[_ExchangeSession] = asyncio.get_running_loop().create_future()
         self._task: asyncio.Task[None] | None = None
-        self.about = ""  # the server's own instructions
-        self.uses = 0  # calls in progress
+        self.instructions = ""  # the server's own instructions
+        self.active_calls = 0  # calls in progress
         # When the last call ended, on the loop's clock.
-        self.used = asyncio.get_running_loop().time()
-        self.calls = 0
+        self.last_used = asyncio.get_running_loop().time()
+        self.call_count = 0
 
     @property
-    def over(self) -> bool:
+    def is_over(self) -> bool:
         """True once its task has ended or is about to end; it serves no further call."""
         return self._closing.is_set() or (self._task is not None and self._task.done())
 
-    async def open(self, exchange: Exchange) -> None:
+    async def open(self, exchange: McpExchange) -> None:
         """Connect to the server, or start it.
 
         Raises:
             UnansweredError: that failed or took too long; the exchange holds the reason.
         """
-        self._task = asyncio.create_task(self._live(exchange))
+        self._task = asyncio.create_task(self._run_session(exchange))
         try:
             async with asyncio.timeout_at(exchange.deadline):
                 # Shielded: the timeout must not cancel the future that the session's task completes.
                 await asyncio.shield(self._ready)
         except TimeoutError as error:
-            exchange.failed("no answer in time", error)
+            exchange.record_failure("no answer in time", error)
             self._closing.set()
             self._task.cancel()
             raise UnansweredError(exchange.fault) from error
 
-    async def _live(self, exchange: Exchange) -> None:
+    async def _run_session(self, exchange: McpExchange) -> None:
         """Hold the session open until ``_closing`` is set; report a failure to the waiting caller."""
         try:
             async with (
-                self._opened(self._exchanges) as streams,
-                _Session(streams, self._exchanges, self._changed, self._closing.set) as session,
+                self._open_streams(self._exchanges) as streams,
+                _ExchangeSession(streams, self._exchanges, self._on_list_changed, self._closing.set) as session,
             ):
-                hello = await session.begin(exchange)
-                self.about = hello.instructions or ""
+                server_info = await session.begin(exchange)
+                self.instructions = server_info.instructions or ""
                 self._ready.set_result(session)
                 await self._closing.wait()
         except Exception as error:  # noqa: BLE001  whatever ends a session is told to who waits for it, or to nobody
-            self._failed(exchange, error)
+            self._fail_opening(exchange, error)
         finally:
             self._closing.set()
             if not self._ready.done():
                 self._ready.set_exception(UnansweredError(exchange.fault or "it ended before it was open"))
             self._ready.exception()  # marks it as retrieved: the caller may have stopped waiting
 
-    def _failed(self, exchange: Exchange, error: Exception) -> None:
+    def _fail_opening(self, exchange: McpExchange, error: Exception) -> None:
         if self._ready.done():
             _log.debug("a session ended (%s)", type(error).__name__)
             return
-        said = error.error.message if isinstance(error, McpError) else _plain(error)
-        exchange.failed(said, error)
+        reason = error.error.message if isinstance(error, McpError) else _describe_error(error)
+        exchange.record_failure(reason, error)
         self._ready.set_exception(
             UnansweredError(exchange.fault, error.error.code if isinstance(error, McpError) else None)
         )
 
-    async def ask(self, request: types.ClientRequest, answer: type[ResultT], exchange: Exchange) -> ResultT:
+    async def ask(self, request: types.ClientRequest, answer_type: type[ResultT], exchange: McpExchange) -> ResultT:
         """Send a request and return the answer.
 
         Raises:
             UnansweredError: there is no answer, or the session ended before it came.
         """
         session = await asyncio.shield(self._ready)
-        asked = asyncio.create_task(session.ask(request, answer, exchange))
+        question_task = asyncio.create_task(session.ask(request, answer_type, exchange))
         assert self._task is not None  # noqa: S101  it is open
         try:
             # The library may leave requests pending when its session ends, so the session's task is watched as well.
-            await asyncio.wait({asked, self._task}, return_when=asyncio.FIRST_COMPLETED)
-            if not asked.done():
-                exchange.failed("the session ended before the answer came")
+            await asyncio.wait({question_task, self._task}, return_when=asyncio.FIRST_COMPLETED)
+            if not question_task.done():
+                exchange.record_failure("the session ended before the answer came")
                 raise UnansweredError(exchange.fault)
-            return asked.result()
+            return question_task.result()
         finally:
-            if session.dead:
+            if session.is_dead:
                 self._closing.set()
-            if not asked.done():
-                asked.cancel()
-                await asyncio.wait({asked})
+            if not question_task.done():
+                question_task.cancel()
+                await asyncio.wait({question_task})
 
     async def close(self) -> None:
         """End the session and the process that was started for it. Idempotent."""
@@ -244,10 +248,10 @@ class Connection:
             await asyncio.wait({self._task})
 
 
-def _plain(error: BaseException) -> str:
+def _describe_error(error: BaseException) -> str:
     """Describe an error in words; of a group of errors, the first one."""
     if isinstance(error, OSError):
         return f"it cannot be started ({error.strerror or type(error).__name__})"
     if isinstance(error, BaseExceptionGroup):
-        return _plain(cast("BaseExceptionGroup[BaseException]", error).exceptions[0])
+        return _describe_error(cast("BaseExceptionGroup[BaseException]", error).exceptions[0])
     return f"{type(error).__name__}: {error}"[:500]

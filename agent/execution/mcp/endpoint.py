@@ -5,19 +5,19 @@ from dataclasses import dataclass, field
 
 import httpx
 
-from agent.execution.http.credentials import Keyed, keyed
-from agent.execution.http.guard import Guard
-from agent.execution.http.request import Outgoing
-from agent.execution.mcp.parameters import Command
+from agent.execution.http.credentials import KeyedRequest, add_credentials
+from agent.execution.http.guard import AddressGuard
+from agent.execution.http.request import OutgoingRequest
+from agent.execution.mcp.parameters import ServerCommand
 from agent.execution.redaction import Redactor
-from agent.execution.secrets import Secrets
+from agent.execution.secret_store import SecretStore
 from domain.errors import ForbiddenAddressError, InvalidArgumentsError, SecretError
 from domain.plan import Binding
 from domain.tool import STDIO, ToolDoc
 
 
 @dataclass(frozen=True, slots=True)
-class Endpoint:
+class McpEndpoint:
     """The destination of a call with everything that opening a session needs."""
 
     place: str
@@ -26,25 +26,25 @@ class Endpoint:
     """Equal for calls that may share a session; it includes the owner and the caller's keys."""
     url: str = field(default="", repr=False)
     headers: dict[str, str] = field(default_factory=dict[str, str], repr=False)
-    command: Command | None = None
+    command: ServerCommand | None = None
     """The command to start, or None for a server that is connected to."""
     environment: dict[str, str] = field(default_factory=dict[str, str], repr=False)
     """The caller's keys as environment variables of that command."""
     redactor: Redactor = field(default_factory=Redactor)
     bindings: tuple[Binding, ...] = ()
     advice: tuple[str, ...] = ()
-    sent: tuple[tuple[str, str], ...] = field(default=(), repr=False)
+    sent_secrets: tuple[tuple[str, str], ...] = field(default=(), repr=False)
     """Names of the secrets that are sent, with their values."""
 
     @property
-    def keyed(self) -> bool:
+    def has_key(self) -> bool:
         """True if a key of the caller is sent along."""
         return bool(self.bindings)
 
 
-async def endpoint_of(
-    tool: ToolDoc, guard: Guard, secrets: Secrets, owner: str, commands: Mapping[str, Command]
-) -> Endpoint:
+async def resolve_endpoint(
+    tool: ToolDoc, guard: AddressGuard, secrets: SecretStore, owner: str, commands: Mapping[str, ServerCommand]
+) -> McpEndpoint:
     """Resolve the endpoint of a tool for one owner of keys; nothing is sent.
 
     Raises:
@@ -55,33 +55,35 @@ async def endpoint_of(
     if not tool.url:
         raise InvalidArgumentsError(f"{tool.api} is known by its document only and has no address: give its server's")
     if tool.url.startswith(STDIO):
-        return await _started(tool, secrets, owner, commands)
+        return await _resolve_command(tool, secrets, owner, commands)
     guard.check_url(tool.url)
     try:
         httpx.URL(tool.url)
     except (httpx.InvalidURL, ValueError) as error:  # a host's name that cannot be encoded is a ValueError
         raise ForbiddenAddressError(f"the server's address cannot be read ({error}); correct it") from None
-    sent: Keyed = await keyed(Outgoing("POST", tool.url), tool, secrets)
-    return Endpoint(
+    sent: KeyedRequest = await add_credentials(OutgoingRequest("POST", tool.url), tool, secrets)
+    return McpEndpoint(
         place=tool.host,
-        key=(tool.url, owner, sent.caller),
+        key=(tool.url, owner, sent.caller_digest),
         url=sent.request.url,
         headers=sent.request.headers,
         redactor=sent.redactor,
         bindings=sent.bindings,
         advice=sent.advice,
-        sent=sent.sent,
+        sent_secrets=sent.sent_values,
     )
 
 
-async def _started(tool: ToolDoc, secrets: Secrets, owner: str, commands: Mapping[str, Command]) -> Endpoint:
+async def _resolve_command(
+    tool: ToolDoc, secrets: SecretStore, owner: str, commands: Mapping[str, ServerCommand]
+) -> McpEndpoint:
     """Resolve the endpoint of a tool whose server is started as a command."""
     name = tool.url.removeprefix(STDIO)
     command = commands.get(name)
     if command is None:
-        known = ", ".join(sorted(commands)) or "none"
+        allowed_names = ", ".join(sorted(commands)) or "none"
         raise InvalidArgumentsError(
-            f"no command is called {name[:100]!r}; an administrator allows commands by FOOTPATH_MCP_COMMANDS (there are: {known})"
+            f"no command is called {name[:100]!r}; an administrator allows commands by FOOTPATH_MCP_COMMANDS (there are: {allowed_names})"
         )
     environment: dict[str, str] = {}
     bindings: list[Binding] = []
@@ -97,7 +99,7 @@ async def _started(tool: ToolDoc, secrets: Secrets, owner: str, commands: Mappin
             environment[credential.name] = credential.prefix + value
             bindings.append(Binding(parameter=credential.name, origin="secret", reference=credential.secret))
     values = list(environment.values())
-    return Endpoint(
+    return McpEndpoint(
         place=tool.url,
         key=(tool.url, owner, *values),
         command=command,

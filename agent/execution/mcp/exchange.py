@@ -5,12 +5,12 @@ from typing import cast
 
 import orjson
 
-FAILED = -32_099
+NO_ANSWER_CODE = -32_099
 """JSON-RPC code of the error given to the library for a missing answer; the reason is in the exchange."""
 
 
 @dataclass(slots=True)
-class Exchange:
+class McpExchange:
     """A request in progress and what happened to it."""
 
     deadline: float
@@ -23,9 +23,9 @@ class Exchange:
     """Reason for a missing answer, in words."""
     error: Exception | None = None
     """Exception that kept the request from being sent or answered."""
-    asked_wait: float | None = None
+    retry_after: float | None = None
     """Seconds from ``Retry-After``."""
-    gone: bool = False
+    session_gone: bool = False
     """The server does not know the session, so it has done nothing."""
 
     async def trace(self, event: str, _info: object) -> None:
@@ -33,28 +33,30 @@ class Exchange:
         if event.endswith("send_request_headers.started"):
             self.sent = True
 
-    def failed(self, why: str, error: Exception | None = None) -> None:
+    def record_failure(self, reason: str, error: Exception | None = None) -> None:
         """Record the reason for a missing answer; the first one is kept."""
-        self.fault = self.fault or why
+        self.fault = self.fault or reason
         self.error = self.error or error
 
 
-Exchanges = dict[int, Exchange]
+PendingExchanges = dict[int, McpExchange]
 """Open exchanges of one connection, by the id of their request."""
 
 
-def id_of(message: bytes) -> int | None:
+def parse_request_id(message: bytes) -> int | None:
     """Return the id of a JSON-RPC message if it is one that this client assigns, else None."""
     try:
         value: object = orjson.loads(message)
     except orjson.JSONDecodeError:
         return None
-    found: object = cast(dict[str, object], value).get("id") if isinstance(value, dict) else None
-    if isinstance(found, str) and found.isascii() and found.isdecimal() and len(found) < 16:
-        return int(found)
-    return found if isinstance(found, int) and not isinstance(found, bool) else None
+    raw_id: object = cast(dict[str, object], value).get("id") if isinstance(value, dict) else None
+    if isinstance(raw_id, str) and raw_id.isascii() and raw_id.isdecimal() and len(raw_id) < 16:
+        return int(raw_id)
+    return raw_id if isinstance(raw_id, int) and not isinstance(raw_id, bool) else None
 
 
-def no_answer(number: int, why: str) -> bytes:
+def build_error_message(request_id: int, reason: str) -> bytes:
     """Build the JSON-RPC error that the library receives in place of an answer."""
-    return orjson.dumps({"jsonrpc": "2.0", "id": number, "error": {"code": FAILED, "message": why[:1000]}})
+    return orjson.dumps(
+        {"jsonrpc": "2.0", "id": request_id, "error": {"code": NO_ANSWER_CODE, "message": reason[:1000]}}
+    )

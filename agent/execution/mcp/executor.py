@@ -6,31 +6,31 @@ from dataclasses import dataclass, replace
 
 from mcp import types
 
-from agent.execution.error_bodies import refusal, refused
+from agent.execution.error_bodies import classify_error_message, find_error_message
 from agent.execution.executor import CallResult
 from agent.execution.http.host_limits import HostPausedError
-from agent.execution.http.log_redaction import unlogged
-from agent.execution.http.outcomes import HERE
-from agent.execution.mcp.connection import Answer, UnansweredError
-from agent.execution.mcp.endpoint import Endpoint, endpoint_of
-from agent.execution.mcp.exchange import Exchange
-from agent.execution.mcp.results import outcome_of_code, outcome_of_fault, said
-from agent.execution.mcp.sessions import BusyError, McpSessions
-from agent.execution.secrets import EnvironmentSecrets, Secrets
+from agent.execution.http.log_redaction import redact_logs
+from agent.execution.http.outcomes import LOCAL_FAILURE_NOTE
+from agent.execution.mcp.connection import ToolAnswer, UnansweredError
+from agent.execution.mcp.endpoint import McpEndpoint, resolve_endpoint
+from agent.execution.mcp.exchange import McpExchange
+from agent.execution.mcp.results import classify_error_code, classify_fault, render_answer
+from agent.execution.mcp.sessions import McpSessions, SessionsBusyError
+from agent.execution.secret_store import EnvironmentSecrets, SecretStore
 from domain.errors import ForbiddenAddressError, InvalidArgumentsError, SecretError
 from domain.model import JsonObject
 from domain.plan import CallOutcome
 from domain.tool import Parameter, ToolDoc
 
-_NOT_KNOWN = "the call was sent, so it is not known whether it took effect"
+_UNKNOWN_EFFECT = "the call was sent, so it is not known whether it took effect"
 
-_NOT_AGAIN = (
+_NOT_REPEATED = (
     "its key was refused and obtained anew; the call changes something, so it was not made once more: ask for it again"
 )
 
 
 @dataclass(frozen=True, slots=True)
-class _Try:
+class _AttemptResult:
     """Result of one attempt at a call."""
 
     outcome: CallOutcome
@@ -40,7 +40,7 @@ class _Try:
     reached: bool = True
     anew: bool = False
     """A further attempt in a new session is allowed: nothing was done, or repeating it does no harm."""
-    asked: bool = True
+    call_sent: bool = True
     """The call itself was sent, and not only the requests that open a session."""
 
 
@@ -52,7 +52,7 @@ class McpExecutor:
 
     name = "mcp"
 
-    def __init__(self, sessions: McpSessions, *, secrets: Secrets | None = None, owner: str = "") -> None:
+    def __init__(self, sessions: McpSessions, *, secrets: SecretStore | None = None, owner: str = "") -> None:
         self._sessions = sessions
         self._secrets = secrets or EnvironmentSecrets({})
         self._owner = owner
@@ -69,19 +69,21 @@ class McpExecutor:
         started = time.perf_counter()
         parameters = self._sessions.parameters
         try:
-            endpoint = await endpoint_of(tool, self._sessions.guard, self._secrets, self._owner, parameters.commands)
+            endpoint = await resolve_endpoint(
+                tool, self._sessions.guard, self._secrets, self._owner, parameters.commands
+            )
         except SecretError as error:
             return CallResult("caller_fault", "", attempts=0, note=str(error), seconds=time.perf_counter() - started)
         deadline = asyncio.get_running_loop().time() + parameters.http.timeout
-        request = _request(tool, arguments)
+        request = _build_request(tool, arguments)
         # The library logs requests and headers, so the keys are masked in its log records meanwhile.
-        with unlogged(endpoint.redactor):
-            attempts, last = 1, await self._attempt(tool, endpoint, request, deadline)
+        with redact_logs(endpoint.redactor):
+            attempts, last = 1, await self._try_call(tool, endpoint, request, deadline)
             if parameters.http.attempts > 1:
-                endpoint, last = await self._with_new_keys(tool, endpoint, last)
+                endpoint, last = await self._renew_keys(tool, endpoint, last)
                 if last.anew:
-                    attempts, last = 2, await self._attempt(tool, endpoint, request, deadline)
-        notes = "; ".join(endpoint.redactor.clean(note) for note in last.notes if note)
+                    attempts, last = 2, await self._try_call(tool, endpoint, request, deadline)
+        notes = "; ".join(endpoint.redactor.redact(note) for note in last.notes if note)
         return CallResult(
             last.outcome, last.body, last.status, attempts, notes, time.perf_counter() - started, endpoint.bindings, last.reached
         )  # fmt: skip
@@ -89,139 +91,156 @@ class McpExecutor:
     async def close(self) -> None:
         """Do nothing: the process owns the sessions and closes them when they are idle."""
 
-    async def _with_new_keys(self, tool: ToolDoc, endpoint: Endpoint, last: _Try) -> tuple[Endpoint, _Try]:
+    async def _renew_keys(
+        self, tool: ToolDoc, endpoint: McpEndpoint, last: _AttemptResult
+    ) -> tuple[McpEndpoint, _AttemptResult]:
         """Obtain new keys after a refusal (401) and return the endpoint with them.
 
         A call that may have changed something is not marked for repetition.
         """
-        if last.status != 401 or not endpoint.sent:
+        if last.status != 401 or not endpoint.sent_secrets:
             return endpoint, last
         try:
-            new = [await self._secrets.refused(name, value) for name, value in endpoint.sent]
-            if not any(new):
+            renewals = [await self._secrets.replace_refused(name, value) for name, value in endpoint.sent_secrets]
+            if not any(renewals):
                 return endpoint, last
-            if last.asked and not tool.repeatable:
-                return endpoint, replace(last, notes=(*last.notes, _NOT_AGAIN))
-            again = await endpoint_of(
+            if last.call_sent and not tool.repeatable:
+                return endpoint, replace(last, notes=(*last.notes, _NOT_REPEATED))
+            renewed_endpoint = await resolve_endpoint(
                 tool, self._sessions.guard, self._secrets, self._owner, self._sessions.parameters.commands
             )
         except SecretError as error:
             return endpoint, replace(last, notes=(*last.notes, str(error)))
-        return again, replace(last, anew=True)
+        return renewed_endpoint, replace(last, anew=True)
 
-    async def _attempt(self, tool: ToolDoc, endpoint: Endpoint, request: types.ClientRequest, deadline: float) -> _Try:
-        opening, asking = Exchange(deadline), Exchange(deadline)
+    async def _try_call(
+        self, tool: ToolDoc, endpoint: McpEndpoint, request: types.ClientRequest, deadline: float
+    ) -> _AttemptResult:
+        opening, asking = McpExchange(deadline), McpExchange(deadline)
         http = self._sessions.parameters.http
         caller = "\0".join(endpoint.key)
         try:
             async with (
                 asyncio.timeout_at(deadline),
-                self._sessions.hosts.turn(endpoint.place, http.longest_wait, caller),
+                self._sessions.hosts.hold_turn(endpoint.place, http.longest_wait, caller),
             ):
-                return await self._asked(tool, endpoint, request, opening, asking)
-        except (HostPausedError, BusyError) as error:
-            return _Try("transient", notes=(f"not called: {error}",))
+                return await self._ask_server(tool, endpoint, request, opening, asking)
+        except (HostPausedError, SessionsBusyError) as error:
+            return _AttemptResult("transient", notes=(f"not called: {error}",))
         except TimeoutError:
-            asking.failed("no answer in time")
-            return _unanswered(tool, endpoint, asking, None)
+            asking.record_failure("no answer in time")
+            return _build_unanswered_result(tool, endpoint, asking, None)
 
-    async def _asked(
-        self, tool: ToolDoc, endpoint: Endpoint, request: types.ClientRequest, opening: Exchange, asking: Exchange
-    ) -> _Try:
+    async def _ask_server(
+        self,
+        tool: ToolDoc,
+        endpoint: McpEndpoint,
+        request: types.ClientRequest,
+        opening: McpExchange,
+        asking: McpExchange,
+    ) -> _AttemptResult:
         try:
-            async with self._sessions.of(endpoint, opening) as connection:
-                used_before, connection.calls = connection.calls > 0, connection.calls + 1
+            async with self._sessions.acquire(endpoint, opening) as connection:
+                used_before, connection.call_count = connection.call_count > 0, connection.call_count + 1
                 try:
-                    answer = await connection.ask(request, Answer, asking)
+                    answer = await connection.ask(request, ToolAnswer, asking)
                 except UnansweredError as error:
                     self._pause(endpoint, asking)
-                    found = _unanswered(tool, endpoint, asking, error)
-                    if not (asking.gone or connection.over):
-                        return found
-                    self._sessions.leave(endpoint, connection)
+                    result = _build_unanswered_result(tool, endpoint, asking, error)
+                    if not (asking.session_gone or connection.is_over):
+                        return result
+                    self._sessions.discard(endpoint, connection)
                     # Only a session that served calls before can be stale; a new one that fails would fail again.
-                    undone = asking.gone or not asking.sent
-                    return replace(found, anew=used_before and (undone or tool.safe))
+                    undone = asking.session_gone or not asking.sent
+                    return replace(result, anew=used_before and (undone or tool.safe))
         except UnansweredError as error:
             self._pause(endpoint, opening)
-            return _not_opened(endpoint, opening, error)
-        return self._answered(tool, endpoint, answer, asking)
+            return _build_unopened_result(endpoint, opening, error)
+        return self._read_answer(tool, endpoint, answer, asking)
 
-    def _pause(self, endpoint: Endpoint, exchange: Exchange) -> None:
-        if exchange.asked_wait and exchange.status in (429, 503):
+    def _pause(self, endpoint: McpEndpoint, exchange: McpExchange) -> None:
+        if exchange.retry_after and exchange.status in (429, 503):
             caller = "\0".join(endpoint.key) if exchange.status == 429 else ""
-            self._sessions.hosts.pause(endpoint.place, exchange.asked_wait, caller)
+            self._sessions.hosts.pause(endpoint.place, exchange.retry_after, caller)
 
-    def _answered(self, tool: ToolDoc, endpoint: Endpoint, answer: Answer, exchange: Exchange) -> _Try:
-        read = said(answer.content, answer.structuredContent, self._sessions.parameters.http.response_limit)
-        text = endpoint.redactor.clean(read.text)
-        notes = [*read.notes, read.unusable]
+    def _read_answer(
+        self, tool: ToolDoc, endpoint: McpEndpoint, answer: ToolAnswer, exchange: McpExchange
+    ) -> _AttemptResult:
+        rendered = render_answer(
+            answer.content, answer.structuredContent, self._sessions.parameters.http.response_limit
+        )
+        text = endpoint.redactor.redact(rendered.text)
+        notes = [*rendered.notes, rendered.unusable]
         outcome: CallOutcome = "ok"
         if answer.isError is True:
-            outcome = refused(text)
+            outcome = classify_error_message(text)
             notes.insert(0, f'the tool says that it failed: "{" ".join(text.split())[:300]}"')
-            if _no_tool(text):
+            if _is_unknown_tool(text):
                 outcome = "gone"
-        elif read.unusable and tool.safe:
+        elif rendered.unusable and tool.safe:
             outcome = "caller_fault"
-        elif complaint := refusal(text):
-            outcome = refused(complaint)
+        elif complaint := find_error_message(text):
+            outcome = classify_error_message(complaint)
             notes.insert(0, f"the answer is an error: {complaint}")
-        return _Try(outcome, text, exchange.status, tuple(notes))
+        return _AttemptResult(outcome, text, exchange.status, tuple(notes))
 
 
-def _no_tool(text: str) -> bool:
+def _is_unknown_tool(text: str) -> bool:
     return text.strip().lower().startswith("unknown tool")
 
 
-def _request(tool: ToolDoc, arguments: JsonObject) -> types.ClientRequest:
+def _build_request(tool: ToolDoc, arguments: JsonObject) -> types.ClientRequest:
     """Build the request; null is sent only for a parameter that may be null.
 
     Raises:
         InvalidArgumentsError: a field of a spread object has the name of a parameter.
     """
-    known = {parameter.name: parameter for parameter in tool.parameters}
-    sent: JsonObject = {}
-    further: JsonObject = {}
+    parameters_by_name = {parameter.name: parameter for parameter in tool.parameters}
+    wire_arguments: JsonObject = {}
+    spread_fields: JsonObject = {}
     for name, value in arguments.items():
-        parameter = known.get(name, Parameter(name=name))
+        parameter = parameters_by_name.get(name, Parameter(name=name))
         if parameter.spread and isinstance(value, dict):
-            further |= value
+            spread_fields |= value
         elif value is not None or parameter.nullable or parameter.type == "any":
-            sent[parameter.wire_name] = value
-    taken = {parameter.wire_name for parameter in tool.parameters if not parameter.spread}
-    if clashes := sorted(taken & further.keys()):
+            wire_arguments[parameter.wire_name] = value
+    wire_names = {parameter.wire_name for parameter in tool.parameters if not parameter.spread}
+    if clashes := sorted(wire_names & spread_fields.keys()):
         spread = next(parameter.name for parameter in tool.parameters if parameter.spread)
         raise InvalidArgumentsError(
             f"{spread} holds {', '.join(clashes)[:200]}, which {tool.api} has as a parameter of its own; give the value there"
         )
-    sent |= further
-    return types.ClientRequest(types.CallToolRequest(params=types.CallToolRequestParams(name=tool.api, arguments=sent)))
+    wire_arguments |= spread_fields
+    return types.ClientRequest(
+        types.CallToolRequest(params=types.CallToolRequestParams(name=tool.api, arguments=wire_arguments))
+    )
 
 
-def _unanswered(tool: ToolDoc, endpoint: Endpoint, exchange: Exchange, error: UnansweredError | None) -> _Try:
+def _build_unanswered_result(
+    tool: ToolDoc, endpoint: McpEndpoint, exchange: McpExchange, error: UnansweredError | None
+) -> _AttemptResult:
     """Build the result of a call that got a protocol error, or no answer."""
     if isinstance(exchange.error, ForbiddenAddressError):
         raise exchange.error
     if error is not None and error.code is not None and not exchange.fault:
-        outcome = outcome_of_code(error.code, str(error), safe=tool.safe)
+        outcome = classify_error_code(error.code, str(error), safe=tool.safe)
         note = f'the server refuses it: "{" ".join(str(error).split())[:300]}" (code {error.code})'
-        return _Try(outcome, "", exchange.status, (note, _NOT_KNOWN if outcome == "unknown" else ""))
-    outcome = outcome_of_fault(exchange, keyed=endpoint.keyed, safe=tool.safe)
-    told = {"unknown": _NOT_KNOWN, "unreached": HERE}.get(outcome, "")
+        return _AttemptResult(outcome, "", exchange.status, (note, _UNKNOWN_EFFECT if outcome == "unknown" else ""))
+    outcome = classify_fault(exchange, keyed=endpoint.has_key, safe=tool.safe)
+    hint = {"unknown": _UNKNOWN_EFFECT, "unreached": LOCAL_FAILURE_NOTE}.get(outcome, "")
     advice = endpoint.advice if exchange.status in (401, 403) else ()
     reached = exchange.sent or exchange.status is not None
-    return _Try(outcome, "", exchange.status, (exchange.fault, told, *advice), reached)
+    return _AttemptResult(outcome, "", exchange.status, (exchange.fault, hint, *advice), reached)
 
 
-def _not_opened(endpoint: Endpoint, opening: Exchange, error: UnansweredError) -> _Try:
+def _build_unopened_result(endpoint: McpEndpoint, opening: McpExchange, error: UnansweredError) -> _AttemptResult:
     """Build the result of a call that was not made because no session opened: nothing has changed."""
     if isinstance(opening.error, ForbiddenAddressError):
         raise opening.error
-    outcome = outcome_of_fault(opening, keyed=endpoint.keyed, safe=True)
-    told = HERE if outcome == "unreached" else ""
+    outcome = classify_fault(opening, keyed=endpoint.has_key, safe=True)
+    hint = LOCAL_FAILURE_NOTE if outcome == "unreached" else ""
     advice = endpoint.advice if opening.status in (401, 403) else ()
     reached = opening.sent or opening.status is not None
-    return _Try(
-        outcome, "", opening.status, (f"no session with the server: {error}", told, *advice), reached, asked=False
+    return _AttemptResult(
+        outcome, "", opening.status, (f"no session with the server: {error}", hint, *advice), reached, call_sent=False
     )

@@ -12,41 +12,41 @@ import httpx
 import orjson
 from mcp import types
 
-from agent.execution.http.client import guarded_client
-from agent.execution.http.log_redaction import unlogged
-from agent.execution.mcp.connection import Connection, Page, UnansweredError
-from agent.execution.mcp.endpoint import Endpoint, endpoint_of
-from agent.execution.mcp.exchange import Exchange
-from agent.execution.mcp.sessions import BusyError, McpSessions
-from agent.execution.secrets import Secrets
+from agent.execution.http.client import build_guarded_client
+from agent.execution.http.log_redaction import redact_logs
+from agent.execution.mcp.connection import ListingPage, McpConnection, UnansweredError
+from agent.execution.mcp.endpoint import McpEndpoint, resolve_endpoint
+from agent.execution.mcp.exchange import McpExchange
+from agent.execution.mcp.sessions import McpSessions, SessionsBusyError
+from agent.execution.secret_store import SecretStore
 from domain.errors import BrokenInputError, ForbiddenAddressError, SecretError, UnavailableError
 from domain.side_effect import MCP
 from domain.tool import ToolDoc, tool_id
-from graph.importers.mcp import MOST_TOOLS, Listing, McpSource, read_listing
+from graph.importers.mcp import MAX_TOOLS, McpListing, McpSource, read_listing
 
-_MOST_CURSOR = 4_096
-_PROBE = 5.0
+_MAX_CURSOR_CHARS = 4_096
+_PROBE_TIMEOUT = 5.0
 """Seconds that a server has to begin a stream of the former transport."""
-_MOST_PROBED = 16_384
+_MAX_PROBE_BYTES = 16_384
 """Bytes of such a stream that are read."""
 _ENDPOINT_EVENT = re.compile(rb"(?:^|[\r\n])event: ?endpoint[\r\n]")
 _log = logging.getLogger(__name__)
-_NOT_THERE = frozenset({404, 405, 410})
+_NOT_FOUND_STATUSES = frozenset({404, 405, 410})
 """HTTP statuses of a path that the server does not know."""
 
 
-ReadListing = Callable[[list[Any], McpSource], Awaitable[Listing]]
+ReadListing = Callable[[list[Any], McpSource], Awaitable[McpListing]]
 """Parses an untrusted listing of tools."""
 
 
-async def in_thread(tools: list[Any], source: McpSource) -> Listing:
+async def read_in_thread(tools: list[Any], source: McpSource) -> McpListing:
     """Parse a listing in a thread of this process; the listing's limits keep it short."""
     return await asyncio.to_thread(read_listing, tools, source)
 
 
 async def list_tools(
-    sessions: McpSessions, source: McpSource, secrets: Secrets, owner: str = "", read: ReadListing = in_thread
-) -> Listing:
+    sessions: McpSessions, source: McpSource, secrets: SecretStore, owner: str = "", read: ReadListing = read_in_thread
+) -> McpListing:
     """List the tools that a server offers to a caller with these keys.
 
     Raises:
@@ -56,17 +56,19 @@ async def list_tools(
         UnavailableError: the server does not answer, or not in the protocol; the message says why.
         BrokenInputError: ``read`` cannot parse the listing, or no MCP server is at the address.
     """
-    endpoint = await endpoint_of(_asked_for(source), sessions.guard, secrets, owner, sessions.parameters.commands)
-    with unlogged(endpoint.redactor):
+    endpoint = await resolve_endpoint(
+        _build_source_tool(source), sessions.guard, secrets, owner, sessions.parameters.commands
+    )
+    with redact_logs(endpoint.redactor):
         try:
-            tools, about, told = await _listing(sessions, source, endpoint)
-        except BusyError as error:
+            tools, about, omissions = await _fetch_listing(sessions, source, endpoint)
+        except SessionsBusyError as error:
             raise UnavailableError(f"{error}; try again later") from error
-    found = await read(tools, replace(source, about=about))
-    return replace(found, skipped=(*found.skipped, *told))
+    listing = await read(tools, replace(source, about=about))
+    return replace(listing, skipped=(*listing.skipped, *omissions))
 
 
-def _asked_for(source: McpSource) -> ToolDoc:
+def _build_source_tool(source: McpSource) -> ToolDoc:
     """Build a document that stands for all tools of the server, with their address and keys."""
     return ToolDoc(
         id=tool_id(source.category, source.toolset, "tools/list"), category=source.category, toolset=source.toolset, api="tools/list",
@@ -74,43 +76,43 @@ def _asked_for(source: McpSource) -> ToolDoc:
     )  # fmt: skip
 
 
-async def _listing(
-    sessions: McpSessions, source: McpSource, endpoint: Endpoint
+async def _fetch_listing(
+    sessions: McpSessions, source: McpSource, endpoint: McpEndpoint
 ) -> tuple[list[Any], str, tuple[str, ...]]:
     """Return the listed tools, the server's instructions, and notes on tools that are missing from the list."""
     deadline = asyncio.get_running_loop().time() + sessions.parameters.http.timeout
-    opening, asking = Exchange(deadline), Exchange(deadline)
+    opening, asking = McpExchange(deadline), McpExchange(deadline)
     try:
-        async with asyncio.timeout_at(deadline), sessions.of(endpoint, opening) as connection:
-            tools, told = await _pages(sessions, connection, asking)
-            about = source.about or endpoint.redactor.clean(connection.about)
+        async with asyncio.timeout_at(deadline), sessions.acquire(endpoint, opening) as connection:
+            tools, notes = await _fetch_pages(sessions, connection, asking)
+            about = source.about or endpoint.redactor.redact(connection.instructions)
     except TimeoutError as error:
-        told = "it gave no answer in time that the protocol knows"
-        raise UnavailableError(f"the MCP server at {endpoint.place} cannot be read: {told}") from error
+        notes = "it gave no answer in time that the protocol knows"
+        raise UnavailableError(f"the MCP server at {endpoint.place} cannot be read: {notes}") from error
     except UnansweredError as error:
-        failed = opening if opening.fault or opening.error else asking
-        if isinstance(failed.error, ForbiddenAddressError):
-            raise failed.error from error
-        if failed.status in (401, 403):
-            raise SecretError(_wants_key(endpoint)) from error
-        if failed.status in _NOT_THERE:
-            if await _speaks_former_transport(sessions, endpoint):
+        failed_exchange = opening if opening.fault or opening.error else asking
+        if isinstance(failed_exchange.error, ForbiddenAddressError):
+            raise failed_exchange.error from error
+        if failed_exchange.status in (401, 403):
+            raise SecretError(_describe_key_problem(endpoint)) from error
+        if failed_exchange.status in _NOT_FOUND_STATUSES:
+            if await _uses_sse_transport(sessions, endpoint):
                 raise BrokenInputError(
                     "speaks the former transport of the protocol (HTTP with SSE, 2024-11-05), and only streamable HTTP is spoken here; "
-                    f"give the address of its streamable HTTP endpoint, often {_streamable(endpoint.url)}, or update the server",
+                    f"give the address of its streamable HTTP endpoint, often {_guess_streamable_url(endpoint.url)}, or update the server",
                     file=endpoint.place,
                 ) from error
             raise BrokenInputError(
-                f"answers with HTTP {failed.status}, so it is not where an MCP server listens; correct the path, often /mcp",
+                f"answers with HTTP {failed_exchange.status}, so it is not where an MCP server listens; correct the path, often /mcp",
                 file=endpoint.place,
             ) from error
         raise UnavailableError(
-            endpoint.redactor.clean(f"the MCP server at {endpoint.place} cannot be read: {error}")
+            endpoint.redactor.redact(f"the MCP server at {endpoint.place} cannot be read: {error}")
         ) from error
-    return tools, about, told
+    return tools, about, notes
 
 
-async def _speaks_former_transport(sessions: McpSessions, endpoint: Endpoint) -> bool:
+async def _uses_sse_transport(sessions: McpSessions, endpoint: McpEndpoint) -> bool:
     """Check if a server that refuses POST answers GET with a stream that names another address to post to.
 
     Clients of both transports tell them apart in this way (section "Backwards Compatibility" of the protocol's
@@ -124,27 +126,27 @@ async def _speaks_former_transport(sessions: McpSessions, endpoint: Endpoint) ->
         **endpoint.headers,
         "Accept": "text/event-stream",
     }
-    begun = b""
+    received = b""
     try:
         async with (
-            asyncio.timeout(min(_PROBE, sessions.parameters.http.timeout)),
-            guarded_client(sessions.guard, timeout=httpx.Timeout(_PROBE), headers=headers) as client,
+            asyncio.timeout(min(_PROBE_TIMEOUT, sessions.parameters.http.timeout)),
+            build_guarded_client(sessions.guard, timeout=httpx.Timeout(_PROBE_TIMEOUT), headers=headers) as client,
             client.stream("GET", endpoint.url) as response,
         ):
-            kind = response.headers.get("content-type", "").strip().lower()
-            if response.status_code != 200 or not kind.startswith("text/event-stream"):
+            content_type = response.headers.get("content-type", "").strip().lower()
+            if response.status_code != 200 or not content_type.startswith("text/event-stream"):
                 return False
             # The stream stays open, so it is read only until its first event, which names the address to post to.
             async for chunk in response.aiter_raw():
-                begun += chunk
-                if _ENDPOINT_EVENT.search(begun) or len(begun) > _MOST_PROBED:
+                received += chunk
+                if _ENDPOINT_EVENT.search(received) or len(received) > _MAX_PROBE_BYTES:
                     break
     except (TimeoutError, httpx.HTTPError, ForbiddenAddressError) as error:
         _log.debug("%s is not known to speak the former transport (%s)", endpoint.place, type(error).__name__)
-    return _ENDPOINT_EVENT.search(begun) is not None
+    return _ENDPOINT_EVENT.search(received) is not None
 
 
-def _streamable(url: str) -> str:
+def _guess_streamable_url(url: str) -> str:
     """Guess where a server with both transports has the streamable one; the query, which may hold a key, is dropped."""
     parts = urlsplit(url)
     path = parts.path.rstrip("/")
@@ -153,8 +155,8 @@ def _streamable(url: str) -> str:
     )
 
 
-def _wants_key(endpoint: Endpoint) -> str:
-    if endpoint.keyed:
+def _describe_key_problem(endpoint: McpEndpoint) -> str:
+    if endpoint.has_key:
         return f"the MCP server at {endpoint.place} refuses the key that it was sent: give the source another"
     advice = "; ".join(endpoint.advice)
     return f"the MCP server at {endpoint.place} wants a key: give one to the source" + (
@@ -162,50 +164,54 @@ def _wants_key(endpoint: Endpoint) -> str:
     )
 
 
-async def _pages(sessions: McpSessions, connection: Connection, asking: Exchange) -> tuple[list[Any], tuple[str, ...]]:
+async def _fetch_pages(
+    sessions: McpSessions, connection: McpConnection, asking: McpExchange
+) -> tuple[list[Any], tuple[str, ...]]:
     """Return the unparsed tools of all pages, and notes on tools that were dropped or pages that were not read."""
     tools: list[Any] = []
-    lost = size = 0
-    why = ""
+    dropped = size = 0
+    stop_reason = ""
     cursor: str | None = None
-    seen = set[str]()
+    seen_cursors = set[str]()
     for _ in range(sessions.parameters.pages):
         params = types.PaginatedRequestParams(cursor=cursor) if cursor is not None else None
-        page = await connection.ask(types.ClientRequest(types.ListToolsRequest(params=params)), Page, asking)
-        sizes = await asyncio.to_thread(_sizes, page.tools)
+        page = await connection.ask(types.ClientRequest(types.ListToolsRequest(params=params)), ListingPage, asking)
+        sizes = await asyncio.to_thread(_measure_tools, page.tools)
         size += sum(sizes)
         if size > sessions.parameters.listing_limit:
-            why = f"it is longer than {sessions.parameters.listing_limit} bytes"
+            stop_reason = f"it is longer than {sessions.parameters.listing_limit} bytes"
             break
         tools += [one for one, bytes_of in zip(page.tools, sizes, strict=True) if bytes_of]
-        lost += sizes.count(0)
-        cursor, why = _next(page, seen, len(tools))
+        dropped += sizes.count(0)
+        cursor, stop_reason = _find_next_cursor(page, seen_cursors, len(tools))
         if cursor is None:
             break
     else:
-        why = f"it has more than {sessions.parameters.pages} pages"
-    unread = [f"the listing was not read on: {why}"] if why else []
-    unkept = [f"{lost} tools are left out: nested too deeply, or with numbers that are too large"] if lost else []
-    return tools, (*unkept, *unread)
+        stop_reason = f"it has more than {sessions.parameters.pages} pages"
+    stop_notes = [f"the listing was not read on: {stop_reason}"] if stop_reason else []
+    dropped_notes = (
+        [f"{dropped} tools are left out: nested too deeply, or with numbers that are too large"] if dropped else []
+    )
+    return tools, (*dropped_notes, *stop_notes)
 
 
-def _next(page: Page, seen: set[str], read: int) -> tuple[str | None, str]:
+def _find_next_cursor(page: ListingPage, seen_cursors: set[str], tool_count: int) -> tuple[str | None, str]:
     """Return the next cursor, or None at the end; the text says why reading stops although there is more."""
     if not isinstance(page.nextCursor, str) or not page.nextCursor:
         return None, ""
-    if page.nextCursor in seen or len(page.nextCursor) > _MOST_CURSOR:
+    if page.nextCursor in seen_cursors or len(page.nextCursor) > _MAX_CURSOR_CHARS:
         return None, "its server gives the same place again, or one that is no place"
-    if read > MOST_TOOLS:
-        return None, f"of one server {MOST_TOOLS} tools are read"
-    seen.add(page.nextCursor)
+    if tool_count > MAX_TOOLS:
+        return None, f"of one server {MAX_TOOLS} tools are read"
+    seen_cursors.add(page.nextCursor)
     return page.nextCursor, ""
 
 
-def _sizes(tools: list[Any]) -> list[int]:
-    return [_size(one) for one in tools]
+def _measure_tools(tools: list[Any]) -> list[int]:
+    return [_measure_tool(one) for one in tools]
 
 
-def _size(tool: Any) -> int:
+def _measure_tool(tool: Any) -> int:
     """Return the size of a tool as JSON in bytes; 0 if it is nested too deeply or holds a number too large to keep."""
     try:
         return len(orjson.dumps([[tool]]))  # within a listing it is nested as deeply

@@ -9,7 +9,7 @@ MIB = 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True)
-class Command:
+class ServerCommand:
     """A server that an administrator allows to be started."""
 
     words: tuple[str, ...]
@@ -34,7 +34,7 @@ class McpParameters:
 
     http: HttpParameters = field(default_factory=HttpParameters)
     """Limits of a call, the same as for calls over HTTP."""
-    commands: Mapping[str, Command] = field(default_factory=dict[str, Command])
+    commands: Mapping[str, ServerCommand] = field(default_factory=dict[str, ServerCommand])
     """Commands that may be started, by the name after ``stdio:``."""
     sessions: int = 64
     """Sessions that may be open at once, those in use included."""

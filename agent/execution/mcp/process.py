@@ -24,27 +24,70 @@ from mcp.shared.message import SessionMessage
 from pydantic import ValidationError
 
 from agent.execution.mcp.connection import Streams
-from agent.execution.mcp.endpoint import Endpoint
-from agent.execution.mcp.exchange import Exchanges, id_of
-from agent.execution.mcp.parameters import Command
-from agent.execution.mcp.strays import MARK, end_strays
+from agent.execution.mcp.endpoint import McpEndpoint
+from agent.execution.mcp.exchange import PendingExchanges, parse_request_id
+from agent.execution.mcp.parameters import ServerCommand
 from agent.execution.redaction import Redactor
 
-_START = str(Path(__file__).with_name("bounded_start.py"))
-BARE = {"PATH": "/usr/local/bin:/usr/bin:/bin", "LANG": "C.UTF-8"}
+MARK = "STARTED_FOR_SESSION"
+"""Environment variable of a started server and all its descendants; its value is unique to the session."""
+_MAX_ROUNDS = 5
+"""Each round kills what was started while the one before was looking."""
+
+
+def end_strays(token: str) -> int:
+    """Kill all processes that carry this token, and return their number.
+
+    Without ``/proc`` none is found, and neither is one that has cleared its environment.
+    """
+    ended_count = 0
+    for _ in range(_MAX_ROUNDS):
+        processes = _find_marked(f"{MARK}={token}".encode())
+        for process in processes:
+            _kill_process(process)
+        ended_count += len(processes)
+        if not processes:
+            break
+    return ended_count
+
+
+def _find_marked(variable: bytes) -> list[int]:
+    return [
+        int(place.name) for place in Path("/proc").glob("[0-9]*") if variable in _read_environment(place).split(b"\0")
+    ]
+
+
+def _read_environment(place: Path) -> bytes:
+    try:
+        return (place / "environ").read_bytes()
+    except OSError:  # it has ended, or is another user's
+        return b""
+
+
+def _kill_process(process: int) -> None:
+    try:
+        os.kill(process, signal.SIGKILL)
+    except ProcessLookupError:  # it has ended meanwhile
+        return
+
+
+_START_SCRIPT = str(Path(__file__).with_name("bounded_start.py"))
+BASE_ENVIRONMENT = {"PATH": "/usr/local/bin:/usr/bin:/bin", "LANG": "C.UTF-8"}
 """The whole environment of a command, apart from what an administrator and the caller's keys add."""
-_PATIENCE = 2.0
+_GRACE_SECONDS = 2.0
 """Seconds to end by itself once its input is closed, and again after SIGTERM."""
-_MOST_LINES = 200
-_LONGEST_LINE = 500
+_MAX_LOG_LINES = 200
+_MAX_LOG_LINE_CHARS = 500
 _log = logging.getLogger(__name__)
 
-_Heard = MemoryObjectSendStream[SessionMessage | Exception]
-_Told = MemoryObjectReceiveStream[SessionMessage]
+_IncomingSink = MemoryObjectSendStream[SessionMessage | Exception]
+_OutgoingSource = MemoryObjectReceiveStream[SessionMessage]
 
 
 @asynccontextmanager
-async def over_process(endpoint: Endpoint, limit: int, exchanges: Exchanges) -> AsyncGenerator[Streams]:
+async def open_process_streams(
+    endpoint: McpEndpoint, limit: int, exchanges: PendingExchanges
+) -> AsyncGenerator[Streams]:
     """Start the endpoint's command for this block and yield the streams to it.
 
     ``limit`` is the number of bytes of one message; a longer one ends the stream.
@@ -56,30 +99,30 @@ async def over_process(endpoint: Endpoint, limit: int, exchanges: Exchanges) -> 
     assert command is not None  # noqa: S101  endpoint_of gave it one
     token = token_hex(16)
     process = await asyncio.create_subprocess_exec(
-        *await asyncio.to_thread(_bounded, command), stdin=PIPE, stdout=PIPE, stderr=PIPE, cwd=command.folder, start_new_session=True,
-        limit=limit, env={**BARE, **command.environment, **endpoint.environment, MARK: token},
+        *await asyncio.to_thread(_build_command_line, command), stdin=PIPE, stdout=PIPE, stderr=PIPE, cwd=command.folder, start_new_session=True,
+        limit=limit, env={**BASE_ENVIRONMENT, **command.environment, **endpoint.environment, MARK: token},
     )  # fmt: skip
-    heard_in, heard = anyio.create_memory_object_stream[SessionMessage | Exception](0)
-    told, told_out = anyio.create_memory_object_stream[SessionMessage](0)
+    incoming_sink, incoming = anyio.create_memory_object_stream[SessionMessage | Exception](0)
+    outgoing, outgoing_source = anyio.create_memory_object_stream[SessionMessage](0)
     tasks = [
-        asyncio.create_task(_hear(process, heard_in, exchanges, limit)),
-        asyncio.create_task(_tell(process, told_out, exchanges)),
+        asyncio.create_task(_read_messages(process, incoming_sink, exchanges, limit)),
+        asyncio.create_task(_write_messages(process, outgoing_source, exchanges)),
         asyncio.create_task(_log_errors(process, endpoint.place, endpoint.redactor)),
     ]
     try:
-        yield heard, told
+        yield incoming, outgoing
     finally:
         # Shielded: a cancelled run must not leave the server running.
-        await asyncio.shield(_end(process, token))
+        await asyncio.shield(_end_process(process, token))
         for task in tasks:
             task.cancel()
         await asyncio.wait(tasks)
-        await _drain(process)
-        for stream in (heard_in, heard, told, told_out):
+        await _drain_pipes(process)
+        for stream in (incoming_sink, incoming, outgoing, outgoing_source):
             stream.close()
 
 
-def _bounded(command: Command) -> tuple[str, ...]:
+def _build_command_line(command: ServerCommand) -> tuple[str, ...]:
     """Build the command line that applies the limits and then becomes the command.
 
     Raises:
@@ -88,41 +131,41 @@ def _bounded(command: Command) -> tuple[str, ...]:
     if not stat.S_ISREG(Path(command.words[0]).stat().st_mode) or not os.access(command.words[0], os.X_OK):
         raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), command.words[0])
     bounds = (str(command.memory), str(command.cpu), str(command.file))
-    return (sys.executable, "-I", "-S", "-B", _START, *bounds, *command.words)
+    return (sys.executable, "-I", "-S", "-B", _START_SCRIPT, *bounds, *command.words)
 
 
-async def _hear(process: Process, heard: _Heard, exchanges: Exchanges, limit: int) -> None:
+async def _read_messages(process: Process, incoming: _IncomingSink, exchanges: PendingExchanges, limit: int) -> None:
     """Pass on the messages that the server writes; at the end, fail the exchanges that are still open."""
     assert process.stdout is not None  # noqa: S101  it is a pipe
-    why = "the server ended before it answered"
+    reason = "the server ended before it answered"
     try:
-        async with heard:
+        async with incoming:
             while line := await process.stdout.readline():
                 try:
                     message = types.JSONRPCMessage.model_validate_json(line)
                 except ValidationError:
                     _log.debug("a server wrote a line that is no message")
                     continue
-                await heard.send(SessionMessage(message))
+                await incoming.send(SessionMessage(message))
     except ValueError:  # raised for a line beyond the limit; where the next message begins is then unknown
-        why = f"its answer is longer than {limit} bytes"
+        reason = f"its answer is longer than {limit} bytes"
     except anyio.BrokenResourceError:
-        why = "the session was closed"
+        reason = "the session was closed"
     finally:
         for exchange in exchanges.values():
-            exchange.failed(why)
+            exchange.record_failure(reason)
 
 
-async def _tell(process: Process, told: _Told, exchanges: Exchanges) -> None:
+async def _write_messages(process: Process, outgoing: _OutgoingSource, exchanges: PendingExchanges) -> None:
     """Write the outgoing messages to the server, and mark their exchanges as sent."""
     assert process.stdin is not None  # noqa: S101  it is a pipe
     try:
-        async with told:
-            async for one in told:
-                line = one.message.model_dump_json(by_alias=True, exclude_none=True).encode()
-                number = id_of(line)
-                if number is not None and number in exchanges:
-                    exchanges[number].sent = True  # before writing: a failed write may still have delivered it
+        async with outgoing:
+            async for message in outgoing:
+                line = message.message.model_dump_json(by_alias=True, exclude_none=True).encode()
+                request_id = parse_request_id(line)
+                if request_id is not None and request_id in exchanges:
+                    exchanges[request_id].sent = True  # before writing: a failed write may still have delivered it
                 process.stdin.write(line + b"\n")
                 await process.stdin.drain()
     except OSError as error:
@@ -132,38 +175,38 @@ async def _tell(process: Process, told: _Told, exchanges: Exchanges) -> None:
 async def _log_errors(process: Process, place: str, redactor: Redactor) -> None:
     """Log the first lines of standard error without any keys, and read and drop the rest."""
     assert process.stderr is not None  # noqa: S101  it is a pipe
-    rest, lines = b"", 0
+    rest, line_count = b"", 0
     while chunk := await process.stderr.read(8192):
-        *whole, rest = (rest + chunk).split(b"\n")
+        *full_lines, rest = (rest + chunk).split(b"\n")
         if len(rest) > 8192:
-            whole, rest = [*whole, rest], b""
-        for line in whole[: max(0, _MOST_LINES - lines)]:
-            text = redactor.clean(line.decode(errors="replace"), cut=True)[:_LONGEST_LINE]
+            full_lines, rest = [*full_lines, rest], b""
+        for line in full_lines[: max(0, _MAX_LOG_LINES - line_count)]:
+            text = redactor.redact(line.decode(errors="replace"), cut=True)[:_MAX_LOG_LINE_CHARS]
             _log.info("%s writes: %s", place, "".join(char if char.isprintable() else " " for char in text))
-        lines += len(whole)
+        line_count += len(full_lines)
 
 
-async def _end(process: Process, token: str) -> None:
+async def _end_process(process: Process, token: str) -> None:
     """Close the server's input, ask it to end, kill it, and kill everything that it started in any process group."""
     if process.stdin is not None:
         process.stdin.close()
-    for asked in (None, signal.SIGTERM, signal.SIGKILL):
-        if asked is not None:
-            _signal(process, asked)
+    for signal_number in (None, signal.SIGTERM, signal.SIGKILL):
+        if signal_number is not None:
+            _signal_group(process, signal_number)
         try:
-            async with asyncio.timeout(_PATIENCE):
+            async with asyncio.timeout(_GRACE_SECONDS):
                 await process.wait()
             break
         except TimeoutError:
             continue
-    _signal(process, signal.SIGKILL)  # the group: children that it left behind
+    _signal_group(process, signal.SIGKILL)  # the group: children that it left behind
     await asyncio.to_thread(end_strays, token)
 
 
-async def _drain(process: Process) -> None:
+async def _drain_pipes(process: Process) -> None:
     """Read the remaining output to its end, so that the pipes are closed."""
     try:
-        async with asyncio.timeout(_PATIENCE):
+        async with asyncio.timeout(_GRACE_SECONDS):
             for pipe in (process.stdout, process.stderr):
                 while pipe is not None and await pipe.read(65_536):
                     continue
@@ -171,8 +214,8 @@ async def _drain(process: Process) -> None:
         _log.warning("a server has left a process behind that holds its output open")
 
 
-def _signal(process: Process, number: signal.Signals) -> None:
+def _signal_group(process: Process, signal_number: signal.Signals) -> None:
     try:
-        os.killpg(process.pid, number)
+        os.killpg(process.pid, signal_number)
     except ProcessLookupError:
         _log.debug("a server had ended already")

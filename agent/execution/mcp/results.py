@@ -5,13 +5,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, cast
 
-from agent.execution.http.outcomes import at_this_end, outcome_of
-from agent.execution.mcp.exchange import Exchange
+from agent.execution.http.outcomes import classify_status, is_local_failure
+from agent.execution.mcp.exchange import McpExchange
 from domain.plan import CallOutcome
-from graph.lenient_json import MAX_DEPTH, written_deep
+from graph.lenient_json import MAX_DEPTH, is_text_too_deep
 
-_INVALID = frozenset({-32_700, -32_600, -32_602})
-_NO_METHOD = -32_601
+_INVALID_CODES = frozenset({-32_700, -32_600, -32_602})
+_METHOD_NOT_FOUND = -32_601
 _UNKNOWN_TOOL = "unknown tool"
 _COMPARED_DEPTH = 2
 """Levels of a structured answer at which a text may repeat a whole object or list.
@@ -21,7 +21,7 @@ The SDK writes ``{"result": [item, …]}`` as one text for each item.
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class AnswerText:
     """A tool's answer as text."""
 
     text: str
@@ -31,25 +31,25 @@ class Said:
     """Reason why the answer cannot be read; empty if it can."""
 
 
-def said(content: list[Any], structured: object, limit: int) -> Said:
+def render_answer(content: list[Any], structured: object, limit: int) -> AnswerText:
     """Render the answer as text: its structured form if there is one, else its texts, separated by newlines.
 
     A text that says something other than the structured form is kept under a key of its own, ``text`` if that is free.
     """
     parts = [cast(dict[str, Any], part) for part in content if isinstance(part, dict)]
-    notes = tuple(note for part in parts if (note := _note(part)))[:20]
-    texts = list(_texts(parts))
+    notes = tuple(note for part in parts if (note := _describe_part(part)))[:20]
+    texts = list(_iterate_texts(parts))
     text = "\n".join(texts) if structured is None else json.dumps(structured, ensure_ascii=False)
-    if text.lstrip()[:1] in ("{", "[") and written_deep(text):
-        return Said("", notes, f"the answer is nested deeper than {MAX_DEPTH} levels, not kept")
-    if structured is not None and (others := _other_texts(structured, texts)):
-        text = json.dumps(_with_text(structured, "\n".join(others)), ensure_ascii=False)
+    if text.lstrip()[:1] in ("{", "[") and is_text_too_deep(text):
+        return AnswerText("", notes, f"the answer is nested deeper than {MAX_DEPTH} levels, not kept")
+    if structured is not None and (other_texts := _find_other_texts(structured, texts)):
+        text = json.dumps(_add_text(structured, "\n".join(other_texts)), ensure_ascii=False)
     if len(text) > limit:
-        return Said(text[:limit], (*notes, f"cut at {limit} characters"))
-    return Said(text, notes)
+        return AnswerText(text[:limit], (*notes, f"cut at {limit} characters"))
+    return AnswerText(text, notes)
 
 
-def _with_text(structured: object, text: str) -> dict[str, object]:
+def _add_text(structured: object, text: str) -> dict[str, object]:
     """Add a text to the structured form under a key that it does not have.
 
     It gets a key because programs read fields, and a note would be cut short. It stands beside the other fields so that
@@ -63,20 +63,24 @@ def _with_text(structured: object, text: str) -> dict[str, object]:
     return {**fields, key: text}
 
 
-def _other_texts(structured: object, texts: list[str]) -> list[str]:
+def _find_other_texts(structured: object, texts: list[str]) -> list[str]:
     """Return the texts that repeat nothing of the structured form.
 
     A text repeats it if it is, in the SDK's notation, the form itself, a value of it, or an item of a list in it.
     """
     if not texts:
         return []
-    known = {_canonical(value) for value in _values_in(structured)}
-    if not {_canonical("\n".join(texts)), _canonical(_read("\n".join(texts)))}.isdisjoint(known):
+    canonical_values = {_to_canonical(value) for value in _iterate_values(structured)}
+    if not {_to_canonical("\n".join(texts)), _to_canonical(_parse_json("\n".join(texts)))}.isdisjoint(canonical_values):
         return []
-    return [text for text in texts if text.strip() and {_canonical(text), _canonical(_read(text))}.isdisjoint(known)]
+    return [
+        text
+        for text in texts
+        if text.strip() and {_to_canonical(text), _to_canonical(_parse_json(text))}.isdisjoint(canonical_values)
+    ]
 
 
-def _values_in(structured: object) -> Iterator[object]:
+def _iterate_values(structured: object) -> Iterator[object]:
     """Yield the value, the values inside it two levels down, and the scalars at any depth.
 
     No part is written more than three times in this way.
@@ -93,57 +97,57 @@ def _values_in(structured: object) -> Iterator[object]:
                 level += cast(list[object], value)
 
 
-def _read(text: str) -> object:
+def _parse_json(text: str) -> object:
     """Return the value of a text that is JSON, else the text itself."""
     try:
-        return text if written_deep(text) else json.loads(text)
+        return text if is_text_too_deep(text) else json.loads(text)
     except ValueError:
         return text
 
 
-def _canonical(value: object) -> str:
+def _to_canonical(value: object) -> str:
     """Return a text that is the same for equal values: keys sorted, strings stripped."""
     return json.dumps(value.strip() if isinstance(value, str) else value, sort_keys=True)
 
 
-def _texts(parts: list[dict[str, Any]]) -> Iterator[str]:
+def _iterate_texts(parts: list[dict[str, Any]]) -> Iterator[str]:
     for part in parts:
-        text = part.get("text") if part.get("type") == "text" else _embedded(part).get("text")
+        text = part.get("text") if part.get("type") == "text" else _get_embedded_resource(part).get("text")
         if isinstance(text, str):
             yield text
 
 
-def _embedded(part: dict[str, Any]) -> dict[str, Any]:
-    inner = part.get("resource") if part.get("type") == "resource" else None
-    return cast(dict[str, Any], inner) if isinstance(inner, dict) else {}
+def _get_embedded_resource(part: dict[str, Any]) -> dict[str, Any]:
+    resource = part.get("resource") if part.get("type") == "resource" else None
+    return cast(dict[str, Any], resource) if isinstance(resource, dict) else {}
 
 
-def _note(part: dict[str, Any]) -> str:
+def _describe_part(part: dict[str, Any]) -> str:
     match part.get("type"):
         case "image" | "audio" as kind:
             return f"an {kind} ({str(part.get('mimeType'))[:100]}), not kept"
-        case "resource" if not isinstance(_embedded(part).get("text"), str):
-            return f"a file ({str(_embedded(part).get('uri'))[:200]}), not kept"
+        case "resource" if not isinstance(_get_embedded_resource(part).get("text"), str):
+            return f"a file ({str(_get_embedded_resource(part).get('uri'))[:200]}), not kept"
         case "resource_link":
             return f"it names {str(part.get('name'))[:100]} at {str(part.get('uri'))[:200]}"
         case _:
             return ""
 
 
-def outcome_of_code(code: int, message: str, *, safe: bool) -> CallOutcome:
+def classify_error_code(code: int, message: str, *, safe: bool) -> CallOutcome:
     """Classify an error that the server itself returned, by its JSON-RPC code."""
-    if code == _NO_METHOD or (code in _INVALID and _UNKNOWN_TOOL in message.lower()):
+    if code == _METHOD_NOT_FOUND or (code in _INVALID_CODES and _UNKNOWN_TOOL in message.lower()):
         return "gone"
-    if code in _INVALID:
+    if code in _INVALID_CODES:
         return "caller_fault"
     return "transient" if safe else "unknown"
 
 
-def outcome_of_fault(exchange: Exchange, *, keyed: bool, safe: bool) -> CallOutcome:
+def classify_fault(exchange: McpExchange, *, keyed: bool, safe: bool) -> CallOutcome:
     """Classify a call that got no answer."""
     status = exchange.status
     if status is not None and not 200 <= status < 300:
-        return outcome_of(status, keyed=keyed, safe=safe, named=False)
-    if not exchange.sent and exchange.error is not None and at_this_end(exchange.error):
+        return classify_status(status, keyed=keyed, safe=safe, has_values=False)
+    if not exchange.sent and exchange.error is not None and is_local_failure(exchange.error):
         return "unreached"
     return "unknown" if exchange.sent and not safe else "transient"

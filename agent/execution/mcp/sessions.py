@@ -6,151 +6,151 @@ from collections import defaultdict
 from collections.abc import AsyncGenerator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 
-from agent.execution.http.guard import Guard, Resolver, resolve
+from agent.execution.http.guard import AddressGuard, Resolver, resolve_host
 from agent.execution.http.host_limits import Clock, HostLimits
-from agent.execution.http.log_redaction import unlogged
-from agent.execution.mcp.connection import Connection, Streams, UnansweredError
-from agent.execution.mcp.endpoint import Endpoint
-from agent.execution.mcp.exchange import Exchange, Exchanges
+from agent.execution.http.log_redaction import redact_logs
+from agent.execution.mcp.connection import McpConnection, Streams, UnansweredError
+from agent.execution.mcp.endpoint import McpEndpoint
+from agent.execution.mcp.exchange import McpExchange, PendingExchanges
+from agent.execution.mcp.http_streams import open_http_streams
 from agent.execution.mcp.parameters import McpParameters
-from agent.execution.mcp.process import over_process
-from agent.execution.mcp.streams import over_http
+from agent.execution.mcp.process import open_process_streams
 
 _log = logging.getLogger(__name__)
 
-Changed = Callable[[str], None]
+ToolListCallback = Callable[[str], None]
 """Called with the address of a server."""
 
 
-class BusyError(Exception):
+class SessionsBusyError(Exception):
     """All sessions that may be open are in use."""
 
 
 class McpSessions:
     """The sessions of one process with all its servers.
 
-    ``changed`` is called with the address of a server that reports another tool list while a session with it is open.
+    ``on_list_changed`` is called with the address of a server that reports another tool list while a session with it is open.
     """
 
     def __init__(
         self,
         parameters: McpParameters | None = None,
         *,
-        resolver: Resolver = resolve,
-        changed: Changed | None = None,
+        resolver: Resolver = resolve_host,
+        on_list_changed: ToolListCallback | None = None,
         clock: Clock | None = None,
     ) -> None:
         self.parameters = parameters or McpParameters()
-        self.changed = changed
+        self.on_list_changed = on_list_changed
         http = self.parameters.http
-        self.guard = Guard(http.allow_hosts, resolver)
+        self.guard = AddressGuard(http.allow_hosts, resolver)
         self.clock = clock or Clock()
         self.hosts = HostLimits(http.host_concurrency, http.host_rate, self.clock, longest_pause=http.host_pause)
-        self._open: dict[tuple[str, ...], Connection] = {}
+        self._open: dict[tuple[str, ...], McpConnection] = {}
         self._opening: defaultdict[tuple[str, ...], asyncio.Lock] = defaultdict(asyncio.Lock)
         self._closing = set[asyncio.Task[None]]()
         self._timer: asyncio.TimerHandle | None = None
 
     @property
-    def open(self) -> int:
+    def open_count(self) -> int:
         """Number of open sessions."""
         return len(self._open)
 
     @asynccontextmanager
-    async def of(self, endpoint: Endpoint, exchange: Exchange) -> AsyncGenerator[Connection]:
+    async def acquire(self, endpoint: McpEndpoint, exchange: McpExchange) -> AsyncGenerator[McpConnection]:
         """Yield a session for this block, opening one if needed.
 
         ``exchange`` is that of the opening; it records why it failed.
 
         Raises:
             UnansweredError: no session could be opened.
-            BusyError: all sessions are in use.
+            SessionsBusyError: all sessions are in use.
         """
         # One lock a key: calls at the same time must not open a session each.
         async with self._opening[endpoint.key]:
             connection = self._open.get(endpoint.key)
-            if connection is None or connection.over:
-                connection = await self._opened(endpoint, exchange)
-            connection.uses += 1
+            if connection is None or connection.is_over:
+                connection = await self._open_session(endpoint, exchange)
+            connection.active_calls += 1
         try:
             yield connection
         finally:
-            connection.uses -= 1
-            connection.used = self.clock.now()
-            if connection.over:
-                self._forget(endpoint.key, connection)
-            self._look_later()
+            connection.active_calls -= 1
+            connection.last_used = self.clock.now()
+            if connection.is_over:
+                self._remove(endpoint.key, connection)
+            self._schedule_idle_check()
 
-    async def _opened(self, endpoint: Endpoint, exchange: Exchange) -> Connection:
+    async def _open_session(self, endpoint: McpEndpoint, exchange: McpExchange) -> McpConnection:
         self._make_room()
-        connection = Connection(
-            lambda exchanges: self._streams(endpoint, exchanges), lambda: self._has_changed(endpoint)
+        connection = McpConnection(
+            lambda exchanges: self._open_streams(endpoint, exchanges), lambda: self._report_list_change(endpoint)
         )
-        connection.uses += 1  # counts as in use while it opens, so that it is not closed to make room
+        connection.active_calls += 1  # counts as in use while it opens, so that it is not closed to make room
         self._open[endpoint.key] = connection
         try:
-            with unlogged(endpoint.redactor):  # the tasks that it starts inherit this context
+            with redact_logs(endpoint.redactor):  # the tasks that it starts inherit this context
                 await connection.open(exchange)
         except BaseException:
-            self._forget(endpoint.key, connection)
+            self._remove(endpoint.key, connection)
             raise
         finally:
-            connection.uses -= 1
+            connection.active_calls -= 1
         return connection
 
-    def _streams(self, endpoint: Endpoint, exchanges: Exchanges) -> AbstractAsyncContextManager[Streams]:
+    def _open_streams(self, endpoint: McpEndpoint, exchanges: PendingExchanges) -> AbstractAsyncContextManager[Streams]:
         if endpoint.command is not None:
-            return over_process(endpoint, self.parameters.http.response_limit, exchanges)
-        return over_http(endpoint, self.guard, self.parameters, exchanges)
+            return open_process_streams(endpoint, self.parameters.http.response_limit, exchanges)
+        return open_http_streams(endpoint, self.guard, self.parameters, exchanges)
 
-    def _has_changed(self, endpoint: Endpoint) -> None:
-        if self.changed is not None:
-            self.changed(endpoint.key[0])
+    def _report_list_change(self, endpoint: McpEndpoint) -> None:
+        if self.on_list_changed is not None:
+            self.on_list_changed(endpoint.key[0])
 
     def _make_room(self) -> None:
-        idle = sorted((one.used, key) for key, one in self._open.items() if not one.uses)
+        idle = sorted((one.last_used, key) for key, one in self._open.items() if not one.active_calls)
         while len(self._open) >= self.parameters.sessions:
             if not idle:
-                raise BusyError(f"all {self.parameters.sessions} sessions with MCP servers are in use")
+                raise SessionsBusyError(f"all {self.parameters.sessions} sessions with MCP servers are in use")
             key = idle.pop(0)[1]
-            self._forget(key, self._open[key])
+            self._remove(key, self._open[key])
 
-    def leave(self, endpoint: Endpoint, connection: Connection) -> None:
+    def discard(self, endpoint: McpEndpoint, connection: McpConnection) -> None:
         """Remove a session that is of no further use; the next call opens another."""
-        self._forget(endpoint.key, connection)
+        self._remove(endpoint.key, connection)
 
-    def _forget(self, key: tuple[str, ...], connection: Connection) -> None:
+    def _remove(self, key: tuple[str, ...], connection: McpConnection) -> None:
         if self._open.get(key) is connection:
             del self._open[key]
         task = asyncio.create_task(connection.close())
         self._closing.add(task)
         task.add_done_callback(self._closing.discard)
 
-    def _look_later(self) -> None:
+    def _schedule_idle_check(self) -> None:
         if self._timer is None and self._open:
             loop = asyncio.get_running_loop()
             self._timer = loop.call_later(self.parameters.idle, self._close_idle)
 
     def _close_idle(self) -> None:
         self._timer = None
-        before = self.clock.now() - self.parameters.idle
-        for key, one in list(self._open.items()):
-            if one.over or (not one.uses and one.used <= before):
-                self._forget(key, one)
+        cutoff = self.clock.now() - self.parameters.idle
+        for key, connection in list(self._open.items()):
+            if connection.is_over or (not connection.active_calls and connection.last_used <= cutoff):
+                self._remove(key, connection)
         # Locks of forgotten sessions would add up; one that is held belongs to a session that is opening.
         for key in [key for key, lock in self._opening.items() if key not in self._open and not lock.locked()]:
             del self._opening[key]
-        self._look_later()
+        self._schedule_idle_check()
 
     async def close(self) -> None:
         """Close all sessions and end the processes that were started for them. Idempotent."""
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
-        for key, one in list(self._open.items()):
-            self._forget(key, one)
+        for key, connection in list(self._open.items()):
+            self._remove(key, connection)
         if self._closing:
             await asyncio.wait(self._closing)
 
 
-__all__ = ["BusyError", "McpSessions", "UnansweredError"]
+__all__ = ["McpSessions", "SessionsBusyError", "UnansweredError"]

@@ -4,12 +4,12 @@ from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
-from agent.text import estimated_tokens
+from agent.text import estimate_tokens
 from domain.model import JsonObject
 
 
 @dataclass(frozen=True, slots=True)
-class Message:
+class ChatMessage:
     """One turn of a conversation."""
 
     role: Literal["system", "user", "assistant"]
@@ -17,24 +17,24 @@ class Message:
 
 
 @dataclass(frozen=True, slots=True)
-class TokenUsage:
+class ModelTokenUsage:
     """Tokens of one exchange."""
 
     prompt: int
     completion: int
-    counted: bool = True
+    is_counted: bool = True
     """False if the endpoint reported none: then they are estimated at four characters each."""
 
 
 @dataclass(frozen=True, slots=True)
-class Reply:
+class ModelReply:
     """A model's reply."""
 
     text: str
-    usage: TokenUsage
+    usage: ModelTokenUsage
     cut: bool = False
     """The reply was stopped by the limit on its length."""
-    called: str = ""
+    tool_calls: str = ""
     """Tool calls that the model made instead of or besides writing text; empty if none.
 
     As JSON: ``[{"name": …, "arguments": …}]``.
@@ -60,13 +60,15 @@ class ChatModel(Protocol):
     endpoint: str
 
     async def complete(
-        self, messages: Sequence[Message], form: AnswerForm | None = None, *, seconds: float | None = None
-    ) -> Reply:
+        self, messages: Sequence[ChatMessage], form: AnswerForm | None = None, *, seconds: float | None = None
+    ) -> ModelReply:
         """Return the whole reply within ``seconds``, retries and waits included."""
         ...
 
-    def stream(self, messages: Sequence[Message], *, seconds: float | None = None) -> AsyncIterator[str | Reply]:
-        """Yield the reply in pieces as they come; the last item is the whole ``Reply``.
+    def stream(
+        self, messages: Sequence[ChatMessage], *, seconds: float | None = None
+    ) -> AsyncIterator[str | ModelReply]:
+        """Yield the reply in pieces as they come; the last item is the whole ``ModelReply``.
 
         Nothing is retried after the first piece.
         """
@@ -75,6 +77,6 @@ class ChatModel(Protocol):
     async def close(self) -> None: ...
 
 
-def estimated(messages: Sequence[Message], answer: str) -> TokenUsage:
+def estimate_usage(messages: Sequence[ChatMessage], answer: str) -> ModelTokenUsage:
     """Estimate the usage at four characters a token, for endpoints that report none."""
-    return TokenUsage(sum(len(m.text) for m in messages) // 4 + 1, estimated_tokens(answer), counted=False)
+    return ModelTokenUsage(sum(len(m.text) for m in messages) // 4 + 1, estimate_tokens(answer), is_counted=False)

@@ -10,16 +10,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from agent.llm.client.failures import Endpoint, unreadable
-from agent.llm.client.retrying import attempts
-from agent.llm.client.sdk import guarded
+from agent.llm.client.failures import ModelEndpoint, build_unreadable_error
+from agent.llm.client.retrying import retry_call
+from agent.llm.client.sdk import call_guarded
 
 if TYPE_CHECKING:
     from openai import AsyncOpenAI
 
     from agent.llm.client.transport import Addresses
 
-_DIGITS = 32
+_BYTES_PER_NUMBER = 32
 """Bytes of one number in an answer, generously."""
 
 
@@ -47,15 +47,15 @@ class EmbeddingParameters:
     """
 
     @property
-    def told(self) -> Endpoint:
+    def error_endpoint(self) -> ModelEndpoint:
         """The endpoint as errors name it."""
         settings = "FOOTPATH_EMBEDDING" if self.addresses is None else ""
-        return Endpoint(self.url, self.name, self.api_key, settings=settings, offers="embeddings")
+        return ModelEndpoint(self.url, self.name, self.api_key, settings=settings, offers="embeddings")
 
 
-def room_for(texts: int, dimension: int) -> int:
+def compute_response_limit(texts: int, dimension: int) -> int:
     """Return the bytes that an answer with so many vectors may have."""
-    return 1_048_576 + texts * dimension * _DIGITS
+    return 1_048_576 + texts * dimension * _BYTES_PER_NUMBER
 
 
 class OpenaiEmbeddings:
@@ -67,34 +67,34 @@ class OpenaiEmbeddings:
         self.name = parameters.name
         self._parameters = parameters
         self._sleep = sleep
-        self._told = parameters.told
+        self._error_endpoint = parameters.error_endpoint
         self._client: AsyncOpenAI | None = None
         self._opening = asyncio.Lock()
 
-    async def rows(self, texts: Sequence[str]) -> list[NDArray[np.float64]]:
+    async def embed(self, texts: Sequence[str]) -> list[NDArray[np.float64]]:
         """Return one row for each text, in order, whatever its length and its numbers.
 
         Raises:
             ModelUnavailableError: the service gave no usable answer; the message says what to do and never holds the key.
         """
-        client = await self._opened()
+        client = await self._get_client()
 
         async def ask() -> bytes:
-            asked = client.embeddings.with_raw_response
+            raw_embeddings = client.embeddings.with_raw_response
             dimension = self._parameters.dimension
             if dimension is None:
-                answer = await asked.create(input=list(texts), model=self.name, encoding_format="float")
+                answer = await raw_embeddings.create(input=list(texts), model=self.name, encoding_format="float")
             else:
-                answer = await asked.create(
+                answer = await raw_embeddings.create(
                     input=list(texts), model=self.name, encoding_format="float", dimensions=dimension
                 )
             return answer.content
 
-        async def once() -> bytes:
-            return await guarded(self._told, ask, self._parameters.timeout)
+        async def call_once() -> bytes:
+            return await call_guarded(self._error_endpoint, ask, self._parameters.timeout)
 
-        body = await attempts(once, self._parameters.attempts, math.inf, self._sleep)
-        return await asyncio.to_thread(self._read, body, len(texts))
+        body = await retry_call(call_once, self._parameters.attempts, math.inf, self._sleep)
+        return await asyncio.to_thread(self._parse_rows, body, len(texts))
 
     async def close(self) -> None:
         """Close the connections; the service may be called again."""
@@ -102,31 +102,33 @@ class OpenaiEmbeddings:
         if client is not None:
             await client.close()
 
-    def _read(self, body: bytes, count: int) -> list[NDArray[np.float64]]:
+    def _parse_rows(self, body: bytes, count: int) -> list[NDArray[np.float64]]:
         try:
             data: list[dict[str, Any]] = json.loads(body)["data"]
             rows = {int(entry["index"]): np.asarray(entry["embedding"], np.float64) for entry in data}
         except (ValueError, KeyError, TypeError, OverflowError, RecursionError) as error:
-            told = self._told.told(body[:400].decode("utf-8", "replace"), 80)
-            raise unreadable(self._told, f"in place of embeddings it sent {told!r}") from error
+            quoted = self._error_endpoint.quote(body[:400].decode("utf-8", "replace"), 80)
+            raise build_unreadable_error(self._error_endpoint, f"in place of embeddings it sent {quoted!r}") from error
         if len(data) != count or set(rows) != set(range(count)):
-            raise unreadable(self._told, f"it sent {len(data)} vectors for {count} texts, or numbered them wrongly")
+            raise build_unreadable_error(
+                self._error_endpoint, f"it sent {len(data)} vectors for {count} texts, or numbered them wrongly"
+            )
         return [rows[place] for place in range(count)]
 
-    async def _opened(self) -> "AsyncOpenAI":
+    async def _get_client(self) -> "AsyncOpenAI":
         # Calls at the same time must not build a client each; the import runs in a thread, as it blocks.
         async with self._opening:
             if self._client is None:
-                self._client = await asyncio.to_thread(_client, self._parameters)
+                self._client = await asyncio.to_thread(_build_client, self._parameters)
             return self._client
 
 
-def _client(parameters: EmbeddingParameters) -> "AsyncOpenAI":
+def _build_client(parameters: EmbeddingParameters) -> "AsyncOpenAI":
     from openai import AsyncOpenAI
 
-    from agent.llm.client.transport import plain_client
+    from agent.llm.client.transport import build_http_client
 
-    http = plain_client(
+    http = build_http_client(
         parameters.api_key,
         parameters.timeout,
         use_environment=parameters.use_environment,

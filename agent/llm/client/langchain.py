@@ -9,11 +9,11 @@ from contextlib import AbstractContextManager, aclosing
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
-from agent.llm.client.chat import AnswerForm, Message, Reply, TokenUsage, estimated
-from agent.llm.client.dialect import Dialect, Structured
-from agent.llm.client.failures import Endpoint, of_error, unreadable
-from agent.llm.client.retrying import attempts
-from agent.llm.client.sdk import guarded, said
+from agent.llm.client.chat import AnswerForm, ChatMessage, ModelReply, ModelTokenUsage, estimate_usage
+from agent.llm.client.dialect import EndpointDialect, Structured
+from agent.llm.client.failures import ModelEndpoint, build_unreadable_error, translate_error
+from agent.llm.client.retrying import retry_call
+from agent.llm.client.sdk import call_guarded, extract_message
 
 if TYPE_CHECKING:
     from langchain_core.messages import AIMessage, AIMessageChunk
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from agent.llm.client.transport import Addresses
 
 T = TypeVar("T")
-_CONCESSIONS = 6
+_MAX_CONCESSIONS = 6
 """Times that one request may be rewritten because the endpoint does not know a part of it."""
 
 _FORM_REFUSALS = frozenset({400, 422, 500, 501})
@@ -55,10 +55,10 @@ class ModelParameters:
     """
 
     @property
-    def told(self) -> Endpoint:
+    def error_endpoint(self) -> ModelEndpoint:
         """The endpoint as errors name it."""
         settings = "FOOTPATH_MODEL" if self.addresses is None else ""
-        return Endpoint(self.url, self.name, self.api_key, settings=settings)
+        return ModelEndpoint(self.url, self.name, self.api_key, settings=settings)
 
 
 class LangchainModel:
@@ -69,8 +69,8 @@ class LangchainModel:
         self.endpoint = parameters.url
         self._parameters = parameters
         self._sleep = sleep
-        self._told = parameters.told
-        self.dialect = Dialect(
+        self._error_endpoint = parameters.error_endpoint
+        self.dialect = EndpointDialect(
             structured=parameters.structured,
             temperature=parameters.temperature,
             max_tokens=parameters.max_tokens,
@@ -81,44 +81,48 @@ class LangchainModel:
         self._opening = asyncio.Lock()
 
     async def complete(
-        self, messages: Sequence[Message], form: AnswerForm | None = None, *, seconds: float | None = None
-    ) -> Reply:
+        self, messages: Sequence[ChatMessage], form: AnswerForm | None = None, *, seconds: float | None = None
+    ) -> ModelReply:
         """Return the whole reply; see ``ChatModel``."""
-        bound = math.inf if seconds is None else seconds
+        time_limit = math.inf if seconds is None else seconds
 
-        async def once() -> Reply:
-            limit = min(self._parameters.timeout, bound)
-            return await guarded(self._told, lambda: self._complete(messages, form), limit)
+        async def call_once() -> ModelReply:
+            limit = min(self._parameters.timeout, time_limit)
+            return await call_guarded(self._error_endpoint, lambda: self._complete(messages, form), limit)
 
         try:
             async with asyncio.timeout(seconds):
-                await self._opened()
-                return await attempts(once, self._parameters.attempts, bound, self._sleep)
+                await self._get_client()
+                return await retry_call(call_once, self._parameters.attempts, time_limit, self._sleep)
         except TimeoutError as error:
-            raise of_error(self._told, error) from error
+            raise translate_error(self._error_endpoint, error) from error
 
-    async def stream(self, messages: Sequence[Message], *, seconds: float | None = None) -> AsyncIterator[str | Reply]:
+    async def stream(
+        self, messages: Sequence[ChatMessage], *, seconds: float | None = None
+    ) -> AsyncIterator[str | ModelReply]:
         """Yield the reply in pieces; see ``ChatModel``."""
         loop = asyncio.get_running_loop()
         end = math.inf if seconds is None else loop.time() + seconds
 
-        def limit() -> float:
+        def get_time_limit() -> float:
             return max(0.0, min(self._parameters.timeout, end - loop.time()))
 
-        async def opened() -> "tuple[AsyncIterator[AIMessageChunk], AIMessageChunk]":
-            return await guarded(self._told, lambda: self._open(messages), limit())
+        async def open_stream() -> "tuple[AsyncIterator[AIMessageChunk], AIMessageChunk]":
+            return await call_guarded(self._error_endpoint, lambda: self._open_stream(messages), get_time_limit())
 
-        await self._opened()
-        source, first = await attempts(opened, self._parameters.attempts, max(0.0, end - loop.time()), self._sleep)
-        whole = first
+        await self._get_client()
+        source, first = await retry_call(
+            open_stream, self._parameters.attempts, max(0.0, end - loop.time()), self._sleep
+        )
+        combined = first
         async with aclosing(cast("Any", source)):
             chunk: AIMessageChunk | None = first
             while chunk is not None:
                 if chunk.text:
                     yield str(chunk.text)
-                chunk = await guarded(self._told, lambda: anext(source, None), limit())
-                whole = whole if chunk is None else whole + chunk
-        yield self._reply(messages, cast("AIMessage", whole))
+                chunk = await call_guarded(self._error_endpoint, lambda: anext(source, None), get_time_limit())
+                combined = combined if chunk is None else combined + chunk
+        yield self._build_reply(messages, cast("AIMessage", combined))
 
     async def close(self) -> None:
         """Close the connections; the model may be used again."""
@@ -126,90 +130,92 @@ class LangchainModel:
         if client is not None:
             await cast("Any", client).http_async_client.aclose()
 
-    async def _complete(self, messages: Sequence[Message], form: AnswerForm | None) -> Reply:
-        client = await self._opened()
+    async def _complete(self, messages: Sequence[ChatMessage], form: AnswerForm | None) -> ModelReply:
+        client = await self._get_client()
 
         async def ask(body: dict[str, Any]) -> "AIMessage":
-            with _untraced():
-                return await client.ainvoke(_turns(messages), extra_body=body)
+            with _disable_tracing():
+                return await client.ainvoke(_to_turns(messages), extra_body=body)
 
-        message = await self._conceding(ask, form, stream=False)
-        self.dialect.worked(form)
-        return self._reply(messages, message)
+        message = await self._ask_with_concessions(ask, form, stream=False)
+        self.dialect.record_success(form)
+        return self._build_reply(messages, message)
 
-    async def _open(self, messages: Sequence[Message]) -> "tuple[AsyncIterator[AIMessageChunk], AIMessageChunk]":
+    async def _open_stream(
+        self, messages: Sequence[ChatMessage]
+    ) -> "tuple[AsyncIterator[AIMessageChunk], AIMessageChunk]":
         """Open a stream and return it with its first piece."""
-        client = await self._opened()
+        client = await self._get_client()
 
         async def ask(body: dict[str, Any]) -> "tuple[AsyncIterator[AIMessageChunk], AIMessageChunk]":
-            with _untraced():
-                source = client.astream(_turns(messages), extra_body=body)
+            with _disable_tracing():
+                source = client.astream(_to_turns(messages), extra_body=body)
                 # Read here, as a refusal shows only when the stream is read.
                 first = await anext(source, None)
             if first is None:
-                raise unreadable(self._told, "the stream was empty")
+                raise build_unreadable_error(self._error_endpoint, "the stream was empty")
             return source, first
 
-        return await self._conceding(ask, None, stream=True)
+        return await self._ask_with_concessions(ask, None, stream=True)
 
-    async def _conceding(
+    async def _ask_with_concessions(
         self, ask: Callable[[dict[str, Any]], Awaitable[T]], form: AnswerForm | None, *, stream: bool
     ) -> T:
         """Ask; if the endpoint does not know a part of the request, ask again without it."""
         from openai import APIStatusError
 
-        for _ in range(_CONCESSIONS):
-            body = self.dialect.body(form, stream=stream)
+        for _ in range(_MAX_CONCESSIONS):
+            body = self.dialect.build_body(form, stream=stream)
             try:
                 return await ask(body)
             except APIStatusError as error:
-                of_form = error.status_code in _FORM_REFUSALS
-                if not of_form or not self.dialect.concede(said(error), body):
+                may_concede = error.status_code in _FORM_REFUSALS
+                if not may_concede or not self.dialect.concede(extract_message(error), body):
                     raise
-        raise unreadable(self._told, "it refused every form of the request")
+        raise build_unreadable_error(self._error_endpoint, "it refused every form of the request")
 
-    def _reply(self, messages: Sequence[Message], message: "AIMessage") -> Reply:
+    def _build_reply(self, messages: Sequence[ChatMessage], message: "AIMessage") -> ModelReply:
         text = str(message.text)
         finish = message.response_metadata.get("finish_reason")
         if finish is None:
-            raise of_error(self._told, ConnectionResetError("the answer has no end"))
+            raise translate_error(self._error_endpoint, ConnectionResetError("the answer has no end"))
         used = message.usage_metadata
-        usage = TokenUsage(used["input_tokens"], used["output_tokens"]) if used else estimated(messages, text)
-        return Reply(text, usage, cut=finish == "length", called=_called(message))
+        usage = ModelTokenUsage(used["input_tokens"], used["output_tokens"]) if used else estimate_usage(messages, text)
+        return ModelReply(text, usage, cut=finish == "length", tool_calls=_render_tool_calls(message))
 
-    async def _opened(self) -> "ChatOpenAI":
+    async def _get_client(self) -> "ChatOpenAI":
         """Return the client.
 
         Building it is not the endpoint's time, so callers do it before they measure that.
         """
         async with self._opening:
             if self._client is None:
-                self._client = await asyncio.to_thread(_client, self._parameters)
+                self._client = await asyncio.to_thread(_build_client, self._parameters)
             return self._client
 
 
-def _client(parameters: ModelParameters) -> "ChatOpenAI":
+def _build_client(parameters: ModelParameters) -> "ChatOpenAI":
     from langchain_openai import ChatOpenAI
 
-    from agent.llm.client.transport import plain_client
+    from agent.llm.client.transport import build_http_client
 
     # LangChain's warning about a refused schema addresses its own users; the dialect handles the refusal.
     warnings.filterwarnings("ignore", message=r"(This model does not support|Invalid schema for) OpenAI's structured")
-    http = plain_client(
+    http = build_http_client(
         parameters.api_key,
         parameters.timeout,
         use_environment=parameters.use_environment,
         addresses=parameters.addresses,
     )
 
-    async def key() -> str:
+    async def get_key() -> str:
         return parameters.api_key or "none"
 
     # A key from a coroutine keeps the SDK from building a blocking client as well.
     return ChatOpenAI(
         model=parameters.name,
         base_url=parameters.url,
-        api_key=key,
+        api_key=get_key,
         http_async_client=http,
         http_socket_options=(),
         openai_proxy=None,
@@ -221,14 +227,14 @@ def _client(parameters: ModelParameters) -> "ChatOpenAI":
     )
 
 
-def _untraced() -> AbstractContextManager[None]:
+def _disable_tracing() -> AbstractContextManager[None]:
     """Turn tracing off whatever the environment says: a run's data goes to nobody but the endpoint."""
     from langsmith import run_helpers
 
     return run_helpers.tracing_context(enabled=False)  # pyright: ignore[reportUnknownMemberType]
 
 
-def _called(message: "AIMessage") -> str:
+def _render_tool_calls(message: "AIMessage") -> str:
     """Render the tool calls as JSON, including those with invalid arguments.
 
     The model was offered no tools, but some models wrap what they write in a call.
@@ -239,5 +245,5 @@ def _called(message: "AIMessage") -> str:
     return json.dumps(calls) if calls else ""
 
 
-def _turns(messages: Sequence[Message]) -> list[tuple[str, str]]:
+def _to_turns(messages: Sequence[ChatMessage]) -> list[tuple[str, str]]:
     return [(message.role, message.text) for message in messages]

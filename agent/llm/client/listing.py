@@ -3,18 +3,18 @@
 import asyncio
 from typing import TYPE_CHECKING, Any, cast
 
-from agent.llm.client.failures import Endpoint, of_error, of_status, unreadable
+from agent.llm.client.failures import ModelEndpoint, build_unreadable_error, translate_error, translate_status
 from agent.text import clean
 
 if TYPE_CHECKING:
     from agent.llm.client.transport import Addresses
 
-_MOST = 500
+_MAX_MODELS = 500
 """Models of a list that are read."""
 
 
-async def listed_models(
-    endpoint: Endpoint,
+async def list_models(
+    endpoint: ModelEndpoint,
     *,
     timeout: float,  # noqa: ASYNC109
     use_environment: bool,
@@ -27,21 +27,23 @@ async def listed_models(
     Raises:
         ModelUnavailableError: there is no such list, or nothing is at the address.
     """
-    from agent.llm.client.transport import plain_client
+    from agent.llm.client.transport import build_http_client
 
     client = await asyncio.to_thread(
-        plain_client, endpoint.key, timeout, use_environment=use_environment, addresses=addresses
+        build_http_client, endpoint.key, timeout, use_environment=use_environment, addresses=addresses
     )
     async with client:
         try:
-            answer = await client.get(f"{endpoint.url}/models")
+            response = await client.get(f"{endpoint.url}/models")
         except Exception as error:
-            raise of_error(endpoint, error) from error
-    if answer.status_code != 200:
-        raise of_status(endpoint, answer.status_code, answer.text[:500], answer.headers)
+            raise translate_error(endpoint, error) from error
+    if response.status_code != 200:
+        raise translate_status(endpoint, response.status_code, response.text[:500], response.headers)
     try:
-        data: Any = answer.json()["data"]
-        names = [str(cast("dict[str, Any]", entry)["id"]) for entry in data[:_MOST]]
+        data: Any = response.json()["data"]
+        names = [str(cast("dict[str, Any]", entry)["id"]) for entry in data[:_MAX_MODELS]]
     except (ValueError, KeyError, TypeError) as error:
-        raise unreadable(endpoint, f"the list of models is {endpoint.told(answer.text, 80)!r}") from error
+        raise build_unreadable_error(
+            endpoint, f"the list of models is {endpoint.quote(response.text, 80)!r}"
+        ) from error
     return tuple(sorted(clean(name, 120) for name in names))

@@ -4,13 +4,13 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from typing import Any, TypeVar, cast
 
-from agent.llm.client.failures import Endpoint, of_error, of_status
+from agent.llm.client.failures import ModelEndpoint, translate_error, translate_status
 from domain.errors import ModelUnavailableError
 
 T = TypeVar("T")
 
 
-async def guarded(endpoint: Endpoint, call: Callable[[], Awaitable[T]], seconds: float) -> T:
+async def call_guarded(endpoint: ModelEndpoint, call: Callable[[], Awaitable[T]], seconds: float) -> T:
     """Return the result of ``call``.
 
     Raises:
@@ -22,22 +22,22 @@ async def guarded(endpoint: Endpoint, call: Callable[[], Awaitable[T]], seconds:
     except ModelUnavailableError:
         raise
     except Exception as error:
-        raise _failure(endpoint, error) from error
+        raise _translate_failure(endpoint, error) from error
 
 
-def said(error: Any) -> str:
+def extract_message(error: Any) -> str:
     """Return the endpoint's own message from the usual places; ``error`` is the SDK's ``APIStatusError``."""
     body = error.body
     if isinstance(body, dict):
-        held = cast("dict[str, Any]", body)
-        told = held.get("message") or held.get("detail") or held.get("error")
-        return " ".join(str(part) for part in (told, held.get("code")) if part)
+        fields = cast("dict[str, Any]", body)
+        message = fields.get("message") or fields.get("detail") or fields.get("error")
+        return " ".join(str(part) for part in (message, fields.get("code")) if part)
     return str(body or error.message)
 
 
-def _failure(endpoint: Endpoint, error: Exception) -> ModelUnavailableError:
+def _translate_failure(endpoint: ModelEndpoint, error: Exception) -> ModelUnavailableError:
     from openai import APIStatusError
 
     if isinstance(error, APIStatusError) and error.status_code != 200:
-        return of_status(endpoint, error.status_code, said(error), error.response.headers)
-    return of_error(endpoint, error)
+        return translate_status(endpoint, error.status_code, extract_message(error), error.response.headers)
+    return translate_error(endpoint, error)

@@ -18,7 +18,7 @@ RESPONSE_LIMIT = 4_194_304
 """Bytes of one answer; a whole context window is far below."""
 
 _READ_BY_THE_SDK = "x-stainless-raw-response"
-_KEPT = frozenset(
+_ALLOWED_HEADERS = frozenset(
     {"host", "accept", "content-type", "content-length", "connection", "transfer-encoding", _READ_BY_THE_SDK}
 )
 """Headers that are sent.
@@ -32,7 +32,7 @@ class OversizedAnswerError(httpx2.HTTPError):
     """An answer is longer than its limit."""
 
 
-class _Bounded(httpx2.AsyncByteStream):
+class _LimitedStream(httpx2.AsyncByteStream):
     """Stream of an answer that fails once it is longer than ``limit`` bytes."""
 
     def __init__(self, stream: httpx2.AsyncByteStream, limit: int) -> None:
@@ -40,10 +40,10 @@ class _Bounded(httpx2.AsyncByteStream):
         self._limit = limit
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
-        left = self._limit
+        remaining = self._limit
         async for chunk in self._stream:
-            left -= len(chunk)
-            if left < 0:
+            remaining -= len(chunk)
+            if remaining < 0:
                 raise OversizedAnswerError(f"the answer is longer than {self._limit:,} bytes")
             yield chunk
 
@@ -63,25 +63,25 @@ class CheckedTransport(httpx2.AsyncHTTPTransport):
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
         """Return the answer from the first address that accepts a connection."""
-        named, failure = request.url, None
-        request.extensions = {**request.extensions, "sni_hostname": named.host}
-        for address in await checked(self._addresses, request):
-            request.url = named.copy_with(host=address)
+        named_url, failure = request.url, None
+        request.extensions = {**request.extensions, "sni_hostname": named_url.host}
+        for address in await resolve_addresses(self._addresses, request):
+            request.url = named_url.copy_with(host=address)
             try:
                 return await super().handle_async_request(request)
             except (httpx2.ConnectError, httpx2.ConnectTimeout) as error:
                 failure = error
             finally:
-                request.url = named
-        raise failure or httpx2.ConnectError(f"{named.host} has no address", request=request)
+                request.url = named_url
+        raise failure or httpx2.ConnectError(f"{named_url.host} has no address", request=request)
 
 
-async def checked(addresses: Addresses, request: httpx2.Request) -> list[str]:
+async def resolve_addresses(addresses: Addresses, request: httpx2.Request) -> list[str]:
     """Return the addresses to which a request may be sent. Raises as ``addresses``."""
     return await addresses(request.url.host, request.url.port or (443 if request.url.scheme == "https" else 80))
 
 
-def plain_client(
+def build_http_client(
     api_key: str,
     timeout: float,
     *,
@@ -102,26 +102,26 @@ def plain_client(
             is checked beforehand.
     """
 
-    async def only_needed(request: httpx2.Request) -> None:
+    async def clean_request(request: httpx2.Request) -> None:
         if addresses is not None and use_environment:
-            await checked(addresses, request)
-        for name in [name for name in request.headers if name.lower() not in _KEPT]:
+            await resolve_addresses(addresses, request)
+        for name in [name for name in request.headers if name.lower() not in _ALLOWED_HEADERS]:
             del request.headers[name]
         request.headers["accept-encoding"] = "identity"
         request.headers["user-agent"] = "footpath"
         if api_key:
             request.headers["authorization"] = f"Bearer {api_key}"
 
-    async def bounded(response: httpx2.Response) -> None:
+    async def limit_response(response: httpx2.Response) -> None:
         if response.headers.get("content-encoding", "identity").lower() != "identity":
             raise httpx2.DecodingError("the answer is compressed, which was not asked for", request=response.request)
         if isinstance(response.stream, httpx2.AsyncByteStream):
-            response.stream = _Bounded(response.stream, limit or RESPONSE_LIMIT)
+            response.stream = _LimitedStream(response.stream, limit or RESPONSE_LIMIT)
 
     return httpx2.AsyncClient(
         transport=None if addresses is None or use_environment else CheckedTransport(addresses),
         timeout=httpx2.Timeout(timeout, connect=min(5.0, timeout)),
         trust_env=use_environment,
         follow_redirects=False,
-        event_hooks={"request": [only_needed], "response": [bounded]},
+        event_hooks={"request": [clean_request], "response": [limit_response]},
     )

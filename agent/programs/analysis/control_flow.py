@@ -3,15 +3,15 @@
 The result is read off the syntax and never too small: if the callers of a function are unknown, everything may
 decide. Errors count where the program can continue after them or has already made calls of the same kind: the round
 in which a loop stops reveals as much as a condition. The results are expressions;
-:class:`agent.programs.analysis.data_flow.Gathering` follows them back to the answers that they came from.
+:class:`agent.programs.analysis.data_flow.ValueTracer` follows them back to the answers that they came from.
 """
 
 import ast
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterator, Sequence
 
-from agent.programs.stops import LOOK
-from domain.python_source import called, parents, place_of
+from agent.programs.sandbox_cell import LOOK
+from domain.python_source import get_called_name, get_place, map_parents
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 GATHER = frozenset({"gather", "asyncio.gather"})
@@ -19,10 +19,10 @@ GATHER = frozenset({"gather", "asyncio.gather"})
 _LOOPS = (ast.For, ast.AsyncFor, ast.While)
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
-_NEAR = (ast.Return, ast.Break, ast.Continue)
+_LOCAL_EXITS = (ast.Return, ast.Break, ast.Continue)
 """Statements that leave only the function or loop that they stand in."""
-_HOLDS = (ast.List, ast.Tuple, ast.Set, ast.Dict, ast.Starred, ast.keyword, ast.IfExp, *_COMPREHENSIONS)
-_ONLY_READ = frozenset({"bool", "float", "int", "isinstance", "len", "repr", "str", LOOK})
+_CONTAINERS = (ast.List, ast.Tuple, ast.Set, ast.Dict, ast.Starred, ast.keyword, ast.IfExp, *_COMPREHENSIONS)
+_READING_FUNCTIONS = frozenset({"bool", "float", "int", "isinstance", "len", "repr", "str", LOOK})
 """Functions that remove nothing from their arguments, unlike ``next``."""
 _TAKES_ALL = frozenset({"dict", "frozenset", "list", "max", "min", "set", "sorted", "sum", "tuple"})
 """Functions that always go through their whole argument."""
@@ -53,67 +53,69 @@ class ControlFlow:
         self._tools = tools
         self._sharing = sharing
         self._removals: defaultdict[str, list[tuple[ast.AST, ...]]] | None = None
-        self._above: dict[ast.AST, ast.AST] = {}
-        self._cells: dict[ast.AST, ast.Module] = {}
-        self._known: dict[ast.AST, list[ast.AST]] = {}
-        self._left: dict[ast.AST, list[ast.AST]] = {}
-        self._names: dict[ast.AST, list[ast.Name]] = {}
+        self._parents: dict[ast.AST, ast.AST] = {}
+        self._cell_of_node: dict[ast.AST, ast.Module] = {}
+        self._conditions_by_node: dict[ast.AST, list[ast.AST]] = {}
+        self._exits_by_node: dict[ast.AST, list[ast.AST]] = {}
+        self._data_by_node: dict[ast.AST, list[ast.Name]] = {}
         self._uses: defaultdict[str, list[ast.expr]] = defaultdict(list)
         for cell in cells:
-            self._above |= parents(cell)
+            self._parents |= map_parents(cell)
             for node in ast.walk(cell):
-                self._cells[node] = cell
+                self._cell_of_node[node] = cell
                 if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
                     self._uses[node.id].append(node)
                 elif isinstance(node, ast.Attribute):
                     self._uses[f".{node.attr}"].append(node)
-        self._has_classes = any(isinstance(node, ast.ClassDef) for node in self._cells)
+        self._has_classes = any(isinstance(node, ast.ClassDef) for node in self._cell_of_node)
         self._bound = {
-            node.id for node in self._cells if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
+            node.id for node in self._cell_of_node if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
         }
-        functions = (node for node in self._above if isinstance(node, _FUNCTIONS))
-        self._raised = [why for node in functions for why in self._ends(node)]
+        functions = (node for node in self._parents if isinstance(node, _FUNCTIONS))
+        self._exit_conditions = [why for node in functions for why in self._find_caller_exits(node)]
 
-    def deciding(self, node: ast.AST) -> list[ast.AST]:
+    def find_conditions(self, node: ast.AST) -> list[ast.AST]:
         """Return the expressions whose values decide whether a node is reached."""
-        if node not in self._known:
-            self._known[node] = self._deciding(node)
-        return self._known[node]
+        if node not in self._conditions_by_node:
+            self._conditions_by_node[node] = self._collect_conditions(node)
+        return self._conditions_by_node[node]
 
-    def _deciding(self, node: ast.AST) -> list[ast.AST]:
+    def _collect_conditions(self, node: ast.AST) -> list[ast.AST]:
         """Collect the conditions of a node, of the functions around it and of their callers."""
-        found: list[ast.AST] = [*self._raised]
-        seen, left = set[ast.AST](), [node]
-        while left:
-            inner = left.pop()
+        conditions: list[ast.AST] = [*self._exit_conditions]
+        seen, pending = set[ast.AST](), [node]
+        while pending:
+            inner = pending.pop()
             if inner in seen:
                 continue
             seen.add(inner)
             if isinstance(inner, ast.Call):
-                left += self._awaits(inner) or ()
-                found += self._between(inner, [use for use in self._named_like(inner) if self._is_called(use)])
+                pending += self._find_awaits(inner) or ()
+                conditions += self._find_data_between(
+                    inner, [use for use in self._find_uses_of_callee(inner) if self._is_called(use)]
+                )
             # Climb to the module; at the root a node has no parent and stands for itself, which ends the loop.
-            while (node := self._above.get(inner, inner)) is not inner:
-                found += self._tests(inner, node)
+            while (node := self._parents.get(inner, inner)) is not inner:
+                conditions += self._find_branch_conditions(inner, node)
                 if isinstance(inner, ast.stmt):
-                    found += self._left_before(inner, node)
+                    conditions += self._find_earlier_exits(inner, node)
                 if isinstance(node, _LOOPS):
-                    found += [*self._data(node), *self._leaving(node)]
+                    conditions += [*self._find_data_names(node), *self._find_exit_conditions(node)]
                 if isinstance(node, _FUNCTIONS) and inner is not node.args:
-                    left += self._callers(node, found)
+                    pending += self._find_callers(node, conditions)
                 inner = node
-        return list(dict.fromkeys(found))
+        return list(dict.fromkeys(conditions))
 
-    def deciding_value(self, value: ast.AST) -> list[ast.AST]:
+    def find_value_conditions(self, value: ast.AST) -> list[ast.AST]:
         """Return the expressions that decide whether a name got a value.
 
         A loop's target keeps its value until the loop is left, so the exits of the loop count too.
         """
-        above = self._above.get(value)
-        rounds = self._leaving(above) if isinstance(above, _LOOPS) else ()
-        return [*self.deciding(value), *rounds]
+        parent = self._parents.get(value)
+        exits = self._find_exit_conditions(parent) if isinstance(parent, _LOOPS) else ()
+        return [*self.find_conditions(value), *exits]
 
-    def deciding_contents(self, name: str) -> Iterator[ast.AST]:
+    def find_content_conditions(self, name: str) -> Iterator[ast.AST]:
         """Yield the expressions that decide what remains in a mutable value, by one of its names.
 
         Methods, functions and loops may have taken items out of it through any name that shares it.
@@ -128,42 +130,42 @@ class ControlFlow:
 
     def _takes_out(self) -> Iterator[tuple[ast.expr, list[ast.AST]]]:
         """Yield each expression out of whose value items may be taken, with the expressions that decide which."""
-        for node in self._cells:
+        for node in self._cell_of_node:
             match node:
-                case ast.Call(func=ast.Attribute(value=held, attr=method)) if called(node) not in GATHER:
+                case ast.Call(func=ast.Attribute(value=held, attr=method)) if get_called_name(node) not in GATHER:
                     if self._has_classes or method not in READING_METHODS:
-                        yield held, [*self.deciding(node), *_given(node)]
+                        yield held, [*self.find_conditions(node), *_given(node)]
                     yield from self._takes_out_of_arguments(node)
-                case ast.Call() if called(node) not in {*_ONLY_READ, *self._tools}:
+                case ast.Call() if get_called_name(node) not in {*_READING_FUNCTIONS, *self._tools}:
                     if not isinstance(node.func, ast.Name) or node.func.id in self._bound:
-                        yield node.func, [*self.deciding(node), *_given(node)]
+                        yield node.func, [*self.find_conditions(node), *_given(node)]
                     yield from self._takes_out_of_arguments(node)
                 case ast.For(iter=over) | ast.AsyncFor(iter=over) | ast.comprehension(iter=over):
-                    yield over, [*self.deciding(over), *self._leaving(node)]
+                    yield over, [*self.find_conditions(over), *self._find_exit_conditions(node)]
                 case ast.Compare(left=left, ops=ops, comparators=others) if any(
                     isinstance(one, ast.In | ast.NotIn) for one in ops
                 ):
-                    yield from ((one, [*self.deciding(one), left, *others]) for one in others)
+                    yield from ((one, [*self.find_conditions(one), left, *others]) for one in others)
                 case ast.Delete(targets=targets):
                     for target in targets:
                         if isinstance(target, ast.Subscript):
-                            yield target.value, [*self.deciding(node), target.slice]
+                            yield target.value, [*self.find_conditions(node), target.slice]
                 case _:
                     pass
 
     def _takes_out_of_arguments(self, call: ast.Call) -> Iterator[tuple[ast.expr, list[ast.AST]]]:
         """Yield the arguments of a call in the same way: where the function stops in one may depend on the others (``zip``)."""
         values = _given(call)
-        takes_all = called(call) in _TAKES_ALL and not call.keywords
+        takes_all = get_called_name(call) in _TAKES_ALL and not call.keywords
         for value in values:
             others = [] if takes_all else [one for one in (call.func, *values) if one is not value]
-            yield value, [*self.deciding(call), *others]
+            yield value, [*self.find_conditions(call), *others]
 
-    def within(self, function: ast.AST) -> Iterator[ast.AST]:
+    def find_names_and_calls(self, function: ast.AST) -> Iterator[ast.AST]:
         """Return the names and calls inside a function, all of which may decide what it returns."""
         return (node for node in ast.walk(function) if isinstance(node, ast.Name | ast.Call))
 
-    def _tests(self, inner: ast.AST, node: ast.AST) -> Iterator[ast.AST]:
+    def _find_branch_conditions(self, inner: ast.AST, node: ast.AST) -> Iterator[ast.AST]:
         """Yield the expressions that decide whether a child is reached once its parent is."""
         match node:
             case ast.If(test=test) | ast.IfExp(test=test) | ast.While(test=test) | ast.Assert(test=test):
@@ -177,10 +179,10 @@ class ControlFlow:
             case ast.Match(subject=subject, cases=cases):
                 if inner is not subject:
                     yield subject
-                    yield from (part for case in cases for part in self._named(case.pattern))
+                    yield from (part for case in cases for part in self._find_loaded_names(case.pattern))
                     yield from (case.guard for case in cases if case.guard)
             case ast.Try(body=body):
-                yield from (part for one in body for part in self.within(one))
+                yield from (part for one in body for part in self.find_names_and_calls(one))
             case _ if isinstance(node, _COMPREHENSIONS):
                 first = node.generators[0]
                 yield from (part for one in node.generators for part in ((one.iter,) if one is not inner else ()))
@@ -191,124 +193,132 @@ class ControlFlow:
             case _:
                 return
 
-    def _left_before(self, statement: ast.stmt, node: ast.AST) -> Iterator[ast.AST]:
+    def _find_earlier_exits(self, statement: ast.stmt, node: ast.AST) -> Iterator[ast.AST]:
         """Yield the conditions of exits among the statements before this one in its block."""
         for name in ("body", "orelse", "finalbody", "handlers"):
-            among = getattr(node, name, None)
-            if isinstance(among, list) and statement in among:
-                for before in among[: among.index(statement)]:  # type: ignore[reportUnknownVariableType]
-                    yield from self._leaving(before)  # type: ignore[reportUnknownArgumentType]
+            statements = getattr(node, name, None)
+            if isinstance(statements, list) and statement in statements:
+                for earlier in statements[: statements.index(statement)]:  # type: ignore[reportUnknownVariableType]
+                    yield from self._find_exit_conditions(earlier)  # type: ignore[reportUnknownArgumentType]
 
-    def _leaving(self, whole: ast.AST) -> list[ast.AST]:
+    def _find_exit_conditions(self, root: ast.AST) -> list[ast.AST]:
         """Return the conditions under which a statement, or the body of a loop, is left early."""
-        if whole not in self._left:
-            self._left[whole] = [
-                why for node in self._own(whole) if self._leaves(node) for why in self._why(node, whole)
+        if root not in self._exits_by_node:
+            self._exits_by_node[root] = [
+                why
+                for node in self._walk_own_nodes(root)
+                if self._is_exit(node)
+                for why in self._find_conditions_between(node, root)
             ]
-        return self._left[whole]
+        return self._exits_by_node[root]
 
-    def _ends(self, function: ast.AST) -> list[ast.AST]:
+    def _find_caller_exits(self, function: ast.AST) -> list[ast.AST]:
         """Return the conditions under which a function of the program ends its callers too."""
-        own = [node for node in self._own(function) if self._leaves(node)]
-        return [why for node in own if not isinstance(node, _NEAR) for why in self._why(node, function)]
+        exits = [node for node in self._walk_own_nodes(function) if self._is_exit(node)]
+        return [
+            why
+            for node in exits
+            if not isinstance(node, _LOCAL_EXITS)
+            for why in self._find_conditions_between(node, function)
+        ]
 
-    def _leaves(self, node: ast.AST) -> bool:
+    def _is_exit(self, node: ast.AST) -> bool:
         """Return whether a node may leave its block: an exit statement, an error, an assertion or a look."""
-        return isinstance(node, (*_NEAR, ast.Raise, ast.Assert)) or called(node) == LOOK
+        return isinstance(node, (*_LOCAL_EXITS, ast.Raise, ast.Assert)) or get_called_name(node) == LOOK
 
-    def _why(self, node: ast.AST, whole: ast.AST) -> list[ast.AST]:
+    def _find_conditions_between(self, node: ast.AST, root: ast.AST) -> list[ast.AST]:
         """Return the conditions between an exit and the node that it leaves; none for an exit of an inner loop."""
-        found: list[ast.AST] = [node.test] if isinstance(node, ast.Assert) else []
+        conditions: list[ast.AST] = [node.test] if isinstance(node, ast.Assert) else []
         inner = node
-        while inner is not whole and (above := self._above.get(inner)) is not None:
-            if isinstance(node, ast.Break | ast.Continue) and isinstance(above, _LOOPS) and above is not whole:
+        while inner is not root and (parent := self._parents.get(inner)) is not None:
+            if isinstance(node, ast.Break | ast.Continue) and isinstance(parent, _LOOPS) and parent is not root:
                 return []
-            found += self._tests(inner, above)
-            inner = above
-        return found
+            conditions += self._find_branch_conditions(inner, parent)
+            inner = parent
+        return conditions
 
-    def _own(self, whole: ast.AST) -> Iterator[ast.AST]:
+    def _walk_own_nodes(self, root: ast.AST) -> Iterator[ast.AST]:
         """Yield a node and all inside it, except functions that it only defines."""
-        left = [whole]
-        while left:
-            node = left.pop()
+        pending = [root]
+        while pending:
+            node = pending.pop()
             yield node
-            left += (one for one in ast.iter_child_nodes(node) if not isinstance(one, _FUNCTIONS))
+            pending += (one for one in ast.iter_child_nodes(node) if not isinstance(one, _FUNCTIONS))
 
-    def _data(self, whole: ast.AST) -> list[ast.Name]:
+    def _find_data_names(self, root: ast.AST) -> list[ast.Name]:
         """Return the names of values under a node at which an error may end it."""
-        if whole not in self._names:
-            self._names[whole] = [one for one in self._named(whole) if one.id not in self._tools]
-        return self._names[whole]
+        if root not in self._data_by_node:
+            self._data_by_node[root] = [one for one in self._find_loaded_names(root) if one.id not in self._tools]
+        return self._data_by_node[root]
 
-    def _named(self, whole: ast.AST) -> Iterator[ast.Name]:
+    def _find_loaded_names(self, root: ast.AST) -> Iterator[ast.Name]:
         """Return the names that are read under a node."""
-        return (one for one in ast.walk(whole) if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Load))
+        return (one for one in ast.walk(root) if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Load))
 
-    def _callers(self, function: Function, found: list[ast.AST]) -> list[ast.AST]:
+    def _find_callers(self, function: Function, conditions: list[ast.AST]) -> list[ast.AST]:
         """Return the calls that may run a function.
 
-        What decides how often it is run in other ways is added to ``found`` directly.
+        What decides how often it is run in other ways is added to ``conditions`` directly.
         """
-        above = self._above.get(function)
+        parent = self._parents.get(function)
         if isinstance(function, ast.Lambda):
-            names = [one.id for one in getattr(above, "targets", ()) if isinstance(one, ast.Name)]
+            names = [one.id for one in getattr(parent, "targets", ()) if isinstance(one, ast.Name)]
             uses = [use for name in names for use in self._uses[name]]
-            direct = isinstance(above, ast.Assign) and len(names) == len(above.targets)
+            direct = isinstance(parent, ast.Assign) and len(names) == len(parent.targets)
             uses = uses if direct else [function]
         else:
-            method = isinstance(above, ast.ClassDef)
+            method = isinstance(parent, ast.ClassDef)
             uses = self._uses[f".{function.name}" if method else function.name]
             if method or function.decorator_list:
-                found.append(ast.Name(ANYTHING, ast.Load()))
+                conditions.append(ast.Name(ANYTHING, ast.Load()))
         calls: list[ast.AST] = []
         for use in uses:
-            call = self._above.get(use)
+            call = self._parents.get(use)
             if isinstance(call, ast.Call) and call.func is use:
                 calls.append(call)
-                if not isinstance(function, ast.Lambda) and self._awaits(call) is None:
-                    found.append(ast.Name(ANYTHING, ast.Load()))
+                if not isinstance(function, ast.Lambda) and self._find_awaits(call) is None:
+                    conditions.append(ast.Name(ANYTHING, ast.Load()))
             elif isinstance(call, ast.Call):  # it is given to another function, with what that goes over
                 calls.append(call)
-                found += [one for one in (*call.args, *(each.value for each in call.keywords)) if one is not use]
-                found.append(call.func)
-                if self._awaits(call) is None:
-                    found.append(ast.Name(ANYTHING, ast.Load()))
+                conditions += [one for one in (*call.args, *(each.value for each in call.keywords)) if one is not use]
+                conditions.append(call.func)
+                if self._find_awaits(call) is None:
+                    conditions.append(ast.Name(ANYTHING, ast.Load()))
             else:
-                found.append(ast.Name(ANYTHING, ast.Load()))
-            found += self._between(use, uses)
+                conditions.append(ast.Name(ANYTHING, ast.Load()))
+            conditions += self._find_data_between(use, uses)
         return calls
 
-    def _awaits(self, call: ast.Call) -> list[ast.AST] | None:
+    def _find_awaits(self, call: ast.Call) -> list[ast.AST] | None:
         """Return where the result of a call is awaited if not in place; None if that is unknown."""
         inner: ast.AST = call
-        while (node := self._above.get(inner)) is not None:
-            if isinstance(node, ast.Await) or (isinstance(node, ast.Call) and called(node) in GATHER):
+        while (node := self._parents.get(inner)) is not None:
+            if isinstance(node, ast.Await) or (isinstance(node, ast.Call) and get_called_name(node) in GATHER):
                 return []
             if isinstance(node, ast.Assign) and all(isinstance(one, ast.Name) for one in node.targets):
                 names = [one.id for one in node.targets if isinstance(one, ast.Name)]
                 return [use for name in names for use in self._uses[name]]
-            if not isinstance(node, _HOLDS):
+            if not isinstance(node, _CONTAINERS):
                 return None
             inner = node
         return None
 
-    def _named_like(self, call: ast.Call) -> list[ast.expr]:
+    def _find_uses_of_callee(self, call: ast.Call) -> list[ast.expr]:
         """Return all uses of the name that a call calls."""
         return self._uses[call.func.id] if isinstance(call.func, ast.Name) else []
 
     def _is_called(self, use: ast.expr) -> bool:
-        call = self._above.get(use)
+        call = self._parents.get(use)
         return isinstance(call, ast.Call) and call.func is use
 
-    def _between(self, node: ast.expr, alike: Sequence[ast.expr]) -> Iterator[ast.AST]:
+    def _find_data_between(self, node: ast.expr, uses: Sequence[ast.expr]) -> Iterator[ast.AST]:
         """Return the names read between the first use of this kind in the cell and this node.
 
         An error at one of them reveals how many calls were made.
         """
-        cell, end = self._cells[node], place_of(node)
-        begin = min((place_of(one) for one in alike if self._cells[one] is cell), default=end)
-        return (one for one in self._data(cell) if begin < place_of(one) < end)
+        cell, end = self._cell_of_node[node], get_place(node)
+        begin = min((get_place(one) for one in uses if self._cell_of_node[one] is cell), default=end)
+        return (one for one in self._find_data_names(cell) if begin < get_place(one) < end)
 
 
 def _given(call: ast.Call) -> list[ast.expr]:

@@ -1,7 +1,7 @@
 """Data flow: where the names of a program get their values, and what a value is made of.
 
-:class:`Definitions` holds every assignment, loop, parameter and change in place, and which of them reach a use. Only
-a definition that is certainly overwritten is left out. :class:`Gathering` goes back from an expression over names,
+:class:`ProgramDefinitions` holds every assignment, loop, parameter and change in place, and which of them reach a use. Only
+a definition that is certainly overwritten is left out. :class:`ValueTracer` goes back from an expression over names,
 functions, loops and tests to calls, constants and inputs.
 """
 
@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from agent.programs.analysis.control_flow import ControlFlow, Function
-from agent.programs.earlier import EARLIER
+from agent.programs.program_request import EARLIER
 from agent.programs.protocol import ASK
 
 _NEW = frozenset(
@@ -27,7 +27,7 @@ Name = tuple[Scope, str]
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class StatementPosition:
     """Position of a statement in the program."""
 
     cell: int
@@ -45,33 +45,33 @@ class Place:
     function: Scope = ()
     """Scope of the function whose body it is in."""
 
-    def decides(self, other: "Place") -> bool:
+    def dominates(self, other: "StatementPosition") -> bool:
         """Return whether this statement precedes the other one on every path into the other's block (dominance)."""
         depth = len(self.blocks) - 1
         if self.function != other.function or len(other.blocks) <= depth or self.blocks[:depth] != other.blocks[:depth]:
             return False
-        (block, at), (beside, later) = self.blocks[depth], other.blocks[depth]
-        return block == beside and at < later
+        (block, at), (other_block, later) = self.blocks[depth], other.blocks[depth]
+        return block == other_block and at < later
 
-    def may_precede(self, other: "Place") -> bool:
+    def may_precede(self, other: "StatementPosition") -> bool:
         """Return whether this statement can run before the other one."""
         return self.function != other.function or self.order < other.order or bool(self.loops & other.loops)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Definition:
+class NameDefinition:
     """One way in which a name gets its value."""
 
-    made_of: tuple[ast.AST, ...]
+    operands: tuple[ast.AST, ...]
     """Expressions whose values go into the name."""
-    place: Place
+    place: StatementPosition
     """Position of the statement that defines it."""
-    whole: bool = True
+    overwrites: bool = True
     """True if the name holds nothing else afterwards."""
     in_place: bool = False
     """True if the value itself is changed, for every name that refers to it."""
-    raised: bool = False
-    """True if the value is an error raised by a call among ``made_of``."""
+    from_error: bool = False
+    """True if the value is an error raised by a call among ``operands``."""
     anywhere: bool = False
     """True if it reaches every use, whatever the order of the statements."""
     key: ast.expr | None = None
@@ -80,9 +80,9 @@ class Definition:
     @property
     def values(self) -> tuple[ast.AST, ...]:
         """All expressions that go in, the key included."""
-        return self.made_of if self.key is None else (*self.made_of, self.key)
+        return self.operands if self.key is None else (*self.operands, self.key)
 
-    def is_left(self, use: Place, latest: Mapping[frozenset[int], int]) -> bool:
+    def may_reach(self, use: StatementPosition, latest: Mapping[frozenset[int], int]) -> bool:
         """Return whether something of this definition may still be in the name at a use.
 
         Args:
@@ -91,12 +91,16 @@ class Definition:
         """
         if self.anywhere or self.place.function != use.function:
             return True
-        around = self.place.loops & use.loops
-        again = bool(around) and self.place.order >= use.order  # it is done in one round and used in the next
-        return not any(around <= loops and (self.place.order < order or again) for loops, order in latest.items())
+        shared_loops = self.place.loops & use.loops
+        loops_back = (
+            bool(shared_loops) and self.place.order >= use.order
+        )  # it is done in one round and used in the next
+        return not any(
+            shared_loops <= loops and (self.place.order < order or loops_back) for loops, order in latest.items()
+        )
 
 
-class Definitions:
+class ProgramDefinitions:
     """Definitions and uses of the names in a program's cells.
 
     :mod:`agent.programs.analysis.definition_reader` fills it. ``places``: positions of names, calls and constants.
@@ -105,126 +109,128 @@ class Definitions:
     """
 
     def __init__(self) -> None:
-        self.places: dict[ast.AST, Place] = {}
+        self.places: dict[ast.AST, StatementPosition] = {}
         self.names: dict[ast.Name, Name] = {}
         self.functions: dict[Name, Function] = {}
         self.scopes: dict[Function, Scope] = {}
-        self.callers: defaultdict[Scope, list[Place]] = defaultdict(list)
-        self._of: defaultdict[Name, list[Definition]] = defaultdict(list)
-        self._left: dict[ast.Name, list[Definition]] = {}
+        self.callers: defaultdict[Scope, list[StatementPosition]] = defaultdict(list)
+        self._by_name: defaultdict[Name, list[NameDefinition]] = defaultdict(list)
+        self._reaching_by_use: dict[ast.Name, list[NameDefinition]] = {}
         self._holds: dict[Name, set[Name]] = {}
 
-    def add(self, name: Name, definition: Definition) -> None:
+    def add(self, name: Name, definition: NameDefinition) -> None:
         """Add one more definition of a name."""
-        self._of[name].append(definition)
+        self._by_name[name].append(definition)
 
-    def known(self, name: Name) -> bool:
+    def has_definition(self, name: Name) -> bool:
         """Return whether the program itself gives the name a value."""
-        return name in self._of
+        return name in self._by_name
 
-    def is_given(self, name: ast.expr) -> bool:
+    def is_external_name(self, name: ast.expr) -> bool:
         """Return whether an expression is a name that the program itself gives no value."""
         means = self.names.get(name) if isinstance(name, ast.Name) else None
-        return means is not None and not self.known(means)
+        return means is not None and not self.has_definition(means)
 
-    def function(self, called: ast.expr) -> Function | None:
+    def find_function(self, expression: ast.expr) -> Function | None:
         """Return the program's own function that an expression names, if any."""
-        name = self.names.get(called) if isinstance(called, ast.Name) else None
+        name = self.names.get(expression) if isinstance(expression, ast.Name) else None
         return self.functions.get(name) if name else None
 
-    def place_within(self, whole: ast.AST) -> Place | None:
+    def find_place(self, root: ast.AST) -> StatementPosition | None:
         """Return where a value is used: the position of the first of its parts that has one."""
-        return next((self.places[part] for part in ast.walk(whole) if part in self.places), None)
+        return next((self.places[part] for part in ast.walk(root) if part in self.places), None)
 
-    def reaching(self, use: ast.Name, site: Place) -> list[Definition]:
+    def find_reaching(self, use: ast.Name, site: StatementPosition) -> list[NameDefinition]:
         """Return the definitions that a name may hold where it is used for a call at ``site``."""
-        if use not in self._left:
-            self._left[use] = self._left_at(use)
-        return [one for one in self._left[use] if not one.in_place or one.anywhere or one.place.may_precede(site)]
+        if use not in self._reaching_by_use:
+            self._reaching_by_use[use] = self._compute_reaching(use)
+        return [
+            one for one in self._reaching_by_use[use] if not one.in_place or one.anywhere or one.place.may_precede(site)
+        ]
 
-    def _left_at(self, use: ast.Name) -> list[Definition]:
+    def _compute_reaching(self, use: ast.Name) -> list[NameDefinition]:
         """Return the definitions that may reach a use, including changes in place that come after it."""
-        place, of_name = self.places[use], self._of.get(self.names[use], ())
+        place, own_definitions = self.places[use], self._by_name.get(self.names[use], ())
         latest: dict[frozenset[int], int] = {}
-        for one in of_name:
-            if one.whole and one.place.decides(place):
+        for one in own_definitions:
+            if one.overwrites and one.place.dominates(place):
                 latest[one.place.loops] = max(one.place.order, latest.get(one.place.loops, 0))
-        here = (one for one in of_name if one.anywhere or one.in_place or one.place.may_precede(place))
-        return [one for one in here if one.is_left(place, latest)]
+        here = (one for one in own_definitions if one.anywhere or one.in_place or one.place.may_precede(place))
+        return [one for one in here if one.may_reach(place, latest)]
 
-    def deciding(self, site: Place) -> list[Place]:
+    def find_call_places(self, site: StatementPosition) -> list[StatementPosition]:
         """Return a place, and the places where the functions around it are called."""
-        found, left, seen = [site], [site.function], set[Scope]()
-        while left:
-            function = left.pop()
+        places, pending, seen = [site], [site.function], set[Scope]()
+        while pending:
+            function = pending.pop()
             if function and function not in seen:
                 seen.add(function)
-                found += self.callers[function]
-                left += [place.function for place in self.callers[function]]
-        return found
+                places += self.callers[function]
+                pending += [place.function for place in self.callers[function]]
+        return places
 
-    def spread(self) -> None:
+    def propagate_changes(self) -> None:
         """Propagate each change in place to every name that may refer to the same value.
 
         Call this once, after all cells are read.
         """
-        changes = {name: [one for one in found if one.in_place] for name, found in self._of.items()}
-        holds = {name: self._sharing(found) for name, found in self._of.items()}
+        changes = {name: [one for one in found if one.in_place] for name, found in self._by_name.items()}
+        aliases = {name: self._find_aliases(found) for name, found in self._by_name.items()}
         for name, own in changes.items():
-            more = self._sharing(own)
-            for other in _reached(name, holds) - {name} if own else ():
-                self._of[other] += own
-                holds.setdefault(other, set()).update(more)
-        self._holds = holds
+            own_aliases = self._find_aliases(own)
+            for other in _find_reachable_names(name, aliases) - {name} if own else ():
+                self._by_name[other] += own
+                aliases.setdefault(other, set()).update(own_aliases)
+        self._holds = aliases
 
     def sharing(self, expression: ast.expr) -> set[str]:
         """Return the names that may hold what an expression's value holds, or a part of it: a change of the one may be seen in the other."""
-        names = {self.names[use] for use in self._shared(expression) if use in self.names}
-        return {other for name in names for _, other in _reached(name, self._holds)}
+        names = {self.names[use] for use in self._find_shared_names(expression) if use in self.names}
+        return {other for name in names for _, other in _find_reachable_names(name, self._holds)}
 
-    def _sharing(self, definitions: Sequence[Definition]) -> set[Name]:
+    def _find_aliases(self, definitions: Sequence[NameDefinition]) -> set[Name]:
         """Return the names from which definitions may have got what they hold."""
-        parts = [part for one in definitions for part in one.made_of]
-        return {self.names[use] for part in parts for use in self._shared(part) if use in self.names}
+        parts = [part for one in definitions for part in one.operands]
+        return {self.names[use] for part in parts for use in self._find_shared_names(part) if use in self.names}
 
-    def _shared(self, whole: ast.AST) -> Iterator[ast.Name]:
+    def _find_shared_names(self, root: ast.AST) -> Iterator[ast.Name]:
         """Yield the names whose values, or parts of them, may be in a value.
 
         Names that are only compared, formatted into a text or sent to a tool are left out.
         """
-        left = [whole]
-        while left:
-            match left.pop():
+        pending = [root]
+        while pending:
+            match pending.pop():
                 case ast.Name() as name:
                     yield name
                 case ast.Compare() | ast.JoinedStr() | ast.Constant():
                     continue
                 case ast.Subscript(value=value):
-                    left.append(value)
+                    pending.append(value)
                 case ast.Await(value=ast.Call(func=ast.Name() as called)):
-                    left += [called] if self.function(called) else []
-                case ast.Call(func=ast.Name(id=called) as name) if called in _NEW and self.is_given(name):
+                    pending += [called] if self.find_function(called) else []
+                case ast.Call(func=ast.Name(id=called) as name) if called in _NEW and self.is_external_name(name):
                     continue
                 case other:
-                    left += ast.iter_child_nodes(other)
+                    pending += ast.iter_child_nodes(other)
 
 
-def _reached(name: Name, holds: Mapping[Name, set[Name]]) -> set[Name]:
+def _find_reachable_names(name: Name, aliases: Mapping[Name, set[Name]]) -> set[Name]:
     """Return a name and all names from which its value may come, transitively."""
-    found, left = set[Name](), [name]
-    while left:
-        one = left.pop()
-        if one not in found:
-            found.add(one)
-            left += holds.get(one, ())
+    found, pending = set[Name](), [name]
+    while pending:
+        current = pending.pop()
+        if current not in found:
+            found.add(current)
+            pending += aliases.get(current, ())
     return found
 
 
-def parameters(function: Function) -> Sequence[ast.arg]:
+def list_parameters(function: Function) -> Sequence[ast.arg]:
     """Return all parameters of a function."""
-    told = function.args
-    more = [one for one in (told.vararg, told.kwarg) if one]
-    return [*told.posonlyargs, *told.args, *told.kwonlyargs, *more]
+    arguments = function.args
+    variadic = [one for one in (arguments.vararg, arguments.kwarg) if one]
+    return [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs, *variadic]
 
 
 PartKind = Literal["call", "error", "asked", "item", "name", "constant"]
@@ -240,7 +246,7 @@ PartKind = Literal["call", "error", "asked", "item", "name", "constant"]
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class ValuePart:
     """Something that a value is made of."""
 
     kind: PartKind
@@ -252,90 +258,90 @@ class Part:
     """For an item: its index in the list, from 0."""
 
 
-class Gathering:
+class ValueTracer:
     """Backward slice of some expressions: what they are made of, where they are used at one place.
 
-    Each part is visited once. After :meth:`take`, ``conditions`` holds the tests that decide the value, and ``lines``
+    Each part is visited once. After :meth:`trace`, ``conditions`` holds the tests that decide the value, and ``lines``
     the lines of the place's cell that contribute to it.
     """
 
     def __init__(
         self,
-        found: Definitions,
+        definitions: ProgramDefinitions,
         tools: Collection[str],
-        site: Place,
+        site: StatementPosition,
         *,
-        rounds: bool = True,
+        include_iterables: bool = True,
         control: ControlFlow | None = None,
     ) -> None:
         """Prepare a slice.
 
         Args:
-            found: definitions of the program.
+            definitions: definitions of the program.
             tools: names of the functions that are tools.
             site: where the expressions are used.
-            rounds: whether the iterables of loops count, since they decide how often something is done.
+            include_iterables: whether the iterables of loops count, since they decide how often something is done.
             control: if given, whatever decides that a value is this one counts as a part of it too.
         """
-        self._found = found
+        self._definitions = definitions
         self._tools = tools
         self._site = site
-        self._rounds = rounds
+        self._include_iterables = include_iterables
         self._control = control
         self._kinds: dict[ast.expr, PartKind] = {}
         self._seen = set[ast.AST]()
-        self._contents = set[str]()
-        self._defined = set[Definition]()
-        self._left: list[ast.AST] = []
+        self._traced_contents = set[str]()
+        self._traced_definitions = set[NameDefinition]()
+        self._pending: list[ast.AST] = []
         self.conditions: list[ast.expr] = []
         self.lines: set[int] = set()
 
     @property
-    def parts(self) -> list[Part]:
+    def parts(self) -> list[ValuePart]:
         """All parts found, in the order in which they were found."""
-        return [_part(kind, node) for node, kind in self._kinds.items()]
+        return [_to_value_part(kind, node) for node, kind in self._kinds.items()]
 
-    def take(self, whole: ast.AST, site: Place | None = None) -> None:
+    def trace(self, root: ast.AST, site: StatementPosition | None = None) -> None:
         """Add what one expression is made of.
 
         Args:
-            whole: the expression.
+            root: the expression.
             site: another place where it is used, before the place of the expressions taken so far.
         """
         self._site = site or self._site
-        self._left.append(whole)
-        while self._left:
-            part = self._left.pop()
+        self._pending.append(root)
+        while self._pending:
+            part = self._pending.pop()
             if part not in self._seen:
                 self._seen.add(part)
-                self._part(part)
+                self._trace_part(part)
 
-    def _part(self, part: ast.AST) -> None:
+    def _trace_part(self, part: ast.AST) -> None:
         match part:
             case ast.Name(ctx=ast.Load()):
-                self._name(part)
+                self._trace_name(part)
             case ast.Call():
-                self._call(part)
+                self._trace_call(part)
             case ast.Constant():
-                self._constant(part)
-            case ast.Subscript(ast.Name() as held, ast.Constant(int())) if self._is_earlier(held):
+                self._record_constant(part)
+            case ast.Subscript(ast.Name() as held, ast.Constant(int())) if self._is_earlier_results(held):
                 self._kinds[part] = "item"
             case ast.Subscript():
-                self._left += [part.value] if _selects(part.slice) else [part.value, part.slice]
+                self._pending += [part.value] if _is_fixed_index(part.slice) else [part.value, part.slice]
             case ast.FormattedValue():
-                self._left.append(part.value)
+                self._pending.append(part.value)
             case ast.IfExp():
                 self.conditions.append(part.test)
-                self._left += [part.test, part.body, part.orelse]
+                self._pending += [part.test, part.body, part.orelse]
             case ast.Lambda():
-                self._left.append(part.body)
+                self._pending.append(part.body)
             case ast.comprehension():
                 self.conditions += part.ifs
-                self._left += [*([part.iter] if self._rounds else []), *part.ifs]
+                self._pending += [*([part.iter] if self._include_iterables else []), *part.ifs]
             case _:
-                self._left += ast.iter_child_nodes(part)
+                self._pending += ast.iter_child_nodes(part)
 
-    def _call(self, call: ast.Call) -> None:
+    def _trace_call(self, call: ast.Call) -> None:
         """Trace a call: a tool's answer is a part itself, a program's function gives what it returns.
 
         Anything else is made of its arguments.
@@ -344,101 +350,104 @@ class Gathering:
         match call.func:
             case ast.Name() as name if self._is_tool(name):
                 self._kinds[call] = "call"
-            case ast.Name() as name if self._found.function(name):
-                self._name(name)
+            case ast.Name() as name if self._definitions.find_function(name):
+                self._trace_name(name)
             case ast.Name(id=name) if name == ASK:
                 self._kinds[call] = "asked"
-                self._left += values
+                self._pending += values
             case ast.Attribute(value=held, attr="get"):
-                self._left += [held, *(value for number, value in enumerate(values) if number or not _selects(value))]
+                self._pending += [
+                    held,
+                    *(value for number, value in enumerate(values) if number or not _is_fixed_index(value)),
+                ]
             case ast.Attribute(value=held):
-                self._left += [held, *values]
+                self._pending += [held, *values]
             case other:
-                self._left += [other, *values]
+                self._pending += [other, *values]
 
-    def _is_earlier(self, name: ast.Name) -> bool:
+    def _is_earlier_results(self, name: ast.Name) -> bool:
         """Return whether a name is the list of earlier results and not the program's own."""
-        return name.id == EARLIER and not self._found.known(self._found.names[name])
+        return name.id == EARLIER and not self._definitions.has_definition(self._definitions.names[name])
 
     def _is_tool(self, name: ast.Name) -> bool:
         """Return whether a name means a tool and not a function of the program."""
-        means = self._found.names.get(name)
-        return name.id in self._tools and (means is None or not self._found.known(means))
+        means = self._definitions.names.get(name)
+        return name.id in self._tools and (means is None or not self._definitions.has_definition(means))
 
-    def _name(self, name: ast.Name) -> None:
+    def _trace_name(self, name: ast.Name) -> None:
         if self._control is not None:
-            if name not in self._found.names:  # of an annotation, or one that stands for anything
+            if name not in self._definitions.names:  # of an annotation, or one that stands for anything
                 self._kinds[name] = "name"
                 return
-            if name.id not in self._contents:
-                self._contents.add(name.id)
-                self._left += self._control.deciding_contents(name.id)
-            if function := self._found.function(name):
-                self._left += self._control.within(function)
-        if self._found.known(self._found.names[name]):
-            for definition in self._found.reaching(name, self._site):
-                self._definition(definition)
+            if name.id not in self._traced_contents:
+                self._traced_contents.add(name.id)
+                self._pending += self._control.find_content_conditions(name.id)
+            if function := self._definitions.find_function(name):
+                self._pending += self._control.find_names_and_calls(function)
+        if self._definitions.has_definition(self._definitions.names[name]):
+            for definition in self._definitions.find_reaching(name, self._site):
+                self._trace_definition(definition)
         else:
             self._kinds[name] = "call" if name.id in self._tools else "name"
 
-    def _definition(self, definition: Definition) -> None:
+    def _trace_definition(self, definition: NameDefinition) -> None:
         place = definition.place
-        if self._control is not None and definition not in self._defined:
-            self._defined.add(definition)
+        if self._control is not None and definition not in self._traced_definitions:
+            self._traced_definitions.add(definition)
             for value in definition.values:
-                self._left += self._control.deciding_value(value)
-                self._left += self._control.within(value) if definition.raised else ()
+                self._pending += self._control.find_value_conditions(value)
+                self._pending += self._control.find_names_and_calls(value) if definition.from_error else ()
         if place.cell == self._site.cell:
             self.lines |= {getattr(part, "lineno", 0) for part in definition.values} - {0}
-        if definition.raised:
-            self._errors(definition)
+        if definition.from_error:
+            self._trace_errors(definition)
             return
-        self._left += definition.values
+        self._pending += definition.values
         tests = [one for one in place.tests if one not in self._site.tests]
         self.conditions += tests
-        rounds = place.rounds if self._rounds else ()
-        self._left += [*tests, *(one for one in rounds if one not in self._site.rounds)]
+        rounds = place.rounds if self._include_iterables else ()
+        self._pending += [*tests, *(one for one in rounds if one not in self._site.rounds)]
 
-    def _errors(self, definition: Definition) -> None:
+    def _trace_errors(self, definition: NameDefinition) -> None:
         """Record the tools that may have raised an error: those called under the definition, through functions too."""
-        left, seen = list(definition.values), set[ast.AST]()
-        while left:
-            part = left.pop()
+        pending, seen = list(definition.values), set[ast.AST]()
+        while pending:
+            part = pending.pop()
             if part in seen:
                 continue
             seen.add(part)
-            if isinstance(part, ast.Name) and part in self._found.names:
+            if isinstance(part, ast.Name) and part in self._definitions.names:
                 if self._is_tool(part):
                     self._kinds[part] = "error"
-                elif function := self._found.function(part):
-                    left.append(function)
-            left += ast.iter_child_nodes(part)
+                elif function := self._definitions.find_function(part):
+                    pending.append(function)
+            pending += ast.iter_child_nodes(part)
 
-    def _constant(self, constant: ast.Constant) -> None:
+    def _record_constant(self, constant: ast.Constant) -> None:
         """Record a constant that has at least one letter or digit."""
         if isinstance(constant.value, (str, int, float)) and any(char.isalnum() for char in str(constant.value)):
             self._kinds[constant] = "constant"
 
 
-def _part(kind: PartKind, node: ast.expr) -> Part:
+def _to_value_part(kind: PartKind, node: ast.expr) -> ValuePart:
     """Describe a node as a part of a value."""
     match node:
         case ast.Name(name) | ast.Call(ast.Name(name)):
-            return Part(kind, node, name)
+            return ValuePart(kind, node, name)
         case ast.Constant(value):
-            return Part(kind, node, repr(value))
+            return ValuePart(kind, node, repr(value))
         case ast.Subscript(slice=ast.Constant(int() as number)):
-            return Part(kind, node, ast.unparse(node), number)
+            return ValuePart(kind, node, ast.unparse(node), number)
         case _:
-            return Part(kind, node, "")
+            return ValuePart(kind, node, "")
 
 
-def _selects(index: ast.expr) -> bool:
+def _is_fixed_index(index: ast.expr) -> bool:
     """Return whether an index is fixed, so that no value comes in through it."""
     match index:
         case ast.Constant() | ast.UnaryOp(operand=ast.Constant()):
             return True
         case ast.Slice():
-            return all(one is None or _selects(one) for one in (index.lower, index.upper, index.step))
+            return all(one is None or _is_fixed_index(one) for one in (index.lower, index.upper, index.step))
         case _:
             return False

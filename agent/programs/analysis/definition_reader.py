@@ -7,47 +7,56 @@ from dataclasses import replace
 from typing import Any
 
 from agent.programs.analysis.control_flow import Function
-from agent.programs.analysis.data_flow import Definition, Definitions, Name, Place, Scope, parameters
+from agent.programs.analysis.data_flow import (
+    Name,
+    NameDefinition,
+    ProgramDefinitions,
+    Scope,
+    StatementPosition,
+    list_parameters,
+)
 
-_CHANGES = frozenset(
+_MUTATING_METHODS = frozenset(
     ("add", "append", "appendleft", "difference_update", "extend", "extendleft", "insert", "intersection_update")
 ) | {"setdefault", "symmetric_difference_update", "update"}
 """Methods that put their arguments into the object that they are called on."""
 _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
-_LEAVING = (ast.Break, ast.Continue, ast.Return, ast.Raise)
+_EXITS = (ast.Break, ast.Continue, ast.Return, ast.Raise)
 
 
-def read_definitions(cells: Sequence[ast.Module]) -> Definitions:
+def read_definitions(cells: Sequence[ast.Module]) -> ProgramDefinitions:
     """Return the definitions of a program's cells, given earliest first."""
-    found = Definitions()
-    reader = _Reader(found)
+    definitions = ProgramDefinitions()
+    reader = _DefinitionReader(definitions)
     for number, cell in enumerate(cells):
-        reader.cell(number, cell)
+        reader.read_cell(number, cell)
     reader.bind_parameters()
-    found.spread()
-    return found
+    definitions.propagate_changes()
+    return definitions
 
 
-class _Reader(ast.NodeVisitor):
+class _DefinitionReader(ast.NodeVisitor):
     """Visitor of cells that tracks the scopes, blocks, loops and tests around the current statement."""
 
-    def __init__(self, found: Definitions) -> None:
-        self._found = found
+    def __init__(self, definitions: ProgramDefinitions) -> None:
+        self._definitions = definitions
         self._scopes: list[tuple[Scope, frozenset[str]]] = [((), frozenset())]
-        self._place: Place = Place(0, 0)
-        self._orders = self._scope_count = self._block_count = self._first = 0
-        self._calls: list[tuple[ast.Call, Place]] = []
+        self._place: StatementPosition = StatementPosition(0, 0)
+        self._statement_count = self._scope_count = self._block_count = self._module_statement_count = 0
+        self._calls: list[tuple[ast.Call, StatementPosition]] = []
 
-    def cell(self, number: int, module: ast.Module) -> None:
+    def read_cell(self, number: int, module: ast.Module) -> None:
         """Read one cell; its statements continue the block of the cells before it."""
-        self._place = Place(number, self._orders)
-        self._list(module.body, self._place, block=0, first=self._first)
-        self._first += len(module.body)
+        self._place = StatementPosition(number, self._statement_count)
+        self._read_block(module.body, self._place, block=0, first=self._module_statement_count)
+        self._module_statement_count += len(module.body)
 
     # Statements
 
-    def _list(self, body: Sequence[ast.stmt], around: Place, *, block: int | None = None, first: int = 0) -> None:
+    def _read_block(
+        self, body: Sequence[ast.stmt], around: StatementPosition, *, block: int | None = None, first: int = 0
+    ) -> None:
         """Visit the statements of a block in order.
 
         ``block`` and ``first``: number of the block and index of the first statement, if it continues another one.
@@ -55,56 +64,56 @@ class _Reader(ast.NodeVisitor):
         if block is None:
             self._block_count += 1
             block = self._block_count
-        before, tests = self._place, around.tests
-        for at, statement in enumerate(body, start=first):
-            self._orders += 1
-            blocks = (*around.blocks, (block, at))
-            self._place = replace(around, order=self._orders, blocks=blocks, tests=tests)
+        outer_place, tests = self._place, around.tests
+        for index, statement in enumerate(body, start=first):
+            self._statement_count += 1
+            blocks = (*around.blocks, (block, index))
+            self._place = replace(around, order=self._statement_count, blocks=blocks, tests=tests)
             self.visit(statement)
-            if isinstance(statement, ast.If) and any(_leaves(one) for one in (statement.body, statement.orelse)):
+            if isinstance(statement, ast.If) and any(_has_exit(one) for one in (statement.body, statement.orelse)):
                 tests = (*tests, statement.test)  # what follows is done where it did not leave
-        self._place = before
+        self._place = outer_place
 
     def visit_If(self, node: ast.If) -> None:
         self.visit(node.test)
         inside = replace(self._place, tests=(*self._place.tests, node.test))
-        self._list(node.body, inside)
-        self._list(node.orelse, inside)
+        self._read_block(node.body, inside)
+        self._read_block(node.orelse, inside)
 
     def visit_While(self, node: ast.While) -> None:
         place = self._place
         self._place = replace(place, loops=place.loops | {place.order})
         self.visit(node.test)
-        self._list(node.body, replace(self._place, tests=(*place.tests, node.test)))
+        self._read_block(node.body, replace(self._place, tests=(*place.tests, node.test)))
         self._place = place
-        self._list(node.orelse, place)
+        self._read_block(node.orelse, place)
 
     def visit_For(self, node: ast.For | ast.AsyncFor) -> None:
         place = self._place
         self.visit(node.iter)
         self._bind(node.target, node.iter)
         around = replace(place, loops=place.loops | {place.order}, rounds=(*place.rounds, node.iter))
-        self._list(node.body, around)
-        self._list(node.orelse, place)
+        self._read_block(node.body, around)
+        self._read_block(node.orelse, place)
 
     visit_AsyncFor = visit_For  # noqa: N815  # ast's names
 
     def visit_Try(self, node: ast.Try) -> None:
         place = self._place
-        self._list(node.body, place)
+        self._read_block(node.body, place)
         for handler in node.handlers:
             if handler.name:
-                self._define(handler.name, Definition(tuple(node.body), place, raised=True, anywhere=True))
-            self._list(handler.body, place)
-        self._list(node.orelse, place)
-        self._list(node.finalbody, place)
+                self._define(handler.name, NameDefinition(tuple(node.body), place, from_error=True, anywhere=True))
+            self._read_block(handler.body, place)
+        self._read_block(node.orelse, place)
+        self._read_block(node.finalbody, place)
 
     def visit_With(self, node: ast.With | ast.AsyncWith) -> None:
         for item in node.items:
             self.visit(item.context_expr)
             if item.optional_vars is not None:
                 self._bind(item.optional_vars, item.context_expr)
-        self._list(node.body, self._place)
+        self._read_block(node.body, self._place)
 
     visit_AsyncWith = visit_With  # noqa: N815  # ast's names
 
@@ -114,55 +123,55 @@ class _Reader(ast.NodeVisitor):
         for case in node.cases:
             self.visit(case.pattern)
             for part in ast.walk(case.pattern):
-                held = getattr(part, "rest", None) or getattr(part, "name", None)
-                if isinstance(held, str):
-                    self._define(held, Definition((node.subject,), place, whole=False))
+                captured_name = getattr(part, "rest", None) or getattr(part, "name", None)
+                if isinstance(captured_name, str):
+                    self._define(captured_name, NameDefinition((node.subject,), place, overwrites=False))
             tests = (node.subject, *([case.guard] if case.guard else []))
             if case.guard:
                 self.visit(case.guard)
-            self._list(case.body, replace(place, tests=(*place.tests, *tests)))
+            self._read_block(case.body, replace(place, tests=(*place.tests, *tests)))
 
     def visit_Import(self, node: ast.Import | ast.ImportFrom) -> None:
         for alias in node.names:
-            self._define((alias.asname or alias.name).partition(".")[0], Definition((), self._place))
+            self._define((alias.asname or alias.name).partition(".")[0], NameDefinition((), self._place))
 
     visit_ImportFrom = visit_Import  # noqa: N815  # ast's names
 
     # Functions
 
     def visit_FunctionDef(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
-        returned = tuple(one.value for one in _own(node.body) if isinstance(one, ast.Return) and one.value)
-        self._define(node.name, Definition(returned, self._place))
-        self._found.functions[self._name(node.name)] = node
-        with self._function(node):
-            self._list(node.body, self._place)
+        returned = tuple(one.value for one in _walk_own_nodes(node.body) if isinstance(one, ast.Return) and one.value)
+        self._define(node.name, NameDefinition(returned, self._place))
+        self._definitions.functions[self._resolve_name(node.name)] = node
+        with self._enter_function(node):
+            self._read_block(node.body, self._place)
 
     visit_AsyncFunctionDef = visit_FunctionDef  # noqa: N815  # ast's names
 
     def visit_Lambda(self, node: ast.Lambda) -> None:
-        with self._function(node):
-            self._place = replace(self._place, order=self._orders)
+        with self._enter_function(node):
+            self._place = replace(self._place, order=self._statement_count)
             self.visit(node.body)
 
     @contextmanager
-    def _function(self, node: Function) -> Generator[None]:
+    def _enter_function(self, node: Function) -> Generator[None]:
         """Enter a function's scope; its defaults are evaluated outside."""
         defaults = [one for one in (*node.args.defaults, *node.args.kw_defaults) if one]
         for default in defaults:
             self.visit(default)
-        place, names = self._place, frozenset(one.arg for one in parameters(node))
+        place, names = self._place, frozenset(one.arg for one in list_parameters(node))
         body = node.body if isinstance(node.body, list) else [node.body]
-        with self._scope(names | _assigned(body)) as scope:
-            self._found.scopes[node] = scope
+        with self._enter_scope(names | _find_assigned_names(body)) as scope:
+            self._definitions.scopes[node] = scope
             # Any parameter may hold any default: a coarse rule that never misses one.
             for name in names if defaults else ():
-                self._define(name, Definition(tuple(defaults), place, anywhere=True))
-            self._place = Place(place.cell, place.order, function=scope)
+                self._define(name, NameDefinition(tuple(defaults), place, anywhere=True))
+            self._place = StatementPosition(place.cell, place.order, function=scope)
             yield
         self._place = place
 
     @contextmanager
-    def _scope(self, names: frozenset[str]) -> Generator[Scope]:
+    def _enter_scope(self, names: frozenset[str]) -> Generator[Scope]:
         """Enter a new scope that binds ``names``."""
         self._scope_count += 1
         scope = (*self._scopes[-1][0], self._scope_count)
@@ -177,40 +186,42 @@ class _Reader(ast.NodeVisitor):
         read, since a function may be called before the reader reaches its definition.
         """
         for call, place in self._calls:
-            function = call.func if isinstance(call.func, ast.Lambda) else self._found.function(call.func)
+            function = call.func if isinstance(call.func, ast.Lambda) else self._definitions.find_function(call.func)
             if function is not None:
-                self._found.callers[self._found.scopes[function]].append(place)
-                self._bind_parameters(function, _given(function, call), place)
+                self._definitions.callers[self._definitions.scopes[function]].append(place)
+                self._bind_parameters(function, _match_arguments(function, call), place)
             values = [*call.args, *(one.value for one in call.keywords)]
             for value in values:
-                passed = value if isinstance(value, ast.Lambda) else self._found.function(value)
+                passed = value if isinstance(value, ast.Lambda) else self._definitions.find_function(value)
                 if passed is not None:
-                    self._found.callers[self._found.scopes[passed]].append(place)
-                    beside = [one for one in (call.func, *values) if one is not value]
-                    self._bind_parameters(passed, ((one.arg, beside) for one in parameters(passed)), place)
+                    self._definitions.callers[self._definitions.scopes[passed]].append(place)
+                    other_values = [one for one in (call.func, *values) if one is not value]
+                    self._bind_parameters(passed, ((one.arg, other_values) for one in list_parameters(passed)), place)
 
-    def _bind_parameters(self, function: Function, given: Iterator[tuple[str, list[ast.expr]]], place: Place) -> None:
-        for parameter, values in given:
-            told = Definition(tuple(values), place, whole=False, anywhere=True)
-            self._found.add((self._found.scopes[function], parameter), told)
+    def _bind_parameters(
+        self, function: Function, arguments: Iterator[tuple[str, list[ast.expr]]], place: StatementPosition
+    ) -> None:
+        for parameter, values in arguments:
+            definition = NameDefinition(tuple(values), place, overwrites=False, anywhere=True)
+            self._definitions.add((self._definitions.scopes[function], parameter), definition)
 
     # Expressions
 
     def visit_Name(self, node: ast.Name) -> None:
         if isinstance(node.ctx, ast.Load):
-            self._found.places[node] = self._place
-            self._found.names[node] = self._name(node.id)
+            self._definitions.places[node] = self._place
+            self._definitions.names[node] = self._resolve_name(node.id)
 
     def visit_Constant(self, node: ast.Constant) -> None:
-        self._found.places[node] = self._place
+        self._definitions.places[node] = self._place
 
     def visit_Call(self, node: ast.Call) -> None:
-        self._found.places[node] = self._place
+        self._definitions.places[node] = self._place
         self._calls.append((node, self._place))
         self.generic_visit(node)
-        if isinstance(node.func, ast.Attribute) and node.func.attr in _CHANGES:
+        if isinstance(node.func, ast.Attribute) and node.func.attr in _MUTATING_METHODS:
             values = (*node.args, *(one.value for one in node.keywords))
-            self._change(node.func.value, values)
+            self._record_change(node.func.value, values)
 
     def visit_Assign(self, node: ast.Assign) -> None:
         self.visit(node.value)
@@ -225,15 +236,15 @@ class _Reader(ast.NodeVisitor):
     def visit_AugAssign(self, node: ast.AugAssign) -> None:
         self.visit(node.value)
         if isinstance(node.target, ast.Name):
-            self._define(node.target.id, Definition((node.value,), self._place, whole=False, in_place=True))
+            self._define(node.target.id, NameDefinition((node.value,), self._place, overwrites=False, in_place=True))
         else:
             self._bind(node.target, node.value)
 
     def visit_NamedExpr(self, node: ast.NamedExpr) -> None:
         self.visit(node.value)
-        self._define(node.target.id, Definition((node.value,), self._place, whole=False, anywhere=True))
+        self._define(node.target.id, NameDefinition((node.value,), self._place, overwrites=False, anywhere=True))
 
-    def _comprehension(self, node: Any) -> None:
+    def _visit_comprehension(self, node: Any) -> None:
         """Visit a comprehension; one that awaits runs its calls one after the other, so it counts as a loop."""
         self.visit(node.generators[0].iter)
         names = frozenset(
@@ -245,7 +256,7 @@ class _Reader(ast.NodeVisitor):
             isinstance(one, ast.Await) for part in parts for one in ast.walk(part)
         ):  # one after the other, as in a loop
             self._place = replace(place, loops=place.loops | {place.order})
-        with self._scope(names):
+        with self._enter_scope(names):
             for number, one in enumerate(node.generators):
                 if number:
                     self.visit(one.iter)
@@ -258,135 +269,135 @@ class _Reader(ast.NodeVisitor):
                 self.visit(part)
         self._place = place
 
-    visit_ListComp = visit_SetComp = visit_DictComp = visit_GeneratorExp = _comprehension  # noqa: N815  # ast's names
+    visit_ListComp = visit_SetComp = visit_DictComp = visit_GeneratorExp = _visit_comprehension  # noqa: N815  # ast's names
 
     # Names
 
-    def _name(self, name: str) -> Name:
+    def _resolve_name(self, name: str) -> Name:
         """Return the scope-qualified name that an identifier means here."""
         scope = next((scope for scope, names in reversed(self._scopes) if name in names), ())
         return scope, name
 
-    def _define(self, name: str, definition: Definition) -> None:
-        self._found.add(self._name(name), definition)
+    def _define(self, name: str, definition: NameDefinition) -> None:
+        self._definitions.add(self._resolve_name(name), definition)
 
     def _bind(self, target: ast.expr, value: ast.expr, *, anywhere: bool = False) -> None:
         """Define the names of an assignment target, or record a change of the object that it belongs to."""
         match target:
             case ast.Name():
-                told = Definition((value,), self._place, anywhere=anywhere)
-                self._define(target.id, told)
+                definition = NameDefinition((value,), self._place, anywhere=anywhere)
+                self._define(target.id, definition)
                 if isinstance(value, ast.Lambda):
-                    self._found.functions[self._name(target.id)] = value
+                    self._definitions.functions[self._resolve_name(target.id)] = value
             case ast.Tuple() | ast.List():
-                parts = unpacked(value)
-                alike = len(parts) == len(target.elts) and not _starred(target.elts)
+                parts = unpack_value(value)
+                alike = len(parts) == len(target.elts) and not _has_starred(target.elts)
                 for number, one in enumerate(target.elts):
                     self._bind(one, parts[number] if alike else value, anywhere=anywhere)
             case ast.Starred():
                 self._bind(target.value, value, anywhere=anywhere)
             case ast.Subscript():
                 self.visit(target)
-                self._change(target.value, (value,), target.slice)
+                self._record_change(target.value, (value,), target.slice)
             case ast.Attribute():
                 self.visit(target)
-                self._change(target.value, (value,))
+                self._record_change(target.value, (value,))
             case _:
                 self.visit(target)
 
-    def _change(self, held: ast.expr, values: tuple[ast.expr, ...], key: ast.expr | None = None) -> None:
+    def _record_change(self, held: ast.expr, values: tuple[ast.expr, ...], key: ast.expr | None = None) -> None:
         """Record that values are put into the object that an expression refers to."""
-        for name in _roots(held):
-            self._define(name.id, Definition(values, self._place, whole=False, in_place=True, key=key))
+        for name in _find_root_names(held):
+            self._define(name.id, NameDefinition(values, self._place, overwrites=False, in_place=True, key=key))
 
 
-def _roots(held: ast.expr) -> Iterator[ast.Name]:
+def _find_root_names(held: ast.expr) -> Iterator[ast.Name]:
     """Yield the names of the objects that an expression is a part of."""
     match held:
         case ast.Name():
             yield held
         case ast.Subscript(value=inner) | ast.Attribute(value=inner) | ast.Await(value=inner):
-            yield from _roots(inner)
+            yield from _find_root_names(inner)
         case ast.Call(func=ast.Attribute(value=inner)):
-            yield from _roots(inner)
+            yield from _find_root_names(inner)
         case ast.IfExp(body=one, orelse=other):
-            yield from (*_roots(one), *_roots(other))
+            yield from (*_find_root_names(one), *_find_root_names(other))
         case ast.BoolOp(values=values):
-            yield from (name for value in values for name in _roots(value))
+            yield from (name for value in values for name in _find_root_names(value))
         case _:
             return
 
 
-def unpacked(value: ast.expr) -> Sequence[ast.expr]:
+def unpack_value(value: ast.expr) -> Sequence[ast.expr]:
     """Return the items of a value that is unpacked, if the text shows them: of a tuple, or of gathered calls."""
     match value:
         case ast.Tuple(elts=parts) | ast.List(elts=parts):
-            found = parts
+            items = parts
         case ast.Await(ast.Call(ast.Attribute(attr="gather") | ast.Name("gather"), parts, [])):
-            found = parts
+            items = parts
         case _:
             return ()
-    return () if _starred(found) else found
+    return () if _has_starred(items) else items
 
 
-def _starred(parts: Sequence[ast.expr]) -> bool:
+def _has_starred(parts: Sequence[ast.expr]) -> bool:
     return any(isinstance(one, ast.Starred) for one in parts)
 
 
-def _given(function: Function, call: ast.Call) -> Iterator[tuple[str, list[ast.expr]]]:
+def _match_arguments(function: Function, call: ast.Call) -> Iterator[tuple[str, list[ast.expr]]]:
     """Yield each parameter with the arguments that it may get in a call.
 
     Arguments whose parameter is unclear go to every parameter that they may mean.
     """
-    own = [one.arg for one in parameters(function)]
+    names = [one.arg for one in list_parameters(function)]
     for number, value in enumerate(call.args):
-        at = own[number : number + 1] if not _starred(call.args) else own
-        yield from ((name, [value]) for name in at or own[-1:])
+        at = names[number : number + 1] if not _has_starred(call.args) else names
+        yield from ((name, [value]) for name in at or names[-1:])
     for keyword in call.keywords:
-        at = [keyword.arg] if keyword.arg in own else own if keyword.arg is None else own[-1:]
+        at = [keyword.arg] if keyword.arg in names else names if keyword.arg is None else names[-1:]
         yield from ((name, [keyword.value]) for name in at if name)
 
 
-def _leaves(body: Sequence[ast.stmt]) -> bool:
+def _has_exit(body: Sequence[ast.stmt]) -> bool:
     """Return whether a block may be left early, functions inside it aside."""
-    return any(isinstance(one, _LEAVING) for one in _own(body))
+    return any(isinstance(one, _EXITS) for one in _walk_own_nodes(body))
 
 
-def _own(body: Sequence[ast.AST]) -> Iterator[ast.AST]:
+def _walk_own_nodes(body: Sequence[ast.AST]) -> Iterator[ast.AST]:
     """Yield all nodes of a body, without the bodies of functions in it."""
-    left = list(body)
-    while left:
-        one = left.pop()
-        yield one
-        if not isinstance(one, _FUNCTIONS):
-            left += ast.iter_child_nodes(one)
+    pending = list(body)
+    while pending:
+        node = pending.pop()
+        yield node
+        if not isinstance(node, _FUNCTIONS):
+            pending += ast.iter_child_nodes(node)
 
 
-def _assigned(body: Sequence[ast.AST]) -> frozenset[str]:
+def _find_assigned_names(body: Sequence[ast.AST]) -> frozenset[str]:
     """Return the names that a function binds itself."""
-    found, outer = set[str](), set[str]()
-    left: list[ast.AST] = list(body)
-    while left:
-        one = left.pop()
-        match one:
+    assigned, outer = set[str](), set[str]()
+    pending: list[ast.AST] = list(body)
+    while pending:
+        node = pending.pop()
+        match node:
             case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name):
-                found.add(name)
+                assigned.add(name)
                 continue
             case ast.Lambda():
                 continue
             case ast.Name(id=name, ctx=ast.Store()):
-                found.add(name)
+                assigned.add(name)
             case ast.ExceptHandler(name=str(name)) | ast.MatchAs(name=str(name)) | ast.MatchStar(name=str(name)):
-                found.add(name)
+                assigned.add(name)
             case ast.Global(names=names) | ast.Nonlocal(names=names):
                 outer.update(names)
-            case _ if isinstance(one, _COMPREHENSIONS):
+            case _ if isinstance(node, _COMPREHENSIONS):
                 inner = {
-                    part.id for gen in one.generators for part in ast.walk(gen.target) if isinstance(part, ast.Name)
+                    part.id for gen in node.generators for part in ast.walk(gen.target) if isinstance(part, ast.Name)
                 }
-                found |= {part.target.id for part in ast.walk(one) if isinstance(part, ast.NamedExpr)} - inner
+                assigned |= {part.target.id for part in ast.walk(node) if isinstance(part, ast.NamedExpr)} - inner
                 continue
             case _:
                 pass
-        left += ast.iter_child_nodes(one)
-    return frozenset(found - outer)
+        pending += ast.iter_child_nodes(node)
+    return frozenset(assigned - outer)

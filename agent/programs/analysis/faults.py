@@ -9,20 +9,20 @@ from collections.abc import Collection, Iterator, Mapping
 from difflib import get_close_matches
 
 from agent.programs.analysis.control_flow import GATHER, Function
-from agent.programs.earlier import EARLIER
-from agent.programs.names import FOUND
+from agent.programs.names import PROGRAM_NAMES
+from agent.programs.program_request import EARLIER
 from agent.programs.protocol import ASK
-from agent.programs.questions import PARAMETERS
-from agent.programs.signatures import Signature
-from agent.programs.stops import LOOK
-from domain.python_source import Place, bound_names, called, calls, parents, place_of
+from agent.programs.questions import ASK_PARAMETERS
+from agent.programs.sandbox_cell import LOOK
+from agent.programs.signatures import ToolSignature
+from domain.python_source import Place, collect_bound_names, get_called_name, get_place, list_calls, map_parents
 from domain.source_text import SourceText
 
 NOWHERE: Place = (0, 0)
 """Place of a fault that is on no particular line."""
 Fault = tuple[Place, str]
 """Place of a fault, and a sentence about it."""
-_SHOWN = 8
+_MAX_NAMES = 8
 
 MODULES = frozenset(
     {"asyncio", "base64", "binascii", "bisect", "collections", "copy", "csv", "dataclasses", "datetime", "decimal", "functools", "hashlib",
@@ -40,7 +40,7 @@ BUILTINS = frozenset(
 )  # fmt: skip
 """Builtins that the sandbox has and a program may use."""
 
-_INSTEAD = {
+_ALTERNATIVES = {
     "statistics": "compute with sum(...), len(...) and sorted(...)",
     "zoneinfo": "use datetime.timezone and datetime.timedelta",
     "eval": "write the code itself",
@@ -48,8 +48,8 @@ _INSTEAD = {
     "open": "there are no files; values come from the functions and the request",
     "input": "ask the user with `await ask(question, choices=[...])`",
 }
-_GIVEN_BY_HOST = "there is no access to the machine; use the functions only"
-_OF_HOST = frozenset(
+_HOST_ADVICE = "there is no access to the machine; use the functions only"
+_HOST_MODULES = frozenset(
     {
         "os",
         "sys",
@@ -66,48 +66,57 @@ _OF_HOST = frozenset(
     }
 )
 
-_TAKES_CALLS = GATHER | {"run", "asyncio.run", "asyncio.wait_for", "asyncio.create_task", "asyncio.ensure_future"}
-_KEEPS = frozenset({"append", "extend", "insert", "add"})
-_HOLDS = (ast.List, ast.Tuple, ast.Set, ast.Dict, ast.Starred, ast.IfExp, ast.NamedExpr, ast.ListComp)
-_HOLDS_TOO = (ast.SetComp, ast.DictComp, ast.GeneratorExp)
+_AWAITING_FUNCTIONS = GATHER | {
+    "run",
+    "asyncio.run",
+    "asyncio.wait_for",
+    "asyncio.create_task",
+    "asyncio.ensure_future",
+}
+_COLLECTING_METHODS = frozenset({"append", "extend", "insert", "add"})
+_CONTAINERS = (ast.List, ast.Tuple, ast.Set, ast.Dict, ast.Starred, ast.IfExp, ast.NamedExpr, ast.ListComp)
+_COMPREHENSIONS = (ast.SetComp, ast.DictComp, ast.GeneratorExp)
 
 
 def find_faults(
-    source: SourceText, tools: Mapping[str, Signature], there: Collection[str], required: Mapping[str, Collection[str]]
+    source: SourceText,
+    tools: Mapping[str, ToolSignature],
+    known_names: Collection[str],
+    required: Mapping[str, Collection[str]],
 ) -> Iterator[Fault]:
     """Yield the faults that can be found without types.
 
     Args:
         source: the text.
         tools: signatures of the functions on offer, by name.
-        there: names that the text has besides its tools.
+        known_names: names that the text has besides its tools.
         required: by function, the arguments that a call must have.
     """
     tree = source.tree
-    yield from _missing_features(tree)
-    yield from _wrong_names(tree, tools, there)
-    yield from _wrong_arguments(tree, tools, required)
-    yield from _not_awaited(tree, {*tools, ASK})
-    yield from _misplaced_looks(tree)
+    yield from _find_missing_features(tree)
+    yield from _find_wrong_names(tree, tools, known_names)
+    yield from _find_wrong_arguments(tree, tools, required)
+    yield from _find_missing_awaits(tree, {*tools, ASK})
+    yield from _find_misplaced_looks(tree)
 
 
-def _wrong_names(tree: ast.Module, tools: Collection[str], there: Collection[str]) -> Iterator[Fault]:
+def _find_wrong_names(tree: ast.Module, tools: Collection[str], known_names: Collection[str]) -> Iterator[Fault]:
     """Yield names without a meaning, tools used as values, and own names that hide a function on offer."""
-    own = bound_names(tree)
+    own = collect_bound_names(tree)
     functions = {id(node.func) for node in ast.walk(tree) if isinstance(node, ast.Call)}
-    told: set[str] = set()
+    reported: set[str] = set()
     for node in ast.walk(tree):
-        if not isinstance(node, ast.Name) or node.id in told:
+        if not isinstance(node, ast.Name) or node.id in reported:
             continue
-        if said := _wrong(node, own, tools, there, called=id(node) in functions):
-            told.add(node.id)
-            yield place_of(node), said
-    for name in sorted(own & {*tools, LOOK, ASK} - told):
+        if message := _describe_wrong_name(node, own, tools, known_names, called=id(node) in functions):
+            reported.add(node.id)
+            yield get_place(node), message
+    for name in sorted(own & {*tools, LOOK, ASK} - reported):
         yield NOWHERE, f"`{name}` is one of the functions: give your own value or function another name."
 
 
-def _wrong(
-    node: ast.Name, own: Collection[str], tools: Collection[str], there: Collection[str], *, called: bool
+def _describe_wrong_name(
+    node: ast.Name, own: Collection[str], tools: Collection[str], known_names: Collection[str], *, called: bool
 ) -> str:
     """Return the message for a name that is used wrongly; empty if it is right."""
     name = node.id
@@ -115,139 +124,150 @@ def _wrong(
         if called or name in own:
             return ""
         return f"`{name}` can only be called, as `await {name}(...)`: wrap it in a function of your own to hand it on."
-    if name in own or name in there or name in BUILTINS:
+    if name in own or name in known_names or name in BUILTINS:
         return ""
     if name in MODULES:
         return f"The name `{name}` has no value: write `import {name}` first."
-    alike = get_close_matches(name, [*tools, *own, *there], n=1, cutoff=0.75)
-    if alike:
-        return f"There is no `{name}`: did you mean `{alike[0]}`?"
+    similar = get_close_matches(name, [*tools, *own, *known_names], n=1, cutoff=0.75)
+    if similar:
+        return f"There is no `{name}`: did you mean `{similar[0]}`?"
     if called:
-        others = f"call only {_some(tools)}" if tools else "none is known yet; look for one"
-        return f"There is no function `{name}`: {others}, or {instead(name)}."
+        others = f"call only {_format_names(tools)}" if tools else "none is known yet; look for one"
+        return f"There is no function `{name}`: {others}, or {suggest_alternative(name)}."
     return f"The name `{name}` has no value: assign it before it is used."
 
 
-def _wrong_arguments(
-    tree: ast.Module, tools: Mapping[str, Signature], required: Mapping[str, Collection[str]]
+def _find_wrong_arguments(
+    tree: ast.Module, tools: Mapping[str, ToolSignature], required: Mapping[str, Collection[str]]
 ) -> Iterator[Fault]:
     """Yield arguments that a function does not take, and required ones that are missing."""
-    for call in calls(tree):
+    for call in list_calls(tree):
         if isinstance(call.func, ast.Name) and call.func.id == ASK and ASK not in tools:
-            yield from ((place_of(call), said) for said in _wrong_question(call))
+            yield from ((get_place(call), message) for message in _find_question_faults(call))
         elif isinstance(call.func, ast.Name) and call.func.id in tools:
             name = call.func.id
-            for said in _wrong_call(call, name, list(tools[name].arguments), required.get(name, ())):
-                yield place_of(call), said
+            for message in _find_call_faults(call, name, list(tools[name].arguments), required.get(name, ())):
+                yield get_place(call), message
 
 
-def _wrong_call(call: ast.Call, name: str, names: list[str], required: Collection[str]) -> Iterator[str]:
+def _find_call_faults(call: ast.Call, name: str, names: list[str], required: Collection[str]) -> Iterator[str]:
     """Yield the faults of one call of a tool."""
-    given = [one.arg for one in call.keywords]
-    if call.args or None in given:
-        yield f"`{name}` takes its arguments by name: {_some(names) if names else 'none'}."
+    argument_names = [one.arg for one in call.keywords]
+    if call.args or None in argument_names:
+        yield f"`{name}` takes its arguments by name: {_format_names(names) if names else 'none'}."
         return
-    for one in given:
+    for one in argument_names:
         if one and one not in names:
             alike = get_close_matches(one, names, n=1, cutoff=0.6)
-            takes = f"did you mean `{alike[0]}`?" if alike else f"it takes {_some(names) if names else 'none'}."
-            yield f"`{name}` has no parameter `{one}`: {takes}"
-    lacking = [one for one in required if one not in given]
+            hint = f"did you mean `{alike[0]}`?" if alike else f"it takes {_format_names(names) if names else 'none'}."
+            yield f"`{name}` has no parameter `{one}`: {hint}"
+    lacking = [one for one in required if one not in argument_names]
     if lacking:
-        yield f"`{name}` lacks {_some(lacking)}, without which it cannot be called."
+        yield f"`{name}` lacks {_format_names(lacking)}, without which it cannot be called."
 
 
-def _wrong_question(call: ast.Call) -> Iterator[str]:
+def _find_question_faults(call: ast.Call) -> Iterator[str]:
     """Yield the faults of one question to the user."""
-    given = [*PARAMETERS[: len(call.args)], *(one.arg for one in call.keywords)]
+    argument_names = [*ASK_PARAMETERS[: len(call.args)], *(one.arg for one in call.keywords)]
     starred = any(isinstance(one, ast.Starred) for one in call.args)
-    if starred or len(call.args) > len(PARAMETERS) or len(set(given)) < len(given) or set(given) - {*PARAMETERS}:
+    if (
+        starred
+        or len(call.args) > len(ASK_PARAMETERS)
+        or len(set(argument_names)) < len(argument_names)
+        or set(argument_names) - {*ASK_PARAMETERS}
+    ):
         yield f"`{ASK}` takes a question and, where some answers are likely, choices=[...]."
-    elif PARAMETERS[0] not in given:
+    elif ASK_PARAMETERS[0] not in argument_names:
         yield f"`{ASK}` lacks the question."
 
 
-def _not_awaited(tree: ast.Module, tools: Collection[str]) -> Iterator[Fault]:
+def _find_missing_awaits(tree: ast.Module, tools: Collection[str]) -> Iterator[Fault]:
     """Yield the calls that nobody awaits and into which no ``await`` could be inserted."""
-    for call in forgotten(tree, asynchronous(tree, tools)):
+    for call in find_unawaited_calls(tree, find_async_names(tree, tools)):
         name = ast.unparse(call.func)
         yield (
-            place_of(call),
+            get_place(call),
             f"`{name}(...)` is not awaited: write `await {name}(...)`, in an `async def` or outside of functions.",
         )
 
 
-def _misplaced_looks(tree: ast.Module) -> Iterator[Fault]:
+def _find_misplaced_looks(tree: ast.Module) -> Iterator[Fault]:
     """Yield the looks that do not stand alone at the outermost level; branches and loops around them are allowed."""
-    above = parents(tree)
-    for call in calls(tree):
-        if isinstance(call.func, ast.Name) and call.func.id == LOOK and not _outermost(call, above):
-            yield place_of(call), f"`{LOOK}(...)` stands alone on a line, outside of functions and of try."
+    parent_of = map_parents(tree)
+    for call in list_calls(tree):
+        if isinstance(call.func, ast.Name) and call.func.id == LOOK and not _is_outermost(call, parent_of):
+            yield get_place(call), f"`{LOOK}(...)` stands alone on a line, outside of functions and of try."
 
 
-def _outermost(call: ast.Call, above: Mapping[ast.AST, ast.AST]) -> bool:
+def _is_outermost(call: ast.Call, parent_of: Mapping[ast.AST, ast.AST]) -> bool:
     """Return whether a call is a statement of its own at module level, inside branches and loops at most."""
-    node = above[call]
+    node = parent_of[call]
     if isinstance(node, ast.Await):
-        node = above[node]
+        node = parent_of[node]
     if not isinstance(node, ast.Expr):
         return False
     while not isinstance(node, ast.Module):
-        node = above[node]
+        node = parent_of[node]
         if not isinstance(node, ast.Module | ast.If | ast.For | ast.While):
             return False
     return True
 
 
-def faults_of_end(source: SourceText) -> Iterator[Fault]:
+def find_end_faults(source: SourceText) -> Iterator[Fault]:
     """Yield a fault if the last statement is no answer and the text has no look."""
     last = source.tree.body[-1]
     looks = any(call.name == LOOK for call in source.calls)
     if not isinstance(last, ast.Expr | ast.Return) and not looks:
-        told = 'write the answer itself as the last line, such as {"answered": "yes", "answer": ...}'
-        yield place_of(last), f"The program ends without an answer: {told}."
+        example = 'write the answer itself as the last line, such as {"answered": "yes", "answer": ...}'
+        yield get_place(last), f"The program ends without an answer: {example}."
 
 
-def _some(names: Collection[str]) -> str:
+def _format_names(names: Collection[str]) -> str:
     """Format some names for a message, followed by an ellipsis if there are more."""
-    shown = [f"`{name}`" for name in list(names)[:_SHOWN]]
-    return ", ".join(shown) + (", …" if len(names) > _SHOWN else "")
+    shown = [f"`{name}`" for name in list(names)[:_MAX_NAMES]]
+    return ", ".join(shown) + (", …" if len(names) > _MAX_NAMES else "")
 
 
-def faults_of_plan(source: SourceText, tools: Collection[str], given: int) -> Iterator[Fault]:
-    """Yield the faults that a text has as a plan. ``given``: number of earlier results."""
+def find_plan_faults(source: SourceText, tools: Collection[str], result_count: int) -> Iterator[Fault]:
+    """Yield the faults that a text has as a plan. ``result_count``: number of earlier results."""
     filled = {one.value.node for call in source.calls if call.name in tools for one in call.arguments}
-    for name in sorted(source.names_bound & FOUND - {"first", "pick", "today"}):
+    for name in sorted(source.names_bound & PROGRAM_NAMES - {"first", "pick", "today"}):
         yield NOWHERE, f"`{name}` means something in every plan: give your own value or function another name."
     for node in ast.walk(source.tree):
         match node:
             case ast.Call(ast.Name("fill")) if node not in filled or node.args or node.keywords:
-                told = "`fill()` stands alone as the value of a parameter of a function: what it is is found then."
-                yield place_of(node), told
+                detail = "`fill()` stands alone as the value of a parameter of a function: what it is is found then."
+                yield get_place(node), detail
             case ast.Call(ast.Name("named"), arguments, keywords) if len(arguments) != 1 or keywords:
-                yield place_of(node), "`named(...)` takes one list, of which the request names an item."
-            case ast.Subscript(ast.Name(name), ast.Constant(int() as number)) if name == EARLIER and number >= given:
-                told = f"has {given} results" if given else "has no results"
-                yield place_of(node), f"`earlier` {told}: there is no `earlier[{number}]`."
+                yield get_place(node), "`named(...)` takes one list, of which the request names an item."
+            case ast.Subscript(ast.Name(name), ast.Constant(int() as number)) if (
+                name == EARLIER and number >= result_count
+            ):
+                detail = f"has {result_count} results" if result_count else "has no results"
+                yield get_place(node), f"`earlier` {detail}: there is no `earlier[{number}]`."
             case _:
                 continue
 
 
-def instead(name: str) -> str:
+def suggest_alternative(name: str) -> str:
     """Return the advice for a module or builtin that does not exist."""
-    return _INSTEAD.get(name) or (_GIVEN_BY_HOST if name in _OF_HOST else "write it with what Python has built in")
+    return _ALTERNATIVES.get(name) or (
+        _HOST_ADVICE if name in _HOST_MODULES else "write it with what Python has built in"
+    )
 
 
-def _missing_features(tree: ast.Module) -> Iterator[Fault]:
+def _find_missing_features(tree: ast.Module) -> Iterator[Fault]:
     """Yield the places that the sandbox does not run, each with what to write instead."""
-    above = parents(tree)
+    parent_of = map_parents(tree)
     for node in ast.walk(tree):
-        said = _missing(node) or _misplaced_await(node, function_of(node, above))
-        if said:
-            yield place_of(node), said
+        message = _describe_missing_feature(node) or _describe_misplaced_await(
+            node, find_enclosing_function(node, parent_of)
+        )
+        if message:
+            yield get_place(node), message
 
 
-def _missing(node: ast.AST) -> str:
+def _describe_missing_feature(node: ast.AST) -> str:
     """Return the message for a node that the sandbox does not support; empty if it does."""
     match node:
         case ast.Yield() | ast.YieldFrom():
@@ -264,14 +284,14 @@ def _missing(node: ast.AST) -> str:
             return "`del` is not there: make a new value without it."
         case ast.TryStar():
             return "`except*` is not there: write `except`."
-        case ast.Call() if called(node) in GATHER and node.keywords:
-            told = "catch ToolError in a small async function for one item, and gather calls of that"
-            return f"`asyncio.gather` takes no options such as return_exceptions: {told}."
+        case ast.Call() if get_called_name(node) in GATHER and node.keywords:
+            hint = "catch ToolError in a small async function for one item, and gather calls of that"
+            return f"`asyncio.gather` takes no options such as return_exceptions: {hint}."
         case _:
-            return _missing_import(node)
+            return _describe_missing_import(node)
 
 
-def _missing_import(node: ast.AST) -> str:
+def _describe_missing_import(node: ast.AST) -> str:
     """Return the message for an import that does not work; empty if it does."""
     match node:
         case ast.Import(names=names):
@@ -283,10 +303,10 @@ def _missing_import(node: ast.AST) -> str:
         case _:
             return ""
     unknown = [module for module in modules if module not in MODULES]
-    return f"`{unknown[0]}` cannot be imported: {instead(unknown[0].partition('.')[0])}." if unknown else ""
+    return f"`{unknown[0]}` cannot be imported: {suggest_alternative(unknown[0].partition('.')[0])}." if unknown else ""
 
 
-def _misplaced_await(node: ast.AST, function: Function | None) -> str:
+def _describe_misplaced_await(node: ast.AST, function: Function | None) -> str:
     """Return the message for an ``await`` outside of an async function; empty if it is allowed."""
     if not isinstance(node, ast.Await) or function is None or isinstance(function, ast.AsyncFunctionDef):
         return ""
@@ -295,58 +315,68 @@ def _misplaced_await(node: ast.AST, function: Function | None) -> str:
     return f"`await` stands in `{function.name}`, which is not async: write `async def {function.name}` and await its calls."
 
 
-def function_of(node: ast.AST, above: Mapping[ast.AST, ast.AST]) -> Function | None:
+def find_enclosing_function(node: ast.AST, parent_of: Mapping[ast.AST, ast.AST]) -> Function | None:
     """Return the function whose body a node is in; None at module level and in defaults and decorators."""
-    while node in above:
-        inner, node = node, above[node]
+    while node in parent_of:
+        inner, node = node, parent_of[node]
         if isinstance(node, Function) and (node.body is inner or (isinstance(node.body, list) and inner in node.body)):
             return node
     return None
 
 
-def asynchronous(tree: ast.AST, tools: Collection[str]) -> set[str]:
+def find_async_names(tree: ast.AST, tools: Collection[str]) -> set[str]:
     """Return the names of the tools and of the text's async functions."""
     return {*tools} | {node.name for node in ast.walk(tree) if isinstance(node, ast.AsyncFunctionDef)}
 
 
-def forgotten(tree: ast.AST, names: Collection[str]) -> Iterator[ast.Call]:
+def find_unawaited_calls(tree: ast.AST, names: Collection[str]) -> Iterator[ast.Call]:
     """Yield the calls of these functions whose result nobody awaits."""
-    above, later = parents(tree), _waited_for(tree)
+    parent_of, awaited_names = map_parents(tree), _find_awaited_names(tree)
     helpers = {node.name: node.args for node in ast.walk(tree) if isinstance(node, ast.AsyncFunctionDef)}
-    for call in calls(tree):
-        if isinstance(call.func, ast.Name) and call.func.id in names and not _awaited(call, above, later, helpers):
+    for call in list_calls(tree):
+        if (
+            isinstance(call.func, ast.Name)
+            and call.func.id in names
+            and not _is_awaited(call, parent_of, awaited_names, helpers)
+        ):
             yield call
 
 
-def _awaited(
-    call: ast.Call, above: Mapping[ast.AST, ast.AST], later: Collection[str], helpers: Mapping[str, ast.arguments]
+def _is_awaited(
+    call: ast.Call,
+    parent_of: Mapping[ast.AST, ast.AST],
+    awaited_names: Collection[str],
+    helpers: Mapping[str, ast.arguments],
 ) -> bool:
     """Return whether the result of a call is awaited, directly or through a name, list or helper function.
 
     Args:
         call: the call.
-        above: parents of all nodes.
-        later: names that are awaited somewhere, and lists whose items are.
+        parent_of: parents of all nodes.
+        awaited_names: names that are awaited somewhere, and lists whose items are.
         helpers: parameters of the text's async functions.
     """
     inner: ast.AST = call
-    while inner in above:
-        node = above[inner]
-        if isinstance(node, ast.Await) or (isinstance(node, ast.Call) and called(node) in _TAKES_CALLS):
+    while inner in parent_of:
+        node = parent_of[inner]
+        if isinstance(node, ast.Await) or (isinstance(node, ast.Call) and get_called_name(node) in _AWAITING_FUNCTIONS):
             return True
         if isinstance(node, ast.Assign | ast.AnnAssign):
-            return any(name in later for name in _targets(node))
+            return any(name in awaited_names for name in _find_target_names(node))
         if isinstance(node, ast.Call):
-            return _kept_in(node) in later or _handed_to(node, inner, helpers) in later
+            return (
+                _find_collecting_list(node) in awaited_names
+                or _find_receiving_parameter(node, inner, helpers) in awaited_names
+            )
         if isinstance(node, ast.Lambda | ast.Return):
-            return isinstance(node, ast.Lambda) or isinstance(function_of(call, above), ast.FunctionDef)
-        if isinstance(node, ast.comprehension) or not isinstance(node, _HOLDS + _HOLDS_TOO):
+            return isinstance(node, ast.Lambda) or isinstance(find_enclosing_function(call, parent_of), ast.FunctionDef)
+        if isinstance(node, ast.comprehension) or not isinstance(node, _CONTAINERS + _COMPREHENSIONS):
             return False
         inner = node
     return False
 
 
-def _targets(node: ast.Assign | ast.AnnAssign) -> Iterator[str]:
+def _find_target_names(node: ast.Assign | ast.AnnAssign) -> Iterator[str]:
     """Yield the names in the targets of an assignment."""
     targets = node.targets if isinstance(node, ast.Assign) else [node.target]
     for target in targets:
@@ -355,38 +385,38 @@ def _targets(node: ast.Assign | ast.AnnAssign) -> Iterator[str]:
                 yield one.id
 
 
-def _kept_in(call: ast.Call) -> str:
+def _find_collecting_list(call: ast.Call) -> str:
     """Return the list or set that a call such as ``tasks.append(...)`` adds to; empty for any other call."""
     match call.func:
-        case ast.Attribute(value=ast.Name(id=name), attr=attribute) if attribute in _KEEPS:
+        case ast.Attribute(value=ast.Name(id=name), attr=attribute) if attribute in _COLLECTING_METHODS:
             return name
         case _:
             return ""
 
 
-def _handed_to(call: ast.Call, value: ast.AST, helpers: Mapping[str, ast.arguments]) -> str:
+def _find_receiving_parameter(call: ast.Call, value: ast.AST, helpers: Mapping[str, ast.arguments]) -> str:
     """Return the parameter of the text's own function that a value is passed for; empty if unknown."""
     if isinstance(value, ast.keyword):
         return value.arg or ""
-    takes = helpers.get(called(call))
-    if takes is None or value not in call.args:
+    parameters = helpers.get(get_called_name(call))
+    if parameters is None or value not in call.args:
         return ""
     place = call.args.index(value)  # type: ignore[arg-type]
-    return takes.args[place].arg if place < len(takes.args) else ""
+    return parameters.args[place].arg if place < len(parameters.args) else ""
 
 
-def _waited_for(tree: ast.AST) -> set[str]:
+def _find_awaited_names(tree: ast.AST) -> set[str]:
     """Return the names under an ``await``, and the lists whose items are awaited."""
-    found = {
+    awaited = {
         name.id
         for node in ast.walk(tree)
-        if isinstance(node, ast.Await) or called(node) in _TAKES_CALLS
+        if isinstance(node, ast.Await) or get_called_name(node) in _AWAITING_FUNCTIONS
         for name in ast.walk(node)
         if isinstance(name, ast.Name)
     }
     for node in ast.walk(tree):
         if isinstance(node, ast.For | ast.comprehension) and isinstance(node.iter, ast.Name):
             items = {name.id for name in ast.walk(node.target) if isinstance(name, ast.Name)}
-            if items & found:
-                found.add(node.iter.id)
-    return found
+            if items & awaited:
+                awaited.add(node.iter.id)
+    return awaited

@@ -7,179 +7,185 @@ import ast
 from collections.abc import Collection, Mapping, Sequence
 from types import MethodDescriptorType
 
-from agent.programs.analysis.faults import MODULES, asynchronous, forgotten, function_of
+from agent.programs.analysis.faults import MODULES, find_async_names, find_enclosing_function, find_unawaited_calls
 from agent.programs.protocol import ASK
-from agent.programs.signatures import Signature
-from domain.python_source import Place, bound_names, called, parents, parse_module, place_of
+from agent.programs.signatures import ToolSignature
+from domain.python_source import Place, collect_bound_names, get_called_name, get_place, map_parents, parse_module
 
-_FROM = {
+_MODULE_OF_NAME = {
     "Counter": "collections", "OrderedDict": "collections", "date": "datetime", "defaultdict": "collections", "gather": "asyncio",
     "reduce": "functools", "timedelta": "datetime",
 }  # fmt: skip
 """Modules of names that mean one thing only if nothing binds them."""
-_OF_DATETIME = frozenset({"date", "datetime", "time", "timedelta", "timezone", "UTC"})
+_DATETIME_NAMES = frozenset({"date", "datetime", "time", "timedelta", "timezone", "UTC"})
 """Names of the module ``datetime``; any other attribute is meant of the class of the same name."""
 _TYPES: dict[str, type] = {"dict": dict, "float": float, "int": int, "list": list, "set": set, "str": str}
-_OF_SETS = frozenset({"difference", "intersection", "union"})
+_SET_METHODS = frozenset({"difference", "intersection", "union"})
 """Methods that take any number of sets, while the sandbox supports one."""
-_TAKING = frozenset({"filter", "map"})
+_HIGHER_ORDER_BUILTINS = frozenset({"filter", "map"})
 """Builtins whose first argument is a function."""
-_TASKS = frozenset({"asyncio.create_task", "asyncio.ensure_future", "asyncio.wait_for"})
+_TASK_WRAPPERS = frozenset({"asyncio.create_task", "asyncio.ensure_future", "asyncio.wait_for"})
 """Wrappers of a coroutine that are replaced by the coroutine itself."""
 
 
 def repair(
-    text: str, tools: Mapping[str, Signature], there: Collection[str], *, answers: bool = True
+    text: str, tools: Mapping[str, ToolSignature], known_names: Collection[str], *, ends_in_answer: bool = True
 ) -> tuple[str, dict[Place, Place]]:
     """Return a text as it is to be run, and a map from places in it to places in the original.
 
     Args:
         text: a text that parses.
         tools: signatures of the functions on offer.
-        there: names that need no import.
-        answers: whether the value of its end is its answer.
+        known_names: names that need no import.
+        ends_in_answer: whether the value of its end is its answer.
     """
     changed = parse_module(text)
-    if not _rewrite(changed, tools, there, answers=answers) or not changed.body:
+    if not _rewrite(changed, tools, known_names, ends_in_answer=ends_in_answer) or not changed.body:
         return text, {}
     try:
-        written = ast.unparse(changed)
-        anew = parse_module(written)
+        repaired = ast.unparse(changed)
+        reparsed = parse_module(repaired)
     except (SyntaxError, ValueError, RecursionError):
         return text, {}  # an f-string that only a later Python can write
     # Both trees have the same shape as a rule, so their nodes correspond in walking order. Reversing the pairs below makes
     # the outermost node win where several begin at one place.
-    pairs = [(place_of(new), place_of(old)) for new, old in zip(ast.walk(anew), ast.walk(changed), strict=False)]
-    return written, dict(reversed(pairs))
+    pairs = [(get_place(new), get_place(old)) for new, old in zip(ast.walk(reparsed), ast.walk(changed), strict=False)]
+    return repaired, dict(reversed(pairs))
 
 
-def _rewrite(tree: ast.Module, tools: Mapping[str, Signature], there: Collection[str], *, answers: bool = True) -> bool:
+def _rewrite(
+    tree: ast.Module, tools: Mapping[str, ToolSignature], known_names: Collection[str], *, ends_in_answer: bool = True
+) -> bool:
     """Repair a tree in place; return whether it changed. Arguments as in :func:`repair`."""
     before = ast.dump(tree)
-    _without_needless_imports(tree, {*tools, *there})
-    _unwrap(tree)
-    _Calls(tools, bound_names(tree)).visit(tree)
+    _remove_needless_imports(tree, {*tools, *known_names})
+    _unwrap_main(tree)
+    _CallRewriter(tools, collect_bound_names(tree)).visit(tree)
     _call_methods_in_lambdas(tree)
     _call_methods_on_values(tree)
-    if answers:
+    if ends_in_answer:
         _end_in_value(tree)
     ast.fix_missing_locations(tree)
-    _await_forgotten(tree, {*tools, ASK})
-    _import_what_is_used(tree, {*tools, *there})
+    _await_unawaited_calls(tree, {*tools, ASK})
+    _add_missing_imports(tree, {*tools, *known_names})
     ast.fix_missing_locations(tree)
     return ast.dump(tree) != before
 
 
-def _without_needless_imports(tree: ast.Module, there: Collection[str]) -> None:
+def _remove_needless_imports(tree: ast.Module, known_names: Collection[str]) -> None:
     """Remove imports of names that exist anyway, and of ``__future__``."""
 
     def needless(node: ast.stmt) -> bool:
         if isinstance(node, ast.ImportFrom):
-            return all(one.name in there and one.asname is None for one in node.names) or node.module == "__future__"
-        return isinstance(node, ast.Import) and all(one.name in there for one in node.names)
+            return (
+                all(one.name in known_names and one.asname is None for one in node.names) or node.module == "__future__"
+            )
+        return isinstance(node, ast.Import) and all(one.name in known_names for one in node.names)
 
     tree.body = [node for node in tree.body if not needless(node)]
 
 
-def _unwrap(tree: ast.Module) -> None:
+def _unwrap_main(tree: ast.Module) -> None:
     """Replace ``async def main(): …`` and its one call at the end by the function's body."""
     if not tree.body:
         return
     *rest, last = tree.body
     if isinstance(last, ast.If) and "__name__" in ast.unparse(last.test) and len(last.body) == 1 and not last.orelse:
         last = last.body[0]
-    name = _entry(last)
+    name = _find_entry_function(last)
     mains = [node for node in rest if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.name == name]
     uses = sum(isinstance(node, ast.Name) and node.id == name for node in ast.walk(tree))
     if len(mains) == 1 and uses == 1 and not ast.unparse(mains[0].args) and not mains[0].decorator_list:
         tree.body = [node for node in rest if node is not mains[0]] + mains[0].body
 
 
-def _entry(last: ast.stmt) -> str:
+def _find_entry_function(last: ast.stmt) -> str:
     """Return the function that the last statement runs without doing anything else; empty if there is none."""
     node: ast.AST = last
-    while isinstance(node, ast.Expr | ast.Await) or called(node) in {"print", "asyncio.run"}:
+    while isinstance(node, ast.Expr | ast.Await) or get_called_name(node) in {"print", "asyncio.run"}:
         if isinstance(node, ast.Call):
             if len(node.args) != 1:
                 return ""
             node = node.args[0]
         elif isinstance(node, ast.Expr | ast.Await):
             node = node.value
-    return called(node) if isinstance(node, ast.Call) and not node.args and not node.keywords else ""
+    return get_called_name(node) if isinstance(node, ast.Call) and not node.args and not node.keywords else ""
 
 
-class _Calls(ast.NodeTransformer):
+class _CallRewriter(ast.NodeTransformer):
     """Transformer of calls: names arguments, removes task wrappers and replaces ``next``."""
 
-    def __init__(self, tools: Mapping[str, Signature], own: Collection[str]) -> None:
+    def __init__(self, tools: Mapping[str, ToolSignature], own: Collection[str]) -> None:
         self._tools = tools
         self._own = own
 
     def visit_Call(self, node: ast.Call) -> ast.AST:
         self.generic_visit(node)
-        name = called(node)
+        name = get_called_name(node)
         if name in self._tools:
-            _by_name(node, list(self._tools[name].arguments))
-        elif name in _TASKS and node.args:
+            _name_arguments(node, list(self._tools[name].arguments))
+        elif name in _TASK_WRAPPERS and node.args:
             return node.args[0]
         elif name == "next" and node.args and isinstance(node.args[0], ast.GeneratorExp):
-            return _first(node.args[0], node.args[1:], own="first" in self._own)
+            return _replace_next(node.args[0], node.args[1:], has_own_first="first" in self._own)
         elif name in {"asyncio.gather", "gather"}:
-            node.keywords = [one for one in node.keywords if not _is_false(one)]
+            node.keywords = [one for one in node.keywords if not _is_disabled_option(one)]
         return node
 
 
-def _by_name(call: ast.Call, names: Sequence[str]) -> None:
+def _name_arguments(call: ast.Call, names: Sequence[str]) -> None:
     """Turn positional arguments, and those of a literal ``**`` dictionary, into keyword arguments.
 
     Names that differ from a parameter only in underscores and case are corrected.
     """
-    given: list[ast.keyword] = []
+    keywords: list[ast.keyword] = []
     for one in call.keywords:
         if one.arg is None and isinstance(one.value, ast.Dict):
             pairs = zip(one.value.keys, one.value.values, strict=True)
-            unpacked = [ast.keyword(name, value) for key, value in pairs if (name := _text(key)).isidentifier()]
-            given += unpacked if len(unpacked) == len(one.value.keys) else [one]
+            pairs_as_keywords = [
+                ast.keyword(name, value) for key, value in pairs if (name := _read_text(key)).isidentifier()
+            ]
+            keywords += pairs_as_keywords if len(pairs_as_keywords) == len(one.value.keys) else [one]
         else:
-            given.append(one)
+            keywords.append(one)
     if len(call.args) <= len(names) and not any(isinstance(one, ast.Starred) for one in call.args):
-        placed = [ast.keyword(name, value) for name, value in zip(names, call.args, strict=False)]
-        if not {one.arg for one in placed} & {one.arg for one in given}:
-            given, call.args = placed + given, []
-    taken = {one.arg for one in given}
-    for one in given:
-        alike = [name for name in names if one.arg and _plain(name) == _plain(one.arg)]
-        if one.arg not in names and len(alike) == 1 and alike[0] not in taken:
-            one.arg = alike[0]
-    call.keywords = given
+        positional = [ast.keyword(name, value) for name, value in zip(names, call.args, strict=False)]
+        if not {one.arg for one in positional} & {one.arg for one in keywords}:
+            keywords, call.args = positional + keywords, []
+    used_names = {one.arg for one in keywords}
+    for one in keywords:
+        similar = [name for name in names if one.arg and _normalize_name(name) == _normalize_name(one.arg)]
+        if one.arg not in names and len(similar) == 1 and similar[0] not in used_names:
+            one.arg = similar[0]
+    call.keywords = keywords
 
 
-def _text(node: ast.expr | None) -> str:
+def _read_text(node: ast.expr | None) -> str:
     """Return the text of a string constant; empty for anything else."""
     return node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else ""
 
 
-def _plain(name: str) -> str:
+def _normalize_name(name: str) -> str:
     """Return a name without underscores and case."""
     return name.replace("_", "").casefold()
 
 
-def _is_false(one: ast.keyword) -> bool:
+def _is_disabled_option(keyword: ast.keyword) -> bool:
     """Return whether a keyword is ``return_exceptions=False``, which changes nothing."""
-    return one.arg == "return_exceptions" and isinstance(one.value, ast.Constant) and not one.value.value
+    return keyword.arg == "return_exceptions" and isinstance(keyword.value, ast.Constant) and not keyword.value.value
 
 
-def _first(items: ast.GeneratorExp, default: Sequence[ast.expr], *, own: bool) -> ast.expr:
+def _replace_next(items: ast.GeneratorExp, default: Sequence[ast.expr], *, has_own_first: bool) -> ast.expr:
     """Replace ``next`` of a generator, which the sandbox lacks, by the first item of a list, or the default.
 
-    ``own``: whether the text binds another ``first``.
+    ``has_own_first``: whether the text binds another ``first``.
     """
-    found: ast.expr = ast.ListComp(items.elt, items.generators)
-    if default and own:
-        return ast.Subscript(ast.BoolOp(ast.Or(), [found, ast.List([*default], ast.Load())]), ast.Constant(0))
+    matches: ast.expr = ast.ListComp(items.elt, items.generators)
+    if default and has_own_first:
+        return ast.Subscript(ast.BoolOp(ast.Or(), [matches, ast.List([*default], ast.Load())]), ast.Constant(0))
     if default:
-        return ast.Call(ast.Name("first", ast.Load()), [found, *default], [])
-    return ast.Subscript(found, ast.Constant(0), ast.Load())
+        return ast.Call(ast.Name("first", ast.Load()), [matches, *default], [])
+    return ast.Subscript(matches, ast.Constant(0), ast.Load())
 
 
 def _end_in_value(tree: ast.Module) -> None:
@@ -188,19 +194,19 @@ def _end_in_value(tree: ast.Module) -> None:
         return
     last = tree.body[-1]
     if isinstance(last, ast.If | ast.Try | ast.Match):
-        if _gives(last):
-            name = _free("result", tree)
-            _name(last, name)
+        if _ends_in_value(last):
+            name = _find_free_name("result", tree)
+            _name_branch_values(last, name)
             tree.body.append(ast.Expr(ast.Name(name, ast.Load())))
         return
-    value = _value(last)
+    value = _find_value(last)
     if isinstance(last, ast.Assign | ast.AnnAssign) and value is not None:
         tree.body.append(ast.Expr(value))
     elif value is not None:
         tree.body[-1] = ast.Expr(value)
 
 
-def _value(last: ast.stmt) -> ast.expr | None:
+def _find_value(last: ast.stmt) -> ast.expr | None:
     """Return the value that a statement returns, prints, consists of or assigns to a name; None if there is none."""
     match last:
         case ast.Return(value=ast.expr() as value):
@@ -215,28 +221,28 @@ def _value(last: ast.stmt) -> ast.expr | None:
             return None
 
 
-def _gives(last: ast.stmt) -> bool:
+def _ends_in_value(last: ast.stmt) -> bool:
     """Return whether each branch of a statement ends in a value or in an error."""
-    blocks = _branches(last)
+    blocks = _list_branches(last)
     return bool(blocks) and all(
-        block and (isinstance(block[-1], ast.Raise) or _value(block[-1]) is not None or _gives(block[-1]))
+        block and (isinstance(block[-1], ast.Raise) or _find_value(block[-1]) is not None or _ends_in_value(block[-1]))
         for block in blocks
     )
 
 
-def _name(last: ast.stmt, name: str) -> None:
+def _name_branch_values(last: ast.stmt, name: str) -> None:
     """Assign the value at the end of each branch to a name."""
-    for block in _branches(last):
-        value = _value(block[-1])
+    for block in _list_branches(last):
+        value = _find_value(block[-1])
         if value is None:
-            _name(block[-1], name)
+            _name_branch_values(block[-1], name)
             continue
         if not isinstance(block[-1], ast.Assign | ast.AnnAssign):
             block.pop()
         block.append(ast.Assign([ast.Name(name, ast.Store())], value))
 
 
-def _branches(last: ast.stmt) -> list[list[ast.stmt]]:
+def _list_branches(last: ast.stmt) -> list[list[ast.stmt]]:
     """Return the blocks of which one runs to the end of the statement."""
     match last:
         case ast.If():
@@ -249,57 +255,60 @@ def _branches(last: ast.stmt) -> list[list[ast.stmt]]:
             return []
 
 
-def _free(name: str, tree: ast.Module) -> str:
+def _find_free_name(name: str, tree: ast.Module) -> str:
     """Return the name, with underscores appended until nothing in the tree binds it."""
-    taken = bound_names(tree)
-    while name in taken:
+    bound = collect_bound_names(tree)
+    while name in bound:
         name += "_"
     return name
 
 
-def _await_forgotten(tree: ast.Module, tools: Collection[str]) -> None:
+def _await_unawaited_calls(tree: ast.Module, tools: Collection[str]) -> None:
     """Insert ``await`` before forgotten calls at module level and in async functions."""
-    above = parents(tree)
-    lost = {
+    parent_of = map_parents(tree)
+    unawaited = {
         call
-        for call in forgotten(tree, asynchronous(tree, tools))
-        if function_of(call, above) is None or isinstance(function_of(call, above), ast.AsyncFunctionDef)
+        for call in find_unawaited_calls(tree, find_async_names(tree, tools))
+        if find_enclosing_function(call, parent_of) is None
+        or isinstance(find_enclosing_function(call, parent_of), ast.AsyncFunctionDef)
     }
 
     class Awaiting(ast.NodeTransformer):
         def visit_Call(self, node: ast.Call) -> ast.AST:
             self.generic_visit(node)
-            return ast.Await(node) if node in lost else node
+            return ast.Await(node) if node in unawaited else node
 
     Awaiting().visit(tree)
 
 
-def _import_what_is_used(tree: ast.Module, there: Collection[str]) -> None:
+def _add_missing_imports(tree: ast.Module, known_names: Collection[str]) -> None:
     """Insert missing imports: of modules whose names stand before a dot, and of a few unambiguous names.
 
-    ``there``: names that need no import.
+    ``known_names``: names that need no import.
     """
-    bound = bound_names(tree) | set(there)
+    bound = collect_bound_names(tree) | set(known_names)
     used = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)} - bound
     modules = {
         node.value.id: node.attr
         for node in ast.walk(tree)
         if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id in used & MODULES
     }
-    asked: set[str] = set()
+    datetime_attributes: set[str] = set()
     if "datetime" in modules:
-        asked = {
+        datetime_attributes = {
             node.attr
             for node in ast.walk(tree)
             if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "datetime"
         }
     added: list[ast.stmt] = []
     for module in sorted(modules):
-        if module == "datetime" and not asked & _OF_DATETIME:
+        if module == "datetime" and not datetime_attributes & _DATETIME_NAMES:
             added.append(ast.ImportFrom("datetime", [ast.alias("datetime")], 0))
         else:
             added.append(ast.Import([ast.alias(module)]))
-    added += [ast.ImportFrom(_FROM[name], [ast.alias(name)], 0) for name in sorted(used & _FROM.keys())]
+    added += [
+        ast.ImportFrom(_MODULE_OF_NAME[name], [ast.alias(name)], 0) for name in sorted(used & _MODULE_OF_NAME.keys())
+    ]
     tree.body[:0] = added
 
 
@@ -313,9 +322,9 @@ def _call_methods_in_lambdas(tree: ast.Module) -> None:
             continue
         for one in node.keywords:
             if one.arg == "key":
-                one.value = _in_lambda(one.value)
-        if called(node) in _TAKING and node.args:
-            node.args[0] = _in_lambda(node.args[0])
+                one.value = _wrap_in_lambda(one.value)
+        if get_called_name(node) in _HIGHER_ORDER_BUILTINS and node.args:
+            node.args[0] = _wrap_in_lambda(node.args[0])
 
 
 def _call_methods_on_values(tree: ast.Module) -> None:
@@ -323,18 +332,18 @@ def _call_methods_on_values(tree: ast.Module) -> None:
 
     The sandbox supports neither, as in ``set.intersection(*many)`` or ``a.union(b, c)``.
     """
-    bound = bound_names(tree)
+    bound = collect_bound_names(tree)
     for node in ast.walk(tree):
         match node:
             case ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr=method), args=[first, *rest]) if (
                 name not in bound and isinstance(getattr(_TYPES.get(name), method, None), MethodDescriptorType)
             ):
-                if method in _OF_SETS and not node.keywords:
+                if method in _SET_METHODS and not node.keywords:
                     _fold(node, method, [first, *rest])
                 elif not isinstance(first, ast.Starred):
                     node.func, node.args = ast.Attribute(first, method, ast.Load()), rest
             case ast.Call(func=ast.Attribute(value=one, attr=method), args=[first, *rest], keywords=[]) if (
-                method in _OF_SETS and (rest or isinstance(first, ast.Starred))
+                method in _SET_METHODS and (rest or isinstance(first, ast.Starred))
             ):
                 _fold(node, method, [one, first, *rest])
             case _:
@@ -350,7 +359,7 @@ def _fold(call: ast.Call, method: str, sets: list[ast.expr]) -> None:
     call.args = [ast.Lambda(ast.arguments([], names, None, [], [], None, []), step), ast.List(sets, ast.Load())]
 
 
-def _in_lambda(function: ast.expr) -> ast.expr:
+def _wrap_in_lambda(function: ast.expr) -> ast.expr:
     """Wrap a method of a builtin type, of a name or of a constant in a lambda; leave any other expression."""
     if not isinstance(function, ast.Attribute):
         return function

@@ -9,46 +9,46 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from agent.execution.user_values import plain, plain_value, stands
-from agent.execution.wording import quoted, titled
-from agent.programs.analysis.constants import possible_answers
+from agent.execution.user_values import normalize_text, normalize_value, occurs_in
+from agent.execution.wording import quote_text, title_from_identifier
+from agent.programs.analysis.constants import find_possible_answers
 from agent.programs.analysis.control_flow import ANYTHING, ControlFlow
-from agent.programs.analysis.data_flow import Gathering, Part, Scope
+from agent.programs.analysis.data_flow import Scope, ValuePart, ValueTracer
 from agent.programs.analysis.definition_reader import read_definitions
-from agent.programs.prelude import NAMES
+from agent.programs.prelude import HELPER_NAMES
 from agent.programs.protocol import ASK
-from agent.programs.stops import FILL, LOOK, NAMED
+from agent.programs.sandbox_cell import FILL, LOOK, NAMED
 from agent.text import clean
 from domain.program import Program
-from domain.python_source import parse_literal, place_of, unparse
-from domain.slice import Slice, Source
-from domain.source_text import Argument, Call, parse_source, parse_sources
+from domain.provenance import Slice, Source
+from domain.python_source import get_place, parse_literal, unparse
+from domain.source_text import SourceArgument, SourceCall, parse_source, parse_sources
 from domain.tool import ToolId
 
-_KNOWN = frozenset(dir(builtins)) | {"ToolError", "asyncio", LOOK, FILL, NAMED, *NAMES}
+_NEUTRAL_NAMES = frozenset(dir(builtins)) | {"ToolError", "asyncio", LOOK, FILL, NAMED, *HELPER_NAMES}
 """Names that hold no value of the user or of a tool."""
-_EXPRESSION = 320
+_MAX_EXPRESSION = 320
 """Characters of an expression that are kept."""
-_SHOWN = 6
+_MAX_LISTED = 6
 """Sources and conditions that a sentence names at most."""
-_PLAIN = ("0", "1", "2")
+_TRIVIAL_CONSTANTS = ("0", "1", "2")
 """Constants that are not worth mentioning beside other sources: where counting begins, and its step."""
 _Span = tuple[int, int]
 
 
 @dataclass(frozen=True, slots=True)
-class Setting:
+class SliceContext:
     """Meaning of the names that a program uses."""
 
     tools: Mapping[str, ToolId]
     """Ids of the tools, by function."""
     arguments: Mapping[str, Mapping[str, str]] = field(default_factory=dict[str, Mapping[str, str]])
     """By function, the names of its arguments in the program mapped to the tool's parameters."""
-    said: Sequence[str] = ()
+    user_texts: Sequence[str] = ()
     """Messages of the user."""
     inputs: Mapping[str, ToolId] = field(default_factory=lambda: {"today": ToolId("")})
     """Names that have values before the program runs, each with the tool that it came from; empty if from none."""
-    own: Collection[str] = ()
+    user_inputs: Collection[str] = ()
     """Names to which the user gave the values."""
     files: Mapping[str, str] = field(default_factory=dict[str, str])
     """Names that hold files given by the user, each with the user's name for it."""
@@ -61,45 +61,45 @@ class SlicedProgram:
     the last.
     """
 
-    def __init__(self, cells: Sequence[str], setting: Setting) -> None:
+    def __init__(self, cells: Sequence[str], context: SliceContext) -> None:
         """Read the cells, which must parse."""
         sources = parse_sources(cells)
-        self._setting = setting
+        self._context = context
         self._last = len(sources) - 1
         self._modules = [source.tree for source in sources]
-        self._found = read_definitions(self._modules)
-        self._said = [plain(text) for text in setting.said]
-        self._calls: list[dict[_Span, Call]] = [
+        self._definitions = read_definitions(self._modules)
+        self._user_texts = [normalize_text(text) for text in context.user_texts]
+        self._calls: list[dict[_Span, SourceCall]] = [
             {(call.start, call.end): call for call in source.calls} for source in sources
         ]
 
-    def slices(self, function: str, start: int, end: int, back: int = 0) -> tuple[Slice, ...]:
+    def slice_arguments(self, function: str, start: int, end: int, back: int = 0) -> tuple[Slice, ...]:
         """Return the slices of a call's arguments; empty if no call is at that place."""
-        call = self._call(function, start, end, back)
+        call = self._find_call(function, start, end, back)
         if call is None:
             return ()
-        names = self._setting.arguments.get(function, {})
-        return tuple(self._slice(parameter, one, call) for parameter, one in _arguments(call, names))
+        names = self._context.arguments.get(function, {})
+        return tuple(self._slice_argument(parameter, one, call) for parameter, one in _match_arguments(call, names))
 
-    def sources(self) -> Iterator[tuple[str, str, Source]]:
+    def find_argument_sources(self) -> Iterator[tuple[str, str, Source]]:
         """Yield the distinct sources of the arguments of all tool calls in the last cell.
 
         Each comes with the function and the parameter that it goes into.
         """
         calls = self._calls[self._last]
-        gathered: dict[tuple[str, str, Scope], Gathering] = {}
+        tracers: dict[tuple[str, str, Scope], ValueTracer] = {}
         for span in sorted(calls, reverse=True):  # the last one first: what may be done before it is done before all
             call = calls[span]
-            name, site = call.name, self._found.places[call.node]
-            if name in self._setting.tools:
-                for parameter, given in _arguments(call, self._setting.arguments.get(name, {})):
-                    made = Gathering(self._found, self._setting.tools, site)
-                    gathered.setdefault((name, parameter, site.function), made).take(given.value.node, site)
-        for (name, parameter, _), made in gathered.items():
-            found = (one for part in made.parts for one in self._sources(part, self._last))
+            name, site = call.name, self._definitions.places[call.node]
+            if name in self._context.tools:
+                for parameter, argument in _match_arguments(call, self._context.arguments.get(name, {})):
+                    tracer = ValueTracer(self._definitions, self._context.tools, site)
+                    tracers.setdefault((name, parameter, site.function), tracer).trace(argument.value.node, site)
+        for (name, parameter, _), tracer in tracers.items():
+            found = (one for part in tracer.parts for one in self._find_sources(part, self._last))
             yield from ((name, parameter, source) for source in dict.fromkeys(found))
 
-    def control(self, function: str, start: int, end: int, back: int = 0) -> Slice:
+    def slice_control(self, function: str, start: int, end: int, back: int = 0) -> Slice:
         """Return what decides whether, how often and with which of its values a call is made.
 
         If no call is at exactly that place, anything may decide.
@@ -108,23 +108,32 @@ class SlicedProgram:
         call = self._calls[self._last - back].get(span) if back <= self._last else None
         if call is None:
             return Slice(parameter="", expression="", sources=(Source(kind="unknown", name=ANYTHING),))
-        node, site = call.node, self._found.places[call.node]
-        gathered = Gathering(self._found, self._setting.tools, site, control=self._control_flow)
-        for part in (*self._control_flow.deciding(node), node.func, *node.args, *(one.value for one in node.keywords)):
-            gathered.take(part)
-        made = dict.fromkeys(one for part in gathered.parts for one in self._sources(part, site.cell))
-        return Slice(parameter="", expression=function, sources=tuple(one for one in made if one.kind != "constant"))
+        node, site = call.node, self._definitions.places[call.node]
+        tracer = ValueTracer(self._definitions, self._context.tools, site, control=self._control_flow)
+        for part in (
+            *self._control_flow.find_conditions(node),
+            node.func,
+            *node.args,
+            *(one.value for one in node.keywords),
+        ):
+            tracer.trace(part)
+        unique_sources = dict.fromkeys(one for part in tracer.parts for one in self._find_sources(part, site.cell))
+        return Slice(
+            parameter="", expression=function, sources=tuple(one for one in unique_sources if one.kind != "constant")
+        )
 
     @cached_property
     def _control_flow(self) -> ControlFlow:
-        return ControlFlow(self._modules, self._setting.tools, self._found.sharing)
+        return ControlFlow(self._modules, self._context.tools, self._definitions.sharing)
 
-    def in_loop(self, function: str, start: int, end: int, back: int = 0) -> bool:
+    def is_in_loop(self, function: str, start: int, end: int, back: int = 0) -> bool:
         """Return whether the call may be made more than once."""
-        call = self._call(function, start, end, back)
-        return call is not None and any(place.loops for place in self._found.deciding(self._found.places[call.node]))
+        call = self._find_call(function, start, end, back)
+        return call is not None and any(
+            place.loops for place in self._definitions.find_call_places(self._definitions.places[call.node])
+        )
 
-    def _call(self, function: str, start: int, end: int, back: int) -> Call | None:
+    def _find_call(self, function: str, start: int, end: int, back: int) -> SourceCall | None:
         """Return the call at a place.
 
         If the place is not exact: the smallest call of that function that begins or ends there, else the smallest
@@ -133,124 +142,131 @@ class SlicedProgram:
         if back > self._last:
             return None
         calls = self._calls[self._last - back]
-        named = [span for span, call in calls.items() if call.name == function]
-        near = [span for span in named if span[0] == start or span[1] == end]
-        near = near or [span for span in named if span[0] <= start and end <= span[1]]
+        spans = [span for span, call in calls.items() if call.name == function]
+        near = [span for span in spans if span[0] == start or span[1] == end]
+        near = near or [span for span in spans if span[0] <= start and end <= span[1]]
         return calls.get((start, end)) or (calls[min(near, key=lambda span: span[1] - span[0])] if near else None)
 
-    def _slice(self, parameter: str, argument: Argument, call: Call) -> Slice:
+    def _slice_argument(self, parameter: str, argument: SourceArgument, call: SourceCall) -> Slice:
         """Return the slice of one argument, with the conditions of the call."""
-        site = self._found.places[call.node]
-        gathered = Gathering(self._found, self._setting.tools, site)
-        gathered.take(argument.value.node)
-        conditions = [*(test for place in self._found.deciding(site) for test in place.tests), *gathered.conditions]
-        made = dict.fromkeys(one for part in gathered.parts for one in self._sources(part, site.cell))
-        sources = sorted(map(self._heard, made), key=lambda one: (one.line, one.name))
-        told = Slice(
+        site = self._definitions.places[call.node]
+        tracer = ValueTracer(self._definitions, self._context.tools, site)
+        tracer.trace(argument.value.node)
+        conditions = [
+            *(test for place in self._definitions.find_call_places(site) for test in place.tests),
+            *tracer.conditions,
+        ]
+        unique_sources = dict.fromkeys(one for part in tracer.parts for one in self._find_sources(part, site.cell))
+        sources = sorted(map(self._mark_user_constant, unique_sources), key=lambda one: (one.line, one.name))
+        value_slice = Slice(
             parameter=parameter,
-            expression=_text(argument.value.code),
+            expression=_clean_expression(argument.value.code),
             sources=tuple(sources),
-            conditions=tuple(dict.fromkeys(_text(unparse(test)) for test in conditions)),
-            lines=tuple(sorted({call.line, *gathered.lines})),
+            conditions=tuple(dict.fromkeys(_clean_expression(unparse(test)) for test in conditions)),
+            lines=tuple(sorted({call.line, *tracer.lines})),
         )
-        return told.model_copy(update={"words": in_words(told)})
+        return value_slice.model_copy(update={"words": describe_slice(value_slice)})
 
-    def _sources(self, part: Part, cell: int) -> Iterator[Source]:
+    def _find_sources(self, part: ValuePart, cell: int) -> Iterator[Source]:
         """Yield the sources that a part of a value stands for."""
-        place = self._found.places.get(part.node)
-        line = place_of(part.node)[0] if place is None or place.cell == cell else 0
+        place = self._definitions.places.get(part.node)
+        line = get_place(part.node)[0] if place is None or place.cell == cell else 0
         match part.kind:
             case "constant":
                 yield Source(kind="constant", name=part.name, line=line)
             case "asked":
                 yield Source(kind="answer", name=ASK, line=line)
             case "call" | "error":
-                yield Source(kind=part.kind, name=part.name, tool=self._setting.tools[part.name], line=line)
+                yield Source(kind=part.kind, name=part.name, tool=self._context.tools[part.name], line=line)
             case "item":
-                yield Source(kind="input", name=part.name, tool=self._setting.inputs.get(part.name, ToolId("")))
+                yield Source(kind="input", name=part.name, tool=self._context.inputs.get(part.name, ToolId("")))
             case "name":
-                yield from self._of_name(part.name, line)
+                yield from self._find_name_sources(part.name, line)
 
-    def _of_name(self, name: str, line: int) -> Iterator[Source]:
+    def _find_name_sources(self, name: str, line: int) -> Iterator[Source]:
         """Yield the sources of a name that the program itself gives no value.
 
         The name of a list stands for all of its items, which are the inputs ``earlier[0]``, ``earlier[1]`` and so on.
         """
-        inputs = self._setting.inputs
+        inputs = self._context.inputs
         items = [one for one in inputs if one.startswith(f"{name}[")]
-        if name in self._setting.own:
+        if name in self._context.user_inputs:
             yield Source(kind="given", name=name)
-        elif name in self._setting.files:
+        elif name in self._context.files:
             yield Source(kind="file", name=name)
         elif items:
             yield from (Source(kind="input", name=one, tool=inputs[one]) for one in items)
         elif name in inputs:
             yield Source(kind="input", name=name, tool=inputs[name])
-        elif name not in _KNOWN:
+        elif name not in _NEUTRAL_NAMES:
             yield Source(kind="unknown", name=name, line=line)
 
-    def _heard(self, source: Source) -> Source:
+    def _mark_user_constant(self, source: Source) -> Source:
         """Return a constant as the user's if it is in what they said; any other source unchanged."""
         if source.kind != "constant":
             return source
-        text = plain_value(parse_literal(source.name))
-        said = bool(text) and any(stands(text, message) for message in self._said)
-        return source.model_copy(update={"kind": "said"}) if said else source
+        text = normalize_value(parse_literal(source.name))
+        is_user_text = bool(text) and any(occurs_in(text, message) for message in self._user_texts)
+        return source.model_copy(update={"kind": "said"}) if is_user_text else source
 
 
-def answer_rests_on_calls(program: Program) -> bool:
+def is_answer_from_calls(program: Program) -> bool:
     """Return whether a tool's answer goes into a program's answer or decides it; False if the text cannot be read."""
     try:
         source = parse_source(program.text)
-        found = read_definitions([source.tree])
+        definitions = read_definitions([source.tree])
     except (SyntaxError, ValueError, RecursionError):
         return False
-    for answer in possible_answers(source):
-        site = found.place_within(answer)
+    for answer in find_possible_answers(source):
+        site = definitions.find_place(answer)
         if site is not None:
-            gathered = Gathering(found, program.tools, site)
+            tracer = ValueTracer(definitions, program.tools, site)
             for expression in (answer, *site.tests, *site.rounds):
-                gathered.take(expression)
-            if any(part.kind == "call" for part in gathered.parts):
+                tracer.trace(expression)
+            if any(part.kind == "call" for part in tracer.parts):
                 return True
     return False
 
 
-def taking_answers(program: Program) -> set[tuple[str, str]]:
+def find_user_answered_parameters(program: Program) -> set[tuple[str, str]]:
     """Return the parameters whose values depend on what a user answers to the program, each with its function."""
-    sliced = SlicedProgram([program.text], Setting(program.tools, program.arguments))
-    return {(name, parameter) for name, parameter, source in sliced.sources() if source.kind == "answer"}
+    sliced = SlicedProgram([program.text], SliceContext(program.tools, program.arguments))
+    return {(name, parameter) for name, parameter, source in sliced.find_argument_sources() if source.kind == "answer"}
 
 
-def in_words(told: Slice) -> str:
+def describe_slice(value_slice: Slice) -> str:
     """Describe where a value comes from, for a person who sees no program.
 
     The sentence has no lines or expressions, and never a text from a response; texts of the program are cleaned.
     """
-    made = [_source_words(one) for one in told.sources if told.literal or one.name not in _PLAIN]
-    words = _listed(list(dict.fromkeys(made))) or "what is fixed in the program"
-    conditions = _listed([f"`{clean(one, 80)}`" for one in told.conditions])
-    return f"{'' if told.literal else 'from '}{words}{', only where ' if conditions else ''}{conditions}"
+    source_texts = [
+        _describe_source(one)
+        for one in value_slice.sources
+        if value_slice.is_literal or one.name not in _TRIVIAL_CONSTANTS
+    ]
+    words = _format_list(list(dict.fromkeys(source_texts))) or "what is fixed in the program"
+    conditions = _format_list([f"`{clean(one, 80)}`" for one in value_slice.conditions])
+    return f"{'' if value_slice.is_literal else 'from '}{words}{', only where ' if conditions else ''}{conditions}"
 
 
-def _listed(texts: Sequence[str]) -> str:
+def _format_list(texts: Sequence[str]) -> str:
     """Join some texts; the rest is counted."""
-    more = f" and {len(texts) - _SHOWN} more" if len(texts) > _SHOWN else ""
-    return "; ".join(texts[:_SHOWN]) + more
+    more = f" and {len(texts) - _MAX_LISTED} more" if len(texts) > _MAX_LISTED else ""
+    return "; ".join(texts[:_MAX_LISTED]) + more
 
 
-def _source_words(source: Source) -> str:
+def _describe_source(source: Source) -> str:
     """Describe one source."""
     name = clean(source.name, 60)
     match source.kind:
         case "call":
-            return f"what {quoted(titled(name))} answered"
+            return f"what {quote_text(title_from_identifier(name))} answered"
         case "error":
-            return f"what an error of {quoted(titled(name))} said"
+            return f"what an error of {quote_text(title_from_identifier(name))} said"
         case "input" if name == "today":
             return "today's date"
         case "input" if source.tool:
-            return f"what {quoted(titled(source.tool.rpartition('/')[2]))} answered earlier"
+            return f"what {quote_text(title_from_identifier(source.tool.rpartition('/')[2]))} answered earlier"
         case "input":
             return f"{name}, found earlier"
         case "file":
@@ -267,18 +283,18 @@ def _source_words(source: Source) -> str:
             return f"{name}, of which nothing is known"
 
 
-def _arguments(call: Call, names: Mapping[str, str]) -> list[tuple[str, Argument]]:
+def _match_arguments(call: SourceCall, names: Mapping[str, str]) -> list[tuple[str, SourceArgument]]:
     """Return the arguments by the tool's parameter names.
 
     An unpacked argument stands for all parameters that are not named.
     """
-    named = {one.name: one for one in call.arguments if one.name}
+    by_name = {one.name: one for one in call.arguments if one.name}
     unpacked = [one for one in call.arguments if not one.name]
-    told = [(names.get(name, name), one) for name, one in named.items()]
-    rest = [tool for name, tool in names.items() if name not in named]
-    return told + [(parameter, one) for one in unpacked for parameter in rest]
+    pairs = [(names.get(name, name), one) for name, one in by_name.items()]
+    rest = [tool for name, tool in names.items() if name not in by_name]
+    return pairs + [(parameter, one) for one in unpacked for parameter in rest]
 
 
-def _text(expression: str) -> str:
+def _clean_expression(expression: str) -> str:
     """Return an expression cleaned and shortened for display."""
-    return clean(expression, _EXPRESSION)
+    return clean(expression, _MAX_EXPRESSION)

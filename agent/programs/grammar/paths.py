@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-MOST_SEGMENTS = 12
+MAX_SEGMENTS = 12
 _NAME = r"[^\W\d]\w*"
 _SEGMENT = re.compile(r"""\.([^\s.\[\]{}"']+)|\[(\d{1,4})\]|(\[\])|\["([^"\[\]{}]+)"\]|\['([^'\[\]{}]+)'\]""")
 _ROOT = re.compile(_NAME)
@@ -12,81 +12,81 @@ _BRACES = re.compile(r"\{\{|\}\}|\{([^{}]*)\}")
 
 
 @dataclass(frozen=True, slots=True)
-class Key:
+class FieldKey:
     """A field of an object."""
 
     name: str
 
 
 @dataclass(frozen=True, slots=True)
-class Path:
+class ValuePath:
     """A path from a step to a part of its result."""
 
     root: str
     """Name of the step."""
-    parts: tuple[Key | int | None, ...]
+    parts: tuple[FieldKey | int | None, ...]
     """Fields, list indexes, and ``None`` for every item of a list."""
 
     def __str__(self) -> str:
-        return self.root + "".join(_written(part) for part in self.parts)
+        return self.root + "".join(_render_part(part) for part in self.parts)
 
 
-def _written(part: Key | int | None) -> str:
+def _render_part(part: FieldKey | int | None) -> str:
     """Return a part of a path as text."""
-    if isinstance(part, Key):
+    if isinstance(part, FieldKey):
         return f".{part.name}" if re.fullmatch(r"[\w-]+", part.name) else f'["{part.name}"]'
     return "[]" if part is None else f"[{part}]"
 
 
-def path_of(text: str) -> Path | None:
+def parse_path(text: str) -> ValuePath | None:
     """Parse a path, with or without braces around it; None if the text is no path."""
     text = text.strip().removeprefix("{").removesuffix("}").strip()
     root = _ROOT.match(text)
     if root is None:
         return None
-    parts: list[Key | int | None] = []
+    parts: list[FieldKey | int | None] = []
     at = root.end()
     while at < len(text):
-        found = _SEGMENT.match(text, at)
-        if found is None or len(parts) >= MOST_SEGMENTS:
+        match = _SEGMENT.match(text, at)
+        if match is None or len(parts) >= MAX_SEGMENTS:
             return None
-        parts.append(_part(found))
-        at = found.end()
-    return Path(root.group(), tuple(parts))
+        parts.append(_parse_part(match))
+        at = match.end()
+    return ValuePath(root.group(), tuple(parts))
 
 
-def _part(found: re.Match[str]) -> Key | int | None:
+def _parse_part(match: re.Match[str]) -> FieldKey | int | None:
     """Return the part of a path that the pattern matched."""
-    plain, place, every, *quoted = found.groups()
+    plain, place, every, *quoted = match.groups()
     if place is not None:
         return int(place)
-    return None if every is not None else Key(next(one for one in (plain, *quoted) if one is not None))
+    return None if every is not None else FieldKey(next(one for one in (plain, *quoted) if one is not None))
 
 
-def pieces(text: str) -> list[str | Path]:
+def split_pieces(text: str) -> list[str | ValuePath]:
     """Split a text into words and paths in braces; doubled braces and braces around no path stay text."""
-    found: list[str | Path] = []
-    for piece in _split(text):
-        if isinstance(piece, str) and found and isinstance(found[-1], str):
-            found[-1] += piece
+    merged: list[str | ValuePath] = []
+    for piece in _iterate_pieces(text):
+        if isinstance(piece, str) and merged and isinstance(merged[-1], str):
+            merged[-1] += piece
         elif piece != "":
-            found.append(piece)
-    return found
+            merged.append(piece)
+    return merged
 
 
-def _split(text: str) -> Iterator[str | Path]:
+def _iterate_pieces(text: str) -> Iterator[str | ValuePath]:
     """Yield the pieces of a text, of which neighbouring texts are not joined yet."""
     at = 0
     for braces in _BRACES.finditer(text):
         yield text[at : braces.start()]
-        yield _meant(braces)
+        yield _parse_braces(braces)
         at = braces.end()
     yield text[at:]
 
 
-def _meant(braces: re.Match[str]) -> str | Path:
+def _parse_braces(match: re.Match[str]) -> str | ValuePath:
     """Return the path in braces, or the text that the braces stand for."""
-    inner = braces.group(1)
+    inner = match.group(1)
     if inner is None:
-        return braces.group()[0]
-    return path_of(inner) or braces.group()
+        return match.group()[0]
+    return parse_path(inner) or match.group()

@@ -1,75 +1,284 @@
 """Names in scope while a sentence is compiled, and the lines written so far."""
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import NoReturn
 
-from agent.programs.grammar.paths import Path
-from agent.programs.grammar.values import TEXT, Follower, Found, Known
-from agent.programs.names import TAKEN, identifier
-from agent.programs.signatures import Signature
+from agent.programs.grammar.paths import FieldKey, ValuePath
+from agent.programs.names import RESERVED_NAMES, to_identifier
+from agent.programs.signatures import ToolSignature
 from domain.errors import InvalidDecisionError
+from graph.shapes import UNKNOWN, JsonShape, Kind
 
-_OWN = frozenset({"item", "each", "result"})
-_NAMED = 30
+_MAX_FIELDS = 20
+NUMBER = JsonShape(frozenset({"number"}))
+INTEGER = JsonShape(frozenset({"integer"}))
+TEXT = JsonShape(frozenset({"string"}))
+_ARRAY: frozenset[Kind] = frozenset({"array"})
+_NUMBERS: frozenset[Kind] = frozenset({"number", "integer"})
+_IN_WORDS = {"string": "a text", "boolean": "true or false", "object": "an object", "array": "a list"}
 
 
-class Scope:
+@dataclass(frozen=True, slots=True)
+class ValueFacts:
+    """Facts about a value."""
+
+    shape: JsonShape = UNKNOWN
+    """Shape of a value that a tool answered."""
+    pair: "tuple[ValueFacts, ValueFacts] | None" = None
+    """It is a pair: an item of a list and the result of its call."""
+    each: "ValueFacts | None" = None
+    """It is a list of such pairs; this is what is known of one."""
+    computed: bool = False
+    """It is a number that the program computed, with all its digits."""
+
+    @property
+    def nullable(self) -> bool:
+        """True if it may be null."""
+        return self.shape.nullable
+
+    @property
+    def is_list(self) -> bool | None:
+        """True if it is a list, None if that is not known."""
+        if self.each or self.pair or self.computed:
+            return self.each is not None
+        kinds = self.shape.kinds - {"null"}
+        return None if not kinds or ("array" in kinds and kinds != _ARRAY) else kinds == _ARRAY
+
+    @property
+    def is_number(self) -> bool:
+        """True if it is a number."""
+        return self.computed or (bool(self.shape.kinds) and self.shape.kinds - {"null"} <= _NUMBERS)
+
+    @property
+    def item(self) -> "ValueFacts":
+        """Facts about the items of a list."""
+        return self.each or ValueFacts(self.shape.items or UNKNOWN)
+
+    @property
+    def non_null(self) -> "ValueFacts":
+        """Facts about the value, once it is known not to be null."""
+        return replace(self, shape=replace(self.shape, kinds=self.shape.kinds - {"null"})) if self.nullable else self
+
+    @property
+    def description(self) -> str:
+        """Words for its kind in a message; empty if unknown."""
+        kinds = sorted(self.shape.kinds - {"null"})
+        if self.is_list:
+            return "a list"
+        return "a number" if self.is_number else " or ".join(_IN_WORDS.get(kind, "a number") for kind in kinds)
+
+
+def make_list(item: ValueFacts) -> ValueFacts:
+    """Return the facts about a list of such items."""
+    if item.pair or item.each:
+        return ValueFacts(each=item)
+    return ValueFacts(JsonShape(_ARRAY, items=item.shape))
+
+
+@dataclass(frozen=True, slots=True)
+class ProgramExpression:
+    """An expression and what is known of its value."""
+
+    text: str
+    known: ValueFacts = field(default_factory=ValueFacts)
+    needs: tuple[str, ...] = ()
+    """Conditions without which it cannot be computed, in order."""
+    soft: "ProgramExpression | None" = None
+    """Alternative for use in a text, where a missing field counts as null."""
+
+    @property
+    def non_null(self) -> "ProgramExpression":
+        """Expression with the further condition that it is not null."""
+        if not self.known.nullable:
+            return self
+        return ProgramExpression(self.text, self.known.non_null, (*self.needs, f"{self.text} is not None"))
+
+
+class PathFollower:
+    """Follows paths from a named expression."""
+
+    def __init__(self, fresh: Callable[[], str]) -> None:
+        """Start without state.
+
+        ``fresh``: returns an unused variable for the items of a list.
+        """
+        self._fresh = fresh
+
+    def follow(self, start: ProgramExpression, path: ValuePath) -> ProgramExpression:
+        """Return the expression at a path.
+
+        Raises:
+            InvalidDecisionError: as far as is known, the path leads nowhere; the message says what exists.
+        """
+        at, soft = start, None
+        loops: list[tuple[str, str]] = []
+        needs = [list(start.needs)]  # before the first loop, then within each
+        for number, part in enumerate(path.parts):
+            here = ValuePath(path.root, path.parts[:number])
+            if at.known.nullable:
+                needs[-1].append(f"{at.text} is not None")
+                at = ProgramExpression(at.text, at.known.non_null)
+            if part is None:
+                _require_list(at.known, here)
+                name = self._fresh()
+                loops.append((name, at.text))
+                needs.append([])
+                at = ProgramExpression(name, at.known.item)
+            else:
+                entered, conditions = _enter(at, part, here), _list_conditions(at, part)
+                soft = _build_soft(at, part, entered, needs[-1]) if conditions else None
+                needs[-1] += conditions
+                at = entered
+        if not loops:
+            return ProgramExpression(at.text, at.known, tuple(needs[0]), soft)
+        last = ProgramExpression(at.text, at.known, tuple(needs[-1])).non_null
+        clauses = (
+            f" for {name} in {source}{render_conditions(conditions)}"
+            for (name, source), conditions in zip(loops, [*needs[1:-1], last.needs], strict=True)
+        )
+        return ProgramExpression(f"[{last.text}{''.join(clauses)}]", make_list(last.known), tuple(needs[0]))
+
+
+def render_conditions(conditions: Iterable[str]) -> str:
+    """Return conditions as ``if`` clauses of a comprehension."""
+    return "".join(f" if {one}" for one in conditions)
+
+
+def _enter(at: ProgramExpression, part: FieldKey | int, here: ValuePath) -> ProgramExpression:
+    """Return the expression of one part of a path."""
+    if isinstance(part, int):
+        _require_list(at.known, here)
+        return ProgramExpression(f"{at.text}[{part}]", at.known.item)
+    if at.known.pair:
+        places = {"item": 0, "result": 1}
+        if part.name not in places:
+            _reject(
+                f"{here} has no {part.name!r}: it has `item`, what the function was called for, and `result`, what it answered"
+            )
+        place = places[part.name]
+        return ProgramExpression(f"{at.text}[{place}]", at.known.pair[place])
+    return ProgramExpression(f"{at.text}[{part.name!r}]", ValueFacts(_find_field_shape(at.known, part.name, here)))
+
+
+def _list_conditions(at: ProgramExpression, part: FieldKey | int) -> list[str]:
+    """Return the conditions for a part to exist, if it may be missing."""
+    if isinstance(part, int):
+        return [f"len({at.text}) > {part}"]
+    shape = at.known.shape
+    optional = bool(shape.required) and part.name in shape.fields and part.name not in shape.required
+    return [f"{part.name!r} in {at.text}"] if optional else []
+
+
+def _build_soft(
+    at: ProgramExpression, part: FieldKey | int, entered: ProgramExpression, needs: Iterable[str]
+) -> ProgramExpression | None:
+    """Return the expression of a field that is null if the field is missing; None for a list index."""
+    if isinstance(part, int):
+        return None
+    shape = entered.known.shape
+    null: frozenset[Kind] = frozenset({"null"})
+    return ProgramExpression(
+        f"{at.text}.get({part.name!r})", ValueFacts(replace(shape, kinds=shape.kinds | null)), tuple(needs)
+    )
+
+
+def _find_field_shape(known: ValueFacts, name: str, here: ValuePath) -> JsonShape:
+    """Return the shape of a field."""
+    shape = known.shape
+    if known.is_list:
+        _reject(
+            f"{here} is a list: {here}[].{name} is that field of all items, and `first`, `most`, `least` or `pick` make it one item"
+        )
+    if not shape.is_known:
+        return UNKNOWN
+    if name in shape.fields:
+        return shape.fields[name]
+    if shape.values:
+        return shape.values
+    if shape.fields:
+        more = "" if len(shape.fields) <= _MAX_FIELDS else f" and {len(shape.fields) - _MAX_FIELDS} more"
+        _reject(f"{here} has no field {name!r}: it has {', '.join(list(shape.fields)[:_MAX_FIELDS])}{more}")
+    if "object" not in shape.kinds:
+        _reject(f"{here} is {known.description} and has no fields")
+    return UNKNOWN
+
+
+def _require_list(known: ValueFacts, here: ValuePath) -> None:
+    """Raise an error if a value is known not to be a list."""
+    if known.is_list is False:
+        within = [name for name, one in known.shape.fields.items() if "array" in one.kinds]
+        hint = f"; its lists are {', '.join(within[:_MAX_FIELDS])}" if within else ""
+        _reject(f"{here} is {known.description or 'no list'}, not a list{hint}")
+
+
+def _reject(message: str) -> NoReturn:
+    """Raise an error about the sentence."""
+    raise InvalidDecisionError(message)
+
+
+_LOOP_NAMES = frozenset({"item", "each", "result"})
+_MAX_NAMES = 30
+
+
+class CompileScope:
     """State of a compilation: the variable and the known shape of each step, and the lines of the program.
 
     Each guard indents the lines after it by one level.
     """
 
-    def __init__(self, functions: Mapping[str, Signature], given: Collection[str] = ()) -> None:
+    def __init__(self, functions: Mapping[str, ToolSignature], held_names: Collection[str] = ()) -> None:
         self.functions = functions
         self.lines: list[str] = []
         self.depth = 0
         self.at_once = False
-        self._held: dict[str, Found] = {"today": Found("today", Known(TEXT))}
-        self._held |= {name: Found(name) for name in given}
-        self._used = {*TAKEN, *_OWN, *functions, *given}
+        self._held: dict[str, ProgramExpression] = {"today": ProgramExpression("today", ValueFacts(TEXT))}
+        self._held |= {name: ProgramExpression(name) for name in held_names}
+        self._used = {*RESERVED_NAMES, *_LOOP_NAMES, *functions, *held_names}
         self._certain = set[str]()
-        self._follower = Follower(self._fresh)
+        self._follower = PathFollower(self._make_item_variable)
 
-    def line(self, text: str) -> None:
+    def write_line(self, text: str) -> None:
         """Append a line at the current depth."""
         self.lines.append("    " * self.depth + text)
 
-    def need(self, conditions: Iterable[str]) -> None:
+    def require(self, conditions: Iterable[str]) -> None:
         """Guard everything written from here on by these conditions."""
         open_ones = [one for one in dict.fromkeys(conditions) if one not in self._certain]
         if open_ones:
-            self.line(f"if {' and '.join(open_ones)}:")
+            self.write_line(f"if {' and '.join(open_ones)}:")
             self.depth += 1
             self._certain.update(open_ones)
 
-    def hold(self, name: str, expression: str, known: Known) -> str:
+    def hold(self, name: str, expression: str, known: ValueFacts) -> str:
         """Assign an expression to a variable for a step, and return the variable.
 
         Raises:
             InvalidDecisionError: the name is not free.
         """
-        if name in self._held or name in _OWN:
+        if name in self._held or name in _LOOP_NAMES:
             raise InvalidDecisionError(
                 f"the name {name!r} is taken: each step has a name of its own, and not item or result"
             )
-        variable = self.variable(name)
-        self.line(f"{variable} = {expression}")
-        self._held[name] = Found(variable, known)
+        variable = self.make_variable(name)
+        self.write_line(f"{variable} = {expression}")
+        self._held[name] = ProgramExpression(variable, known)
         return variable
 
-    def variable(self, name: str) -> str:
+    def make_variable(self, name: str) -> str:
         """Return an unused variable, as similar to the name as possible."""
-        wanted = identifier(name, "step")
-        number, free = 2, wanted
+        base = to_identifier(name, "step")
+        number, free = 2, base
         while free in self._used:
-            free, number = f"{wanted}_{number}", number + 1
+            free, number = f"{base}_{number}", number + 1
         self._used.add(free)
         return free
 
     def give_up(self, name: str) -> None:
         """Register the name of a wrong step, so that steps that use it are not reported as well."""
-        self._held.setdefault(name, Found(identifier(name, "step")))
+        self._held.setdefault(name, ProgramExpression(to_identifier(name, "step")))
 
-    def find(self, path: Path, within: Found | None = None) -> Found:
+    def find(self, path: ValuePath, within: ProgramExpression | None = None) -> ProgramExpression:
         """Return the expression at a path.
 
         ``within``: the item of a list, for paths that begin with ``item``, and with ``result`` for the result of its call.
@@ -80,20 +289,20 @@ class Scope:
         if within is not None and path.root in ("item", "result"):
             return self.enter(within, path)
         if path.root not in self._held:
-            known = ", ".join([*list(self._held)[-_NAMED:], *(["item"] if within else [])])
-            raise InvalidDecisionError(f"there is no {path.root!r} before this step; what there is: {known}")
+            available = ", ".join([*list(self._held)[-_MAX_NAMES:], *(["item"] if within else [])])
+            raise InvalidDecisionError(f"there is no {path.root!r} before this step; what there is: {available}")
         return self._follower.follow(self._held[path.root], path)
 
-    def enter(self, item: Found, path: Path) -> Found:
+    def enter(self, item: ProgramExpression, path: ValuePath) -> ProgramExpression:
         """Return the expression at a path in a list item; a pair of ``item`` and ``result`` is entered by these names."""
         first = path.parts[0].name if path.parts and not isinstance(path.parts[0], int) and path.parts[0] else ""
         if item.known.pair and not (path.root == "item" and first in ("item", "result")):
             place = 1 if path.root == "result" else 0
-            return self._follower.follow(Found(f"{item.text}[{place}]", item.known.pair[place]), path)
+            return self._follower.follow(ProgramExpression(f"{item.text}[{place}]", item.known.pair[place]), path)
         if path.root == "result":
             raise InvalidDecisionError("`result` is there only in what `for_each` came to")
         return self._follower.follow(item, path)
 
-    def _fresh(self) -> str:
+    def _make_item_variable(self) -> str:
         """Return an unused variable for the items of a list."""
-        return self.variable("one")
+        return self.make_variable("one")

@@ -13,10 +13,10 @@ from pydantic import Field, FiniteFloat, model_validator
 from domain.model import Model
 from domain.program import Answered
 
-MOST_STEPS = 24
-_MOST_ARGUMENTS = 24
-_LONGEST_NAME = 60
-_LONGEST = 16_000
+MAX_STEPS = 24
+_MAX_ARGUMENTS = 24
+_MAX_NAME_LENGTH = 60
+_MAX_LENGTH = 16_000
 
 Constant = str | int | FiniteFloat | bool
 Value = Constant | list[str | int | FiniteFloat]
@@ -175,15 +175,15 @@ class Sentence(Model):
     """Description of what could not be served, and of what is lacking if a step finds nothing."""
 
     @model_validator(mode="after")
-    def _within_bounds(self) -> Self:
+    def _check_bounds(self) -> Self:
         """Check the bounds, which the schema does not express."""
-        if len(self.steps) > MOST_STEPS:
-            raise ValueError(f"there may be {MOST_STEPS} steps at most")
+        if len(self.steps) > MAX_STEPS:
+            raise ValueError(f"there may be {MAX_STEPS} steps at most")
         for step in self.steps:
-            if not 0 < len(step.name) <= _LONGEST_NAME:
-                raise ValueError(f"the name of a step has 1 to {_LONGEST_NAME} characters")
-            if isinstance(step, (Call, ForEach)) and len(step.arguments) > _MOST_ARGUMENTS:
-                raise ValueError(f"{step.name}: there may be {_MOST_ARGUMENTS} arguments at most")
-        if len(self.model_dump_json()) > _LONGEST:
-            raise ValueError(f"it may have {_LONGEST} characters at most")
+            if not 0 < len(step.name) <= _MAX_NAME_LENGTH:
+                raise ValueError(f"the name of a step has 1 to {_MAX_NAME_LENGTH} characters")
+            if isinstance(step, (Call, ForEach)) and len(step.arguments) > _MAX_ARGUMENTS:
+                raise ValueError(f"{step.name}: there may be {_MAX_ARGUMENTS} arguments at most")
+        if len(self.model_dump_json()) > _MAX_LENGTH:
+            raise ValueError(f"it may have {_MAX_LENGTH} characters at most")
         return self

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from datetime import UTC, datetime
 
-from domain.event import AnswerDelta, Event, EventRecord, Outcome, RunFinished
+from domain.event import AnswerDelta, Event, EventRecord, RunFinished, RunOutcome
 from domain.usage import Usage
 from server.runs.control import RunControl
 from server.storage.runs import Run
@@ -14,7 +14,7 @@ def record(run_id: str, seq: int, event: Event) -> EventRecord:
     return EventRecord(run=run_id, seq=seq, at=datetime(2026, 3, 1, tzinfo=UTC), event=event)
 
 
-def end(outcome: Outcome = "answered", answer: str = "done") -> RunFinished:
+def end(outcome: RunOutcome = "answered", answer: str = "done") -> RunFinished:
     return RunFinished(outcome=outcome, answer=answer, usage=Usage(decisions=3))
 
 
@@ -34,7 +34,7 @@ class Scripted:
         self.most = self._now = 0
 
     async def begin(self, run: Run, past: Sequence[EventRecord], control: RunControl) -> AsyncGenerator[EventRecord]:
-        assert control.held()
+        assert control.is_owned()
         self.begun.append((run.id, len(past)))
         return self._events(run.id, past[-1].seq if past else 0)
 

@@ -1,7 +1,7 @@
 """Who said the values of a run's calls: in runs of another's template its author, also in runs that were asked for before that was kept."""
 
 from domain.model import JsonObject
-from server.runs.conversation_context import voices_of
+from server.runs.conversation_context import collect_statements
 from server.storage.accounts import User
 from server.storage.runs import Run, RunChoices
 from server.storage.storage import Storage
@@ -36,19 +36,19 @@ async def test_what_another_fixed_before_it_was_kept_is_not_the_user_s(storage: 
     ada, mallory = await user(storage), await user(storage, "mallory")
     conversation = (await storage.conversations.add(ada.id)).id
     old = await asked_before(storage, ada, mallory, conversation)
-    voices = await voices_of(old, storage)
-    assert (voices.said, voices.fixed) == ([], [])
-    assert (voices.others_said, voices.others_fixed) == (["Remove Dune"], [VALUE])
+    voices = await collect_statements(old, storage)
+    assert (voices.user_messages, voices.user_values) == ([], [])
+    assert (voices.author_messages, voices.author_values) == (["Remove Dune"], [VALUE])
     after = await storage.runs.add(ada.id, conversation, "And now?", RunChoices(planner="dfs", policy="offline"))
-    assert (await voices_of(after, storage)).said == ["And now?"]
+    assert (await collect_statements(after, storage)).user_messages == ["And now?"]
 
 
 async def test_what_a_user_fixed_in_a_template_of_their_own_is_theirs(storage: Storage) -> None:
     ada = await user(storage)
     conversation = (await storage.conversations.add(ada.id)).id
-    voices = await voices_of(await asked_before(storage, ada, ada, conversation), storage)
-    assert (voices.said, voices.fixed) == (["Remove Dune"], [VALUE])
-    assert (voices.others_said, voices.others_fixed) == ([], [])
+    voices = await collect_statements(await asked_before(storage, ada, ada, conversation), storage)
+    assert (voices.user_messages, voices.user_values) == (["Remove Dune"], [VALUE])
+    assert (voices.author_messages, voices.author_values) == ([], [])
 
 
 async def test_what_a_user_answered_in_an_earlier_run_was_said(storage: Storage, clock: ManualClock) -> None:
@@ -61,7 +61,11 @@ async def test_what_a_user_answered_in_an_earlier_run_was_said(storage: Storage,
     after = await storage.runs.add(ada.id, conversation.id, "And a taxi there", CHOICES)
     clock.on(seconds=1)
     await says(storage, first, "question-3", {"decision": "answer", "answer": "said after it"})
-    assert (await voices_of(after, storage)).said == ["Book a table", "Trattoria Rossi", "And a taxi there"]
+    assert (await collect_statements(after, storage)).user_messages == [
+        "Book a table",
+        "Trattoria Rossi",
+        "And a taxi there",
+    ]
 
 
 async def test_a_choice_that_another_s_template_proposed_is_not_in_its_user_s_words(storage: Storage) -> None:
@@ -71,4 +75,4 @@ async def test_a_choice_that_another_s_template_proposed_is_not_in_its_user_s_wo
     await says(storage, old, "question-1", {"decision": "answer", "answer": "account 999"})
     await says(storage, old, "question-2", {"decision": "answer", "answer": "account 7"})
     after = await storage.runs.add(ada.id, conversation, "And now?", CHOICES)
-    assert (await voices_of(after, storage)).said == ["account 7", "And now?"]
+    assert (await collect_statements(after, storage)).user_messages == ["account 7", "And now?"]

@@ -8,7 +8,7 @@ from agent.files.reading import FileLimits, free_name, read_file
 from domain.errors import ConflictError, NotFoundError
 from domain.given_file import GivenFile
 from domain.model import JsonObject
-from server.runs.given_files import FILES, files_of
+from server.runs.conversation_context import FILES, load_run_files
 from server.storage.runs import Run, RunChoices
 from server.storage.storage import Storage
 from tests.contract.rows.people import user
@@ -37,11 +37,11 @@ async def test_a_file_is_there_for_its_run_and_for_those_after_it(storage: Stora
     first, second = await give(storage, conversation, ada), await give(storage, conversation, ada)
     assert (first.variable, second.variable) == ("trips", "trips_2")
     asked, later = await ask(storage, conversation, ada, first), await ask(storage, conversation, ada, second)
-    assert (await files_of(before, storage)).all == ()
-    assert (await files_of(asked, storage)).new == (first,)
-    assert (await files_of(later, storage)).all == (second, first)
+    assert (await load_run_files(before, storage)).all == ()
+    assert (await load_run_files(asked, storage)).new == (first,)
+    assert (await load_run_files(later, storage)).all == (second, first)
     elsewhere = await ask(storage, (await storage.conversations.add(ada)).id, ada)
-    assert (await files_of(elsewhere, storage)).all == ()
+    assert (await load_run_files(elsewhere, storage)).all == ()
 
 
 async def test_a_file_is_removed_alone_or_with_its_conversation(storage: Storage) -> None:
@@ -58,7 +58,7 @@ async def test_a_file_is_removed_alone_or_with_its_conversation(storage: Storage
     await storage.run_leases.finish(asked.id, "a worker", "answered", {}, answer="2")
     await storage.files.remove(file.id, conversation, ada)
     with pytest.raises(NotFoundError, match="give it again"):
-        await files_of(asked, storage)
+        await load_run_files(asked, storage)
     await give(storage, conversation, ada)
     await storage.conversations.remove(conversation, ada)
     assert await storage.files.list_ids(conversation, ada) == []

@@ -6,7 +6,7 @@ import pytest
 
 from server.runs.broker import EventBroker
 from server.runs.event_stream import stream_events
-from server.runs.worker import WorkerParameters, working
+from server.runs.worker import WorkerParameters, run_worker
 from server.storage.run_events import StoredEvent
 from server.storage.storage import Storage
 from tests.contract.rows.people import run, user
@@ -26,7 +26,7 @@ async def test_many_follow_from_anywhere(storage: Storage, *, here: bool) -> Non
     broker = EventBroker()
     script = Scripted(deltas=20, stop=10)
     early = [asyncio.create_task(followed(storage, broker, made.id, after)) for after in (0, 0, 4, 100)]
-    async with working(storage, script.begin, broker if here else EventBroker(), QUICK):
+    async with run_worker(storage, script.begin, broker if here else EventBroker(), QUICK):
         await stored(storage, made.id, 9)
         late = [asyncio.create_task(followed(storage, broker, made.id, after)) for after in (0, 9, 15)]
         await asyncio.sleep(0.05)
@@ -64,9 +64,9 @@ async def test_a_run_that_goes_on_is_followed_across_its_workers(storage: Storag
     broker = EventBroker()
     script = Scripted(stop=3)
     waits = asyncio.create_task(followed(storage, broker, made.id))
-    async with working(storage, script.begin, broker, QUICK):
+    async with run_worker(storage, script.begin, broker, QUICK):
         await stored(storage, made.id, 2)
     script.go.set()
-    async with working(storage, script.begin, broker, WorkerParameters(poll=0.02)):
+    async with run_worker(storage, script.begin, broker, WorkerParameters(poll=0.02)):
         await ended(storage, made.id)
         assert await asyncio.wait_for(waits, 60) == [1, 2, 3, 4, 5, 6]

@@ -4,10 +4,9 @@ from datetime import UTC, datetime
 
 from domain.event import CallFinished, EventRecord
 from domain.model import JsonObject
-from domain.plan import StepResult, StepStatus
-from domain.plan_document import PlanDocument, PlannedStep
-from server.runs.journal import as_stored
-from server.runs.plans import given_results, open_plan
+from domain.plan import PlanDocument, PlannedStep, StepResult, StepStatus
+from server.runs.journal import to_stored_event
+from server.runs.waiting_plans import load_given_results, load_waiting_plan
 from server.storage.storage import Storage
 from tests.contract.rows.people import run, user
 from tests.flows.small_world import BOOKS, GEOCODE
@@ -27,11 +26,11 @@ async def test_results_are_found_by_what_was_called(storage: Storage) -> None:
     ada = await user(storage)
     made, _ = await run(storage, ada)
     events = [called(made.id, 1, PARIS), called(made.id, 2, LYON, "failed"), called(made.id, 3, {})]
-    await storage.events.append([as_stored(one) for one in events])
+    await storage.events.append([to_stored_event(one) for one in events])
     plan = PlanDocument(steps=(PlannedStep(tool=BOOKS.id),)).model_dump(mode="json")
     given = [GEOCODE.id, GEOCODE.id, BOOKS.id]
     asked: JsonObject = {"plan": plan, "request": "a request", "given": [*given], "made": [PARIS, LYON, PARIS]}
     await storage.run_questions.ask(made.id, "plan-2", "plan", asked)
-    found = await given_results(storage, await open_plan(storage, made.id, ada.id))
+    found = await load_given_results(storage, await load_waiting_plan(storage, made.id, ada.id))
     assert [tool for tool, _ in found] == given
     assert [result and result.response for _, result in found] == ['{"number": 1}', None, None]

@@ -9,8 +9,8 @@ import pytest
 from fastapi import Response
 from sqlalchemy import select, text, update
 
-from agent.execution.http.exchange import ExchangeLimits, GuardedExchange
-from agent.execution.http.guard import Guard
+from agent.execution.http.guard import AddressGuard
+from agent.execution.http.guarded_json_client import GuardedJsonClient, JsonClientLimits
 from domain.errors import SecretError
 from server.oauth.renewal import Renewals
 from server.storage.encryption import Keyring
@@ -40,13 +40,13 @@ async def fake() -> AsyncIterator[FakeAuthorizationServer]:
 
 
 @pytest.fixture
-async def exchange() -> AsyncIterator[GuardedExchange]:
-    opened = GuardedExchange(Guard({"127.0.0.1"}), ExchangeLimits(seconds=1.0))
+async def exchange() -> AsyncIterator[GuardedJsonClient]:
+    opened = GuardedJsonClient(AddressGuard({"127.0.0.1"}), JsonClientLimits(seconds=1.0))
     yield opened
     await opened.close()
 
 
-def renewals(storage: Storage, exchange: GuardedExchange) -> Renewals:
+def renewals(storage: Storage, exchange: GuardedJsonClient) -> Renewals:
     return Renewals(storage.key_grants, exchange, lambda _, name: f"obtain {name} again")
 
 
@@ -75,7 +75,7 @@ async def test_many_that_ask_at_once_cause_one_renewal(
     keys: Keyring,
     clock: ManualClock,
     fake: FakeAuthorizationServer,
-    exchange: GuardedExchange,
+    exchange: GuardedJsonClient,
 ) -> None:
     """Tasks of two processes: each has its own connections and renewals. The refresh token counts once."""
     ada = await ended(storage, fake, clock)
@@ -91,7 +91,7 @@ async def test_many_that_ask_at_once_cause_one_renewal(
 
 
 async def test_each_refresh_token_is_used_once_in_its_turn(
-    storage: Storage, clock: ManualClock, fake: FakeAuthorizationServer, exchange: GuardedExchange
+    storage: Storage, clock: ManualClock, fake: FakeAuthorizationServer, exchange: GuardedJsonClient
 ) -> None:
     ada = await ended(storage, fake, clock)
     fresh = renewals(storage, exchange)
@@ -104,7 +104,7 @@ async def test_each_refresh_token_is_used_once_in_its_turn(
 
 
 async def test_it_is_renewed_some_time_before_it_ends(
-    storage: Storage, clock: ManualClock, fake: FakeAuthorizationServer, exchange: GuardedExchange
+    storage: Storage, clock: ManualClock, fake: FakeAuthorizationServer, exchange: GuardedJsonClient
 ) -> None:
     ada = await ended(storage, fake, clock)
     fresh = renewals(storage, exchange)
@@ -116,7 +116,7 @@ async def test_it_is_renewed_some_time_before_it_ends(
 
 
 async def test_what_was_withdrawn_is_told_until_it_is_obtained_again(
-    storage: Storage, clock: ManualClock, fake: FakeAuthorizationServer, exchange: GuardedExchange
+    storage: Storage, clock: ManualClock, fake: FakeAuthorizationServer, exchange: GuardedJsonClient
 ) -> None:
     ada = await ended(storage, fake, clock)
     fake.revoke(refresh=True)
@@ -138,7 +138,7 @@ async def test_what_was_withdrawn_is_told_until_it_is_obtained_again(
 
 
 async def test_without_a_refresh_token_it_lapses_when_it_ends(
-    storage: Storage, clock: ManualClock, fake: FakeAuthorizationServer, exchange: GuardedExchange
+    storage: Storage, clock: ManualClock, fake: FakeAuthorizationServer, exchange: GuardedJsonClient
 ) -> None:
     ada = await ended(storage, fake, clock)
     grant = KeyGrant(terms=GrantTerms(kind="authorization_code", token_url=f"{fake.url}/token", client_id=CLIENT), tokens=GrantTokens(access="a", fresh_until=clock()))  # fmt: skip
@@ -159,7 +159,12 @@ async def busy() -> Response:
 
 @pytest.mark.parametrize(("does", "said"), [(slow, "did not answer within 1 second"), (busy, "HTTP 503")])
 async def test_a_server_that_is_away_costs_nothing_that_was_there(
-    storage: Storage, clock: ManualClock, fake: FakeAuthorizationServer, exchange: GuardedExchange, does: Any, said: str
+    storage: Storage,
+    clock: ManualClock,
+    fake: FakeAuthorizationServer,
+    exchange: GuardedJsonClient,
+    does: Any,
+    said: str,
 ) -> None:
     """Within the margin the old token counts still; after its end the call is told what is wrong, and the next one tries again."""
     ada = await ended(storage, fake, clock)
@@ -180,7 +185,7 @@ async def test_a_server_that_is_away_costs_nothing_that_was_there(
 
 
 async def test_one_that_dies_in_its_turn_holds_nobody_up_for_good(
-    storage: Storage, clock: ManualClock, fake: FakeAuthorizationServer, exchange: GuardedExchange
+    storage: Storage, clock: ManualClock, fake: FakeAuthorizationServer, exchange: GuardedJsonClient
 ) -> None:
     ada = await ended(storage, fake, clock)
     kept = await storage.key_grants.get(ada, "things")
@@ -199,7 +204,7 @@ async def test_one_that_dies_in_its_turn_holds_nobody_up_for_good(
 
 
 async def test_a_key_that_is_put_anew_meanwhile_is_not_overwritten(
-    storage: Storage, clock: ManualClock, fake: FakeAuthorizationServer, exchange: GuardedExchange
+    storage: Storage, clock: ManualClock, fake: FakeAuthorizationServer, exchange: GuardedJsonClient
 ) -> None:
     ada = await ended(storage, fake, clock)
     going, go_on = asyncio.Event(), asyncio.Event()
@@ -234,7 +239,7 @@ async def test_who_reads_the_rows_just_before_a_renewal_is_told_of_the_new_token
     storage: Storage,
     clock: ManualClock,
     fake: FakeAuthorizationServer,
-    exchange: GuardedExchange,
+    exchange: GuardedJsonClient,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     fresh = renewals(storage, exchange)
@@ -258,7 +263,7 @@ async def test_who_reads_the_rows_just_before_a_renewal_is_told_of_the_new_token
 
 
 async def test_a_token_that_a_host_refuses_is_renewed_once_for_all_who_were_refused(
-    storage: Storage, clock: ManualClock, fake: FakeAuthorizationServer, exchange: GuardedExchange
+    storage: Storage, clock: ManualClock, fake: FakeAuthorizationServer, exchange: GuardedJsonClient
 ) -> None:
     fresh = renewals(storage, exchange)
     ada, first = await revoked(storage, fake, clock, fresh)

@@ -8,18 +8,18 @@ from pathlib import Path
 import pytest
 
 from domain.errors import StoreUnreachableError
-from domain.learned import WeightsLearned
+from domain.learning_events import WeightsLearned
 from domain.memory import Memory
 from domain.tool import FINISH
 from domain.usage import Usage
 from server.limits import limits_of
 from server.oauth.client import open_oauth
 from server.runs import late_lessons
-from server.runs.agents import Agents, open_agents
+from server.runs.agent_runtime import AgentRuntime, open_agent_runtime
 from server.runs.broker import EventBroker
-from server.runs.journal import as_stored, records_of
+from server.runs.journal import parse_events, to_stored_event
 from server.runs.late_lessons import LateLearner
-from server.runs.worker import WorkerParameters, working
+from server.runs.worker import WorkerParameters, run_worker
 from server.storage.accounts import User
 from server.storage.runs import Run
 from server.storage.storage import Storage
@@ -29,22 +29,22 @@ from tests.contract.rows.scripted import Scripted, until
 from tests.unit.agent.learning.test_learner import followed
 from tests.unit.agent.learning.test_lesson import ASKED, A, B, executed, finished, records, result
 from wiring.container import Container
-from wiring.layout import StoreFolder
-from wiring.runs import Lesson, learn_later
+from wiring.runs import DeferredLesson, learn_later
 from wiring.settings import Settings
+from wiring.store_folder import StoreFolder
 
 AWAY = "store_unreachable: nothing answers there"
 LEASE = timedelta(seconds=120)
 
 
 @pytest.fixture
-async def agents(storage: Storage, tmp_path: Path) -> AsyncIterator[Agents]:
+async def agents(storage: Storage, tmp_path: Path) -> AsyncIterator[AgentRuntime]:
     """What runs are made with, on an empty store."""
     settings = Settings(store=tmp_path / "store", server_home=tmp_path / "home")
     await asyncio.to_thread(StoreFolder(settings.store).open, create=True)
     async with (
         open_oauth(settings, storage) as oauth,
-        open_agents(settings, storage, limits_of(settings).quotas, oauth) as opened,
+        open_agent_runtime(settings, storage, limits_of(settings).quotas, oauth) as opened,
     ):
         yield opened
 
@@ -53,7 +53,7 @@ async def ready() -> None:
     """All stores are there."""
 
 
-def learner(storage: Storage, agents: Agents, name: str = "one") -> LateLearner:
+def learner(storage: Storage, agents: AgentRuntime, name: str = "one") -> LateLearner:
     return LateLearner(storage, agents, name, ready)
 
 
@@ -63,7 +63,7 @@ async def a_lesson(storage: Storage, of: User, memory: str = "") -> Run:
     calls = executed([result(A), result(B, uses="1.id")])
     waits = WeightsLearned(error=AWAY, deferred="waiting")
     told = [*(followed(memory, A, B) if memory else ()), *calls, waits, finished()]
-    events = [as_stored(one.model_copy(update={"run": made.id})) for one in records(*told)]
+    events = [to_stored_event(one.model_copy(update={"run": made.id})) for one in records(*told)]
     await storage.events.append(events[:-1])
     assert made.id in {one.id for one in await storage.run_leases.claim("w", timedelta(seconds=30), 99)}
     usage = Usage().model_dump(mode="json")
@@ -75,7 +75,7 @@ async def a_lesson(storage: Storage, of: User, memory: str = "") -> Run:
 
 async def learned(storage: Storage, made: Run) -> WeightsLearned:
     """What its event says now."""
-    (found,) = await records_of(await storage.events.list_kinds(made.id, ("weights.learned",)))
+    (found,) = await parse_events(await storage.events.list_kinds(made.id, ("weights.learned",)))
     assert isinstance(found.event, WeightsLearned)
     return found.event
 
@@ -92,7 +92,7 @@ async def test_a_run_that_ends_in_an_outage_keeps_its_lesson(storage: Storage) -
         found = await storage.runs.get(made.id)
         return found is not None and found.status == "finished"
 
-    async with working(storage, waits.begin, EventBroker(), WorkerParameters(poll=0.02)):
+    async with run_worker(storage, waits.begin, EventBroker(), WorkerParameters(poll=0.02)):
         await until(has_ended)
     assert await storage.lessons.count() == 1
     assert (await storage.row_counts.count_all())["waiting_lessons"] == 1
@@ -102,12 +102,12 @@ async def test_a_run_that_ends_in_an_outage_keeps_its_lesson(storage: Storage) -
 
 
 async def test_two_servers_learn_each_once_and_in_order(
-    storage: Storage, agents: Agents, monkeypatch: pytest.MonkeyPatch
+    storage: Storage, agents: AgentRuntime, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ada, order = await user(storage), list[str]()
     made = [await a_lesson(storage, ada) for _ in range(5)]
 
-    async def noted(container: Container, lesson: Lesson) -> WeightsLearned | None:
+    async def noted(container: Container, lesson: DeferredLesson) -> WeightsLearned | None:
         order.append(lesson.records[0].run)
         return await learn_later(container, lesson)
 
@@ -115,7 +115,7 @@ async def test_two_servers_learn_each_once_and_in_order(
     while await storage.lessons.count():
         await asyncio.gather(*(learner(storage, agents, name).learn_waiting() for name in ("one", "two")))
     assert order == [one.id for one in made]
-    container = await agents.whole()
+    container = await agents.get_full_container()
     facts = await container.graph.facts([A, B])
     assert (facts[A].ok, facts[B].ok) == (5, 5)
     for one in made:
@@ -126,10 +126,10 @@ async def test_two_servers_learn_each_once_and_in_order(
 
 
 async def test_cut_short_after_the_graph_it_is_gone_on_with_and_nothing_counts_twice(
-    storage: Storage, agents: Agents, clock: Clock, monkeypatch: pytest.MonkeyPatch
+    storage: Storage, agents: AgentRuntime, clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The graph has learnt it when the vectors go away again, and the server is killed the next time."""
-    ada, container = await user(storage), await agents.whole()
+    ada, container = await user(storage), await agents.get_full_container()
     memories = await container.memories()
     own = Memory(id="m", owner=ada.id, request=ASKED, pattern="another", path=(A, B), at=clock())
     await memories.add([own])
@@ -154,13 +154,13 @@ async def test_cut_short_after_the_graph_it_is_gone_on_with_and_nothing_counts_t
     assert len(judged) == 2
 
 
-async def test_what_its_user_said_meanwhile_counts(storage: Storage, agents: Agents) -> None:
+async def test_what_its_user_said_meanwhile_counts(storage: Storage, agents: AgentRuntime) -> None:
     made = await a_lesson(storage, await user(storage))
     found = await storage.runs.get(made.id)
     assert found is not None
     await storage.runs.set_verdict(found, "wrong", "")
     assert await learner(storage, agents).learn_waiting()
-    container = await agents.whole()
+    container = await agents.get_full_container()
     assert await remembered(container) == []
     strengths = {(edge.source, edge.target): edge.strength async for edge in container.graph.edges()}
     assert strengths[B, FINISH] == pytest.approx(0, abs=1e-6)
@@ -168,11 +168,11 @@ async def test_what_its_user_said_meanwhile_counts(storage: Storage, agents: Age
 
 
 async def test_a_run_that_is_judged_while_it_is_learnt_is_learnt_again(
-    storage: Storage, agents: Agents, monkeypatch: pytest.MonkeyPatch
+    storage: Storage, agents: AgentRuntime, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     made = await a_lesson(storage, await user(storage))
 
-    async def judged(container: Container, lesson: Lesson) -> WeightsLearned | None:
+    async def judged(container: Container, lesson: DeferredLesson) -> WeightsLearned | None:
         found = await storage.runs.get(made.id)
         assert found is not None
         if found.verdict is None:
@@ -182,16 +182,16 @@ async def test_a_run_that_is_judged_while_it_is_learnt_is_learnt_again(
     monkeypatch.setattr(late_lessons, "learn_later", judged)
     assert not await learner(storage, agents).learn_waiting()
     assert await learner(storage, agents).learn_waiting()
-    assert await remembered(await agents.whole()) == []
+    assert await remembered(await agents.get_full_container()) == []
 
 
 async def test_of_a_run_that_is_removed_while_it_is_learnt_nothing_stays(
-    storage: Storage, agents: Agents, monkeypatch: pytest.MonkeyPatch
+    storage: Storage, agents: AgentRuntime, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ada = await user(storage)
     made = await a_lesson(storage, ada)
 
-    async def removed(container: Container, lesson: Lesson) -> WeightsLearned | None:
+    async def removed(container: Container, lesson: DeferredLesson) -> WeightsLearned | None:
         found = await learn_later(container, lesson)
         assert len(await remembered(container)) == 1
         await storage.runs.remove(made.id, ada.id)
@@ -199,17 +199,17 @@ async def test_of_a_run_that_is_removed_while_it_is_learnt_nothing_stays(
 
     monkeypatch.setattr(late_lessons, "learn_later", removed)
     assert await learner(storage, agents).learn_waiting()
-    assert await remembered(await agents.whole()) == []
+    assert await remembered(await agents.get_full_container()) == []
     assert await storage.lessons.count() == 0
 
 
 async def test_one_that_cannot_be_learnt_holds_nobody_up(
-    storage: Storage, agents: Agents, monkeypatch: pytest.MonkeyPatch
+    storage: Storage, agents: AgentRuntime, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ada = await user(storage)
     bad, good = await a_lesson(storage, ada), await a_lesson(storage, ada)
 
-    async def refused(container: Container, lesson: Lesson) -> WeightsLearned | None:
+    async def refused(container: Container, lesson: DeferredLesson) -> WeightsLearned | None:
         if lesson.records[0].run == bad.id:
             raise ValueError("a defect")
         return await learn_later(container, lesson)
@@ -222,18 +222,18 @@ async def test_one_that_cannot_be_learnt_holds_nobody_up(
 
 
 async def test_one_that_keeps_failing_lets_others_go_first_and_does_not_wait_for_ever(
-    storage: Storage, agents: Agents, clock: Clock, monkeypatch: pytest.MonkeyPatch
+    storage: Storage, agents: AgentRuntime, clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ada = await user(storage)
     bad, good = await a_lesson(storage, ada), await a_lesson(storage, ada)
 
-    async def too_much(container: Container, lesson: Lesson) -> WeightsLearned | None:
+    async def too_much(container: Container, lesson: DeferredLesson) -> WeightsLearned | None:
         if lesson.records[0].run == bad.id:
             return WeightsLearned(error="store_unreachable: out of memory", deferred="waiting")
         return await learn_later(container, lesson)
 
     monkeypatch.setattr(late_lessons, "learn_later", too_much)
-    for _ in range(late_lessons.TRIES + 1):
+    for _ in range(late_lessons.MAX_TRIES + 1):
         clock.on(seconds=30)
         assert not await learner(storage, agents).learn_waiting()
     assert (await learned(storage, good)).deferred == "learnt"
@@ -243,7 +243,7 @@ async def test_one_that_keeps_failing_lets_others_go_first_and_does_not_wait_for
     assert (await learned(storage, bad)).deferred == "dropped"
 
 
-async def test_nothing_is_tried_while_a_store_is_away(storage: Storage, agents: Agents) -> None:
+async def test_nothing_is_tried_while_a_store_is_away(storage: Storage, agents: AgentRuntime) -> None:
     await a_lesson(storage, await user(storage))
 
     async def away() -> None:

@@ -5,17 +5,16 @@ import asyncio
 import pytest
 
 from agent.execution.approval import IntendedCall
-from agent.execution.provenance import Judged
-from agent.plans.compiling import compiled
+from agent.execution.provenance import CallProvenance
+from agent.plans.compilation import compile_plan
 from domain.model import JsonObject
-from domain.origin import ValueKind, ValueOrigin
-from domain.plan_document import PlanDocument
-from domain.slice import Slice, Source
+from domain.plan import PlanDocument
+from domain.provenance import Slice, Source, ValueKind, ValueOrigin
 from domain.tool import ToolDoc
 from graph.backends.memory import MemoryGraph
 from server.runs.approvals import UserApprover
-from server.runs.plans import approve, open_plan
-from server.runs.questions import Asks, Questions
+from server.runs.questions import DurableQuestions, QuestionChannel
+from server.runs.waiting_plans import approve_plan, load_waiting_plan
 from server.storage.permissions import get_call_target
 from server.storage.runs import Run
 from server.storage.storage import Storage
@@ -26,7 +25,7 @@ DUNE: JsonObject = {"title": "Dune"}
 PLAN: JsonObject = {"steps": [{"tool": REMOVE.id, "arguments": DUNE}]}
 QUESTION: JsonObject = {"plan": PLAN, "request": "remove Dune", "given": [], "made": []}
 
-PROGRAM = compiled(PlanDocument.model_validate(PLAN), {REMOVE.id: REMOVE})
+PROGRAM = compile_plan(PlanDocument.model_validate(PLAN), {REMOVE.id: REMOVE})
 
 
 async def is_asked(storage: Storage, of: Run, tool: ToolDoc, *origins: ValueOrigin, unchosen: bool = False) -> bool:
@@ -36,11 +35,13 @@ async def is_asked(storage: Storage, of: Run, tool: ToolDoc, *origins: ValueOrig
     async def told() -> None:
         return
 
-    questions = Questions(storage, of, Asks(told, lambda _: waits.set()), MemoryGraph().get_tools)
+    questions = DurableQuestions(storage, of, QuestionChannel(told, lambda _: waits.set()), MemoryGraph().get_tools)
     approver = UserApprover(questions, unchosen=unchosen)
 
     async def made() -> None:
-        async with approver.approval(IntendedCall(tool, DUNE, Judged(origins), text=PROGRAM.program.text)):
+        async with approver.approval(
+            IntendedCall(tool, DUNE, CallProvenance(origins), program_text=PROGRAM.program.text)
+        ):
             return
 
     tasks: list[asyncio.Task[object]] = [asyncio.create_task(made()), asyncio.create_task(waits.wait())]
@@ -58,7 +59,7 @@ async def test_it_holds_for_no_place_that_a_tool_moves_to(storage: Storage, move
     ada = await user(storage)
     of, _ = await run(storage, ada)
     await storage.run_questions.ask(of.id, "plan-1", "plan", QUESTION)
-    await approve(storage, await open_plan(storage, of.id, ada.id), PROGRAM, [REMOVE])
+    await approve_plan(storage, await load_waiting_plan(storage, of.id, ada.id), PROGRAM, [REMOVE])
     assert await is_asked(storage, of, REMOVE.model_copy(update=moved)) is asked
 
 
@@ -101,7 +102,7 @@ async def test_it_holds_for_values_that_its_user_saw(
     ada = await user(storage)
     of, _ = await run(storage, ada)
     await storage.run_questions.ask(of.id, "plan-1", "plan", QUESTION)
-    await approve(storage, await open_plan(storage, of.id, ada.id), PROGRAM, [REMOVE])
+    await approve_plan(storage, await load_waiting_plan(storage, of.id, ada.id), PROGRAM, [REMOVE])
     made = None if sources is None else Slice(parameter="title", expression="title", sources=tuple(sources))
     assert await is_asked(storage, of, REMOVE, ValueOrigin(parameter="title", kind=kind, words="", slice=made)) is asked
 

@@ -5,12 +5,12 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from agent.budget import Budget, Meter
-from agent.plans.cost_estimate import Price
-from agent.policy.protocol import Cost
+from agent.budget import Budget, BudgetMeter
+from agent.plans.cost_estimate import ModelPrice
+from agent.policy.protocol import PolicyCost
 from domain.errors import OverLimitError, UsageError
 from server.quotas import Quotas, quotas_of
-from server.runs.token_usage import counting, go_on_from, taken_so_far, token_usage
+from server.runs.token_usage import count_on_exit, restore_cost, start_token_usage, to_stored_usage
 from server.storage.runs import RunChoices
 from server.storage.storage import Storage
 from tests.contract.rows.conftest import ManualClock
@@ -46,57 +46,59 @@ async def test_so_many_runs_a_day_however_fast_they_are_asked_for(storage: Stora
 
 
 async def test_tokens_are_counted_while_a_run_is_made_and_end_it(storage: Storage) -> None:
-    ada, quotas, cost, other = await user(storage), Quotas(tokens=1000), Cost(), Cost()
-    mine = await token_usage(storage.daily_usage, ada.id, quotas, cost, model=True)
-    beside = await token_usage(storage.daily_usage, ada.id, quotas, other, model=True)
-    assert mine.most_tokens(200_000) == 1000
-    async with counting(mine):
+    ada, quotas, cost, other = await user(storage), Quotas(tokens=1000), PolicyCost(), PolicyCost()
+    mine = await start_token_usage(storage.daily_usage, ada.id, quotas, cost, model=True)
+    beside = await start_token_usage(storage.daily_usage, ada.id, quotas, other, model=True)
+    assert mine.compute_token_limit(200_000) == 1000
+    async with count_on_exit(mine):
         cost.prompt_tokens, cost.completion_tokens = 300, 100
-        assert mine.used_up() == ""
+        assert mine.get_refusal() == ""
         await mine.count()
         other.prompt_tokens = 500
         await beside.count()
         cost.completion_tokens = 200
         await mine.count()
-        assert "1,000 tokens" in mine.used_up(), "what another run has taken meanwhile counts"
+        assert "1,000 tokens" in mine.get_refusal(), "what another run has taken meanwhile counts"
         cost.completion_tokens = 250
     used = await storage.daily_usage.get_today(ada.id)
     assert (used.prompt_tokens, used.completion_tokens) == (800, 250)
     with pytest.raises(OverLimitError):
-        await token_usage(storage.daily_usage, ada.id, quotas, Cost(), model=True)
-    without = await token_usage(storage.daily_usage, ada.id, quotas, Cost(), model=False)
-    meter = Meter(Budget(tokens=without.most_tokens(200_000)), Cost(), used_up=without.used_up)
+        await start_token_usage(storage.daily_usage, ada.id, quotas, PolicyCost(), model=True)
+    without = await start_token_usage(storage.daily_usage, ada.id, quotas, PolicyCost(), model=False)
+    meter = BudgetMeter(Budget(tokens=without.compute_token_limit(200_000)), PolicyCost(), used_up=without.get_refusal)
     assert meter.exhausted == "", "a run that takes none goes on"
 
 
 async def test_what_a_run_took_before_it_waited_is_its_own_and_counted_once(storage: Storage) -> None:
-    ada, cost, later = await user(storage), Cost(), Cost()
+    ada, cost, later = await user(storage), PolicyCost(), PolicyCost()
     made, _ = await run(storage, ada)
     (held,) = await storage.run_leases.claim("here", timedelta(seconds=60))
-    async with counting(await token_usage(storage.daily_usage, ada.id, Quotas(), cost, model=True)):
+    async with count_on_exit(await start_token_usage(storage.daily_usage, ada.id, Quotas(), cost, model=True)):
         cost.model_calls, cost.prompt_tokens, cost.by_purpose["program"] = 1, 700, 1
-    await storage.run_leases.store_usage(made.id, "elsewhere", taken_so_far(Cost(model_calls=9)))
-    await storage.run_leases.store_usage(made.id, "here", taken_so_far(cost))
+    await storage.run_leases.store_usage(made.id, "elsewhere", to_stored_usage(PolicyCost(model_calls=9)))
+    await storage.run_leases.store_usage(made.id, "here", to_stored_usage(cost))
     await storage.run_leases.release(held.id, "here", "queued")
     (held,) = await storage.run_leases.claim("there", timedelta(seconds=60))
-    go_on_from(later, held.usage)
+    restore_cost(later, held.usage)
     assert later == cost
-    async with counting(
-        await token_usage(storage.daily_usage, ada.id, quotas := Quotas(tokens=1000), later, model=True)
+    async with count_on_exit(
+        await start_token_usage(storage.daily_usage, ada.id, quotas := Quotas(tokens=1000), later, model=True)
     ):
         later.prompt_tokens += 100
     assert (await storage.daily_usage.get_today(ada.id)).prompt_tokens == 800
-    again = await token_usage(storage.daily_usage, ada.id, quotas, later, model=True)
-    assert (again.most_tokens(200_000), again.most_tokens(900)) == (1000, 900), "with the 800 that it has taken"
+    again = await start_token_usage(storage.daily_usage, ada.id, quotas, later, model=True)
+    assert (again.compute_token_limit(200_000), again.compute_token_limit(900)) == (1000, 900), (
+        "with the 800 that it has taken"
+    )
 
 
 async def test_tokens_of_a_run_that_is_cut_off_or_removed_are_counted(storage: Storage) -> None:
-    ada, cost = await user(storage), Cost()
+    ada, cost = await user(storage), PolicyCost()
     made, talk = await run(storage, ada)
-    mine = await token_usage(storage.daily_usage, ada.id, Quotas(), cost, model=True)
+    mine = await start_token_usage(storage.daily_usage, ada.id, Quotas(), cost, model=True)
 
     async def making() -> None:
-        async with counting(mine):
+        async with count_on_exit(mine):
             cost.prompt_tokens = 70
             await asyncio.sleep(60)
 
@@ -110,7 +112,7 @@ async def test_tokens_of_a_run_that_is_cut_off_or_removed_are_counted(storage: S
 
 
 async def test_costs_are_those_of_the_prices(storage: Storage) -> None:
-    ada, quotas = await user(storage), Quotas(cost=2.0, price=Price(prompt=1.0, completion=4.0))
+    ada, quotas = await user(storage), Quotas(cost=2.0, price=ModelPrice(prompt=1.0, completion=4.0))
     talk = await storage.conversations.add(ada.id)
     await storage.daily_usage.add(ada.id, prompt_tokens=1_000_000, completion_tokens=249_000)
 

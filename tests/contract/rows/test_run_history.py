@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from domain.event import CallFinished, Event, EventRecord, InputNeeded, Outcome
+from domain.event import CallFinished, Event, EventRecord, InputNeeded, RunOutcome
 from domain.model import JsonObject
 from domain.plan import StepResult
-from server.runs.journal import as_stored
+from server.runs.journal import to_stored_event
 from server.storage.accounts import User
 from server.storage.run_events import StoredEvent
 from server.storage.run_history import RunFilter
@@ -31,7 +31,13 @@ def called(status: str, response: str = "") -> Event:
 
 
 async def ended(
-    storage: Storage, of: User, request: str, choices: RunChoices, outcome: Outcome, called: dict[str, int], **to: str
+    storage: Storage,
+    of: User,
+    request: str,
+    choices: RunChoices,
+    outcome: RunOutcome,
+    called: dict[str, int],
+    **to: str,
 ) -> str:
     """One in a conversation of its own, with its answer."""
     talk = await storage.conversations.add(of.id, to.get("title", ""))
@@ -91,7 +97,7 @@ async def test_tells_what_was_not_allowed(storage: Storage, events: list[Event],
     ada = await user(storage)
     run = await ended(storage, ada, "Book it", DFS, "gave_up", {})
     records = [EventRecord(run=run, seq=seq, at=AT, event=event) for seq, event in enumerate(events, 1)]
-    await storage.events.append([as_stored(record) for record in records])
+    await storage.events.append([to_stored_event(record) for record in records])
     (told,) = await storage.run_history.list_page(ada.id, RunFilter())
     assert told.refused == refused
 

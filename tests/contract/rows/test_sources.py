@@ -9,8 +9,8 @@ from sqlalchemy import Engine
 from sqlalchemy import event as sql_event
 
 from domain.errors import BusyError, ConflictError, NotFoundError
-from domain.source import Corrections, ToolChange
 from domain.tool import ToolDoc, ToolId, tool_id
+from domain.tool_source import Corrections, ToolChange
 from server.sources.visibility import Visibility
 from server.storage.accounts import User
 from server.storage.identifiers import generate_id

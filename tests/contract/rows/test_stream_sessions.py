@@ -23,25 +23,25 @@ async def test_one_question_for_all_streams(storage: Storage, monkeypatch: pytes
 
     monkeypatch.setattr(storage.tokens, "get_roles", counted)
     followed = StreamSessions(storage)
-    await followed.look()
+    await followed.refresh()
     assert asked == [], "nobody follows"
     with (
-        followed.following(sessions[ada.id], "user") as first,
-        followed.following(sessions[ada.id], "user") as second,
-        followed.following(sessions[bob.id], "user") as third,
-        followed.following(sessions[bob.id], "author") as more,
+        followed.track(sessions[ada.id], "user") as first,
+        followed.track(sessions[ada.id], "user") as second,
+        followed.track(sessions[bob.id], "user") as third,
+        followed.track(sessions[bob.id], "author") as more,
     ):
         assert [may() for may in (first, second, third, more)] == [True] * 4
-        await followed.look()
+        await followed.refresh()
         assert asked == [set(sessions.values())]
         assert [may() for may in (first, second, third, more)] == [True, True, True, False]
         await storage.tokens.revoke_all(ada.id, "a test")
-        await followed.look()
+        await followed.refresh()
         assert [may() for may in (first, second, third)] == [False, False, True]
         await storage.users.change(bob.id, disabled=True)
-        await followed.look()
+        await followed.refresh()
         assert not third()
-    await followed.look()
+    await followed.refresh()
     assert len(asked) == 3
 
 
@@ -56,7 +56,7 @@ async def test_where_the_rows_do_not_answer_nobody_is_known_to_count(
         raise StoreBusyError("another program writes")
 
     followed = StreamSessions(storage)
-    with followed.following(session.id, "user") as may:
+    with followed.track(session.id, "user") as may:
         monkeypatch.setattr(storage.tokens, "get_roles", busy)
-        await followed.look()
+        await followed.refresh()
         assert not may()

@@ -5,20 +5,20 @@ from collections.abc import Sequence
 
 import pytest
 
-from agent.budget import Budget, Meter
+from agent.budget import Budget, BudgetMeter
 from agent.execution.approval import ApprovedExecutor
-from agent.execution.call_cache import HAPPENED
+from agent.execution.call_cache import VOUCHED_NOTE
 from agent.execution.executor import CallResult
-from agent.execution.provenance import Provenance, Voices
-from agent.policy.protocol import Cost
+from agent.execution.provenance import ProvenanceTracker, RunStatements
+from agent.policy.protocol import PolicyCost
 from domain.errors import ForbiddenAddressError, NotAllowedError, StoreBusyError
 from domain.event import InputNeeded
 from domain.model import JsonObject
 from domain.tool import ToolDoc, tool_id
 from graph.backends.memory import MemoryGraph
 from server.runs.approvals import UserApprover
-from server.runs.ledger import LedgerExecutor, call_key
-from server.runs.questions import Asks, Questions
+from server.runs.ledger import LedgerExecutor, build_call_key
+from server.runs.questions import DurableQuestions, QuestionChannel
 from server.runs.unknown_outcomes import UnknownOutcomeExecutor
 from server.storage.effects import NewEffect
 from server.storage.permissions import get_call_target
@@ -72,12 +72,12 @@ class World:
             return
 
         ledger = LedgerExecutor(self, self.storage.effects, self.run.id)
-        questions = Questions(self.storage, self.run, Asks(told, waiting), MemoryGraph().get_tools)
+        questions = DurableQuestions(self.storage, self.run, QuestionChannel(told, waiting), MemoryGraph().get_tools)
         executor = ApprovedExecutor(
             UnknownOutcomeExecutor(ledger, questions),
             UserApprover(questions),
-            Provenance(Voices(said=["Remove Dune"])),
-            Meter(Budget(), Cost()),
+            ProvenanceTracker(RunStatements(user_messages=["Remove Dune"])),
+            BudgetMeter(Budget(), PolicyCost()),
         )
         call = asyncio.create_task(executor.call(tool, DUNE))
         put_down = asyncio.create_task(waits.wait())
@@ -109,7 +109,7 @@ async def test_what_happened_counts_as_made(world: World) -> None:
     assert (world.asked[0].tool, world.asked[0].arguments) == (ORDER.id, DUNE)
     await world.decide("happened")
     for _ in range(2):
-        assert await world.lives([]) == CallResult("ok", "", note=HAPPENED)
+        assert await world.lives([]) == CallResult("ok", "", note=VOUCHED_NOTE)
     assert (world.made, len(world.asked)) == (1, 1)
 
 
@@ -163,7 +163,7 @@ async def test_an_answer_that_was_lost_is_asked_about_at_once(world: World) -> N
     await world.decide("did_not_happen")
     assert await world.lives([LOST]) is None
     await world.decide("happened")
-    assert await world.lives([]) == CallResult("ok", "", note=HAPPENED)
+    assert await world.lives([]) == CallResult("ok", "", note=VOUCHED_NOTE)
     assert world.made == 2
 
 
@@ -220,7 +220,7 @@ async def test_what_has_moved_is_not_repeated_there(world: World, moved: dict[st
 async def test_what_was_begun_before_places_were_kept_is_not_repeated(world: World) -> None:
     begun = NewEffect(
         run_id=world.run.id,
-        call_key=call_key(REMOVE.id, DUNE),
+        call_key=build_call_key(REMOVE.id, DUNE),
         tool=REMOVE.id,
         method=REMOVE.method,
         idempotent=True,

@@ -12,7 +12,7 @@ from domain.plan import StepResult
 from domain.tool import ToolId
 from server.runs.broker import EventBroker
 from server.runs.control import RunControl
-from server.runs.worker import Worker, WorkerParameters, working
+from server.runs.worker import RunWorker, WorkerParameters, run_worker
 from server.storage.run_events import StoredEvent
 from server.storage.run_history import RunFilter
 from server.storage.runs import Run
@@ -61,7 +61,7 @@ async def test_a_run_is_made_to_its_end_and_its_answer_is_said(storage: Storage)
     ada = await user(storage)
     talk = await storage.conversations.add(ada.id)
     made = await storage.runs.add(ada.id, talk.id, "a question", CHOICES, add_message=True)
-    async with working(storage, Scripted().begin, EventBroker(), QUICK):
+    async with run_worker(storage, Scripted().begin, EventBroker(), QUICK):
         over = await ended(storage, made.id)
     assert (over.outcome, over.worker, over.lease_until) == ("answered", None, None)
     assert over.usage is not None
@@ -78,7 +78,7 @@ async def test_so_many_at_once(storage: Storage) -> None:
     ada, eve = await user(storage), await user(storage, "eve")
     runs = [(await run(storage, one))[0].id for one in (ada, eve, ada, eve, ada)]
     script = Scripted(stop=3)
-    async with working(storage, script.begin, EventBroker(), QUICK) as worker:
+    async with run_worker(storage, script.begin, EventBroker(), QUICK) as worker:
         for one in runs[:2]:
             await stored(storage, one, 2)
         assert worker.in_hand == 2
@@ -92,14 +92,14 @@ async def test_so_many_at_once(storage: Storage) -> None:
 async def test_what_is_put_down_goes_on_elsewhere(storage: Storage) -> None:
     made, _ = await run(storage, await user(storage))
     script = Scripted(stop=3)
-    async with working(storage, script.begin, EventBroker(), QUICK):
+    async with run_worker(storage, script.begin, EventBroker(), QUICK):
         await stored(storage, made.id, 2)
     left = await storage.runs.get(made.id)
     assert left is not None
     assert (left.status, left.worker) == ("queued", None)
     assert await told(storage, made.id) == ["answer.delta"] * 2
     script.go.set()
-    async with working(storage, script.begin, EventBroker(), QUICK):
+    async with run_worker(storage, script.begin, EventBroker(), QUICK):
         assert (await ended(storage, made.id)).outcome == "answered"
     assert script.begun == [(made.id, 0), (made.id, 2)]
     assert await told(storage, made.id) == ["answer.delta"] * 5 + ["run.finished"]
@@ -113,10 +113,10 @@ async def test_what_a_run_has_called_is_counted_however_often_it_is_taken_up(sto
         return CallFinished(step=step, result=result)
 
     script = Scripted(stop=3, tell=called)
-    async with working(storage, script.begin, EventBroker(), QUICK):
+    async with run_worker(storage, script.begin, EventBroker(), QUICK):
         await stored(storage, made.id, 2)
     script.go.set()
-    async with working(storage, script.begin, EventBroker(), QUICK):
+    async with run_worker(storage, script.begin, EventBroker(), QUICK):
         await ended(storage, made.id)
     (past,) = await storage.run_history.list_page(made.user_id, RunFilter(tool="a/b/c"))
     assert past.calls == 4, "one was never made"
@@ -125,10 +125,10 @@ async def test_what_a_run_has_called_is_counted_however_often_it_is_taken_up(sto
 async def test_a_run_that_another_worker_has_taken_is_let_go_of(storage: Storage, clock: Clock) -> None:
     made, _ = await run(storage, await user(storage))
     script = Scripted(stop=3)
-    async with working(storage, script.begin, EventBroker(), WorkerParameters(1, lease=30_000, poll=0.02)) as worker:
+    async with run_worker(storage, script.begin, EventBroker(), WorkerParameters(1, lease=30_000, poll=0.02)) as worker:
         await stored(storage, made.id, 2)
         clock.on(seconds=40_000)
-        taken = Worker(storage, script.begin, EventBroker(), QUICK)
+        taken = RunWorker(storage, script.begin, EventBroker(), QUICK)
         (other,) = await storage.run_leases.claim(taken.name, timedelta(days=1))
         assert other.id == made.id
         await storage.events.append([as_stored(record(made.id, 3, AnswerDelta(text="another's")))])
@@ -148,7 +148,7 @@ async def test_a_run_that_another_worker_has_taken_is_let_go_of(storage: Storage
 async def test_a_run_is_cancelled_while_it_is_made(storage: Storage) -> None:
     ada = await user(storage)
     made, talk = await run(storage, ada)
-    async with working(storage, Scripted(stop=3).begin, EventBroker(), QUICK):
+    async with run_worker(storage, Scripted(stop=3).begin, EventBroker(), QUICK):
         await stored(storage, made.id, 2)
         await storage.runs.cancel(made.id, ada.id)
         over = await ended(storage, made.id)
@@ -162,7 +162,7 @@ async def test_a_run_is_cancelled_before_it_begins(storage: Storage) -> None:
     made, _ = await run(storage, ada)
     await storage.runs.cancel(made.id, ada.id)
     script = Scripted()
-    async with working(storage, script.begin, EventBroker(), QUICK):
+    async with run_worker(storage, script.begin, EventBroker(), QUICK):
         assert (await ended(storage, made.id)).outcome == "cancelled"
     assert script.begun == []
     assert await told(storage, made.id) == ["run.finished"]
@@ -172,7 +172,7 @@ async def test_a_run_that_had_told_its_end_only_ends(storage: Storage) -> None:
     made, _ = await run(storage, await user(storage))
     await storage.events.append([as_stored(record(made.id, 1, end()))])
     script = Scripted()
-    async with working(storage, script.begin, EventBroker(), QUICK):
+    async with run_worker(storage, script.begin, EventBroker(), QUICK):
         assert (await ended(storage, made.id)).outcome == "answered"
     assert script.begun == []
     assert await told(storage, made.id) == ["run.finished"]
@@ -184,7 +184,7 @@ async def test_a_run_that_cannot_begin_says_why(storage: Storage) -> None:
     async def fails(run: Run, past: Sequence[EventRecord], control: RunControl) -> None:
         raise UnavailableError("there is no store")
 
-    async with working(storage, fails, EventBroker(), QUICK):  # pyright: ignore[reportArgumentType]  # it returns nothing at all
+    async with run_worker(storage, fails, EventBroker(), QUICK):  # pyright: ignore[reportArgumentType]  # it returns nothing at all
         assert (await ended(storage, made.id)).outcome == "failed"
     (last,) = await storage.events.list_after(made.id)
     assert json.loads(last.body)["event"]["error"] == "unavailable: there is no store"
@@ -194,7 +194,7 @@ async def test_a_run_whose_conversation_is_removed_is_let_go_of(storage: Storage
     ada = await user(storage)
     made, talk = await run(storage, ada)
     script = Scripted(stop=3)
-    async with working(storage, script.begin, EventBroker(), QUICK) as worker:
+    async with run_worker(storage, script.begin, EventBroker(), QUICK) as worker:
         await stored(storage, made.id, 2)
         await storage.conversations.remove(talk.id, ada.id)
         script.go.set()
@@ -219,7 +219,7 @@ async def test_a_run_whose_events_could_not_be_stored_is_taken_up_again(
 
     monkeypatch.setattr(storage.events, "append", failing_once)
     script = Scripted()
-    async with working(storage, script.begin, EventBroker(), WorkerParameters(1, lease=0.3, poll=0.02)):
+    async with run_worker(storage, script.begin, EventBroker(), WorkerParameters(1, lease=0.3, poll=0.02)):
         assert (await ended(storage, made.id)).outcome == "answered"
     assert script.begun == [(made.id, 0), (made.id, 0)]
     assert await told(storage, made.id) == ["answer.delta"] * 5 + ["run.finished"]

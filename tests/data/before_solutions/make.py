@@ -15,7 +15,7 @@ from agent.memory.long_term import LongTermMemory
 from domain.memory import MemoryStore
 from domain.plan import Binding
 from domain.program import Program, ProgramPlan
-from domain.trajectory import Solved
+from domain.trajectory import SolvedRequest
 from retriever.backends.qdrant_connection import QdrantAddress
 from retriever.backends.qdrant_memories import QdrantMemories
 from tests.flows.program_world import code, end, world
@@ -25,7 +25,7 @@ from wiring.transfer import export_to
 
 PLACE = 'place = (await search_places(city="Paris"))["results"][0]'
 DAYS = 'days = (await get_daily_forecast(latitude=place["latitude"], longitude=place["longitude"]))["days"]'
-WARM = Solved(
+WARM = SolvedRequest(
     "What is the weather forecast for the days above 3 degrees in Paris?",
     (GEOCODE.id, NEW_WEATHER.id),
     bindings=((Binding(parameter="city", origin="request", reference="Paris"),), ()),
@@ -78,7 +78,7 @@ async def main(folder: Path) -> None:
                     assert taught is not None, request
                     assert taught.remembered, request
             plain = LongTermMemory(await container.memories(), container.embedder())
-            await plain.keep_shared([Solved("How warm is Rome tomorrow?", (GEOCODE.id, NEW_WEATHER.id))])
+            await plain.keep_shared([SolvedRequest("How warm is Rome tomorrow?", (GEOCODE.id, NEW_WEATHER.id))])
             for store in (await container.memories(), qdrant):
                 await LongTermMemory(store, container.embedder()).keep_shared([WARM])
             await plain.embed()

@@ -9,8 +9,8 @@ import pytest
 from mcp.shared.memory import create_connected_server_and_client_session
 
 from agent.llm.client.langchain import LangchainModel, ModelParameters
-from agent.text import estimated_tokens
-from evaluation.client_agent import MOST_REPLIES, ClientRun, ToolSession, served
+from agent.text import estimate_tokens
+from evaluation.client_agent import MAX_REPLIES, ClientRun, ToolSession, serve_request
 from scripts._client_places import ClientsSession
 from scripts._plain_tools import plain_server
 from tests.models.openai_replies import ChatRequest
@@ -42,7 +42,7 @@ async def agent(session: ToolSession, *replies: object) -> tuple[ClientRun, list
 
     async with model_server(say) as server:
         model = LangchainModel(ModelParameters(server.url, server.model))
-        run = await served(REQUEST, session, model, TODAY)
+        run = await serve_request(REQUEST, session, model, TODAY)
         await model.close()
         return run, server.requests
 
@@ -58,7 +58,7 @@ async def test_footpaths_tools(container: Container) -> None:
     assert (run.outcome, run.answer, run.calls) == ("answered", "At berth 8.", ["find_tools", "run_program"])
     assert "berth_of" in asked[1].prompt
     assert "answered\n" in asked[2].messages[-1]["content"]
-    assert run.prompt_tokens == sum(estimated_tokens(one["content"]) for each in asked for one in each.messages)
+    assert run.prompt_tokens == sum(estimate_tokens(one["content"]) for each in asked for one in each.messages)
 
 
 async def test_plain_tools(container: Container) -> None:
@@ -81,4 +81,4 @@ async def test_plain_tools(container: Container) -> None:
 async def test_who_never_ends_is_ended(container: Container) -> None:
     async with create_connected_server_and_client_session(await plain_server(container)) as session:
         run, _ = await agent(ClientsSession(session, ""), {"tool": "list_ships"})
-    assert (run.outcome, run.replies) == ("budget", MOST_REPLIES)
+    assert (run.outcome, run.replies) == ("budget", MAX_REPLIES)

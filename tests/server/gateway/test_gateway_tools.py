@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from mcp import ClientSession
 
-from agent.text import estimated_tokens
+from agent.text import estimate_tokens
 from domain.errors import UnavailableError
 from domain.tool import ToolId
 from server.gateway.answers import MOST
@@ -42,7 +42,7 @@ async def connected(
 
 def test_all_tools_together_take_a_few_hundred_tokens() -> None:
     told = json.dumps([one.model_dump(mode="json", exclude_none=True) for one in listed()])
-    assert estimated_tokens(told + INSTRUCTIONS) < 600
+    assert estimate_tokens(told + INSTRUCTIONS) < 600
     assert all(one.description for one in listed())
 
 
@@ -184,7 +184,7 @@ async def test_no_failure_of_ours_shows_its_insides(
         raise error
 
     async with connected(tmp_path, api) as (session, container):
-        monkeypatch.setattr(container, "offers", fails)
+        monkeypatch.setattr(container, "create_offer_maker", fails)
         answer = await session.call_tool("find_tools", {"request": "x"})
         monkeypatch.undo()
         again = await session.call_tool("find_tools", {"request": REQUEST})

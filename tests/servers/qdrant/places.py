@@ -23,7 +23,7 @@ class QdrantPlace:
     @property
     def grpc_port(self) -> int:
         """Where a client looks for gRPC."""
-        return QdrantAddress(self.url, prefer_grpc=True).port_of_grpc
+        return QdrantAddress(self.url, prefer_grpc=True).effective_grpc_port
 
     @contextmanager
     def collections(self) -> Generator[str]:

@@ -6,8 +6,8 @@ from typing import Any
 import orjson
 
 from admission.limits import ReadLimits
-from admission.reading import Read, read_document
-from admission.reading_process import lines
+from admission.reading_process import render_output
+from admission.sandboxed_reader import ImportedDocument, read_document
 from domain.operations import OperationChoice
 from domain.tool import ToolDoc
 
@@ -41,7 +41,7 @@ async def read(
     limits: ReadLimits | None = None,
     base_url: str = "",
     operations: OperationChoice | None = None,
-) -> Read:
+) -> ImportedDocument:
     """What a document comes to as the source Harbour."""
     data = content if isinstance(content, bytes) else orjson.dumps(content)
     return await read_document(
@@ -59,7 +59,7 @@ def tools(content: Json | bytes) -> dict[str, ToolDoc]:
     """Its tools by name, read in this process: a document of ours does no harm."""
     data = content if isinstance(content, bytes) else orjson.dumps(content)
     wanted = {"category": "Ports", "toolset": "Harbour", "server": ADDRESS}
-    *found, _ = lines(data, wanted, ReadLimits())
+    *found, _ = render_output(data, wanted, ReadLimits())
     return {tool.api: tool for tool in map(ToolDoc.model_validate_json, found)}
 
 

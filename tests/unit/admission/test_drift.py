@@ -6,7 +6,7 @@ from typing import Any, cast
 import pytest
 
 from admission.drift import compare
-from domain.source import ToolChange
+from domain.tool_source import ToolChange
 from tests.unit.admission.documents import Json, copied, document, operation, tools
 
 SCHEMA = {

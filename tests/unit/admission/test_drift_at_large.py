@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from admission.drift import compare
-from domain.source import ToolChange
 from domain.tool import ToolDoc
+from domain.tool_source import ToolChange
 from tests.unit.admission.documents import tools
 from tests.unit.admission.drifting import drifted, parts, playground, reordered
 

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from admission.limits import MIB, ReadLimits
-from agent.execution.http.fetching import FetchLimits
+from agent.execution.http.document_fetch import FetchLimits
 from graph.importers import openapi_schema, yaml_events
 from server.bodies import MOST
 from wiring.settings import Settings
@@ -18,7 +18,7 @@ def test_the_bounds_that_are_written_down_are_those_that_hold() -> None:
         if len(cells := line.split("|")) == 5 and cells[2].strip()[:1].isdigit()
     }
     settings, limits, fetching = Settings(), ReadLimits(), FetchLimits()
-    assert limits == ReadLimits.scaled(settings.source_bytes, settings.source_tools), "the defaults are one another's"
+    assert limits == ReadLimits.scale(settings.source_bytes, settings.source_tools), "the defaults are one another's"
     assert fetching.size == settings.source_bytes
     assert list(said.values()) == [
         f"{settings.source_bytes // MIB} MiB",
@@ -37,7 +37,7 @@ def test_the_bounds_that_are_written_down_are_those_that_hold() -> None:
 
 def test_what_a_larger_document_or_more_tools_need_grows_with_them() -> None:
     usual = ReadLimits()
-    twice = ReadLimits.scaled(2 * usual.document, 2 * usual.operations)
+    twice = ReadLimits.scale(2 * usual.document, 2 * usual.operations)
     assert (twice.memory, twice.output) == (2 * usual.memory, 2 * usual.output)
-    small = ReadLimits.scaled(1000, 5)
+    small = ReadLimits.scale(1000, 5)
     assert (small.memory, small.output, small.document, small.operations) == (usual.memory, usual.output, 1000, 5)

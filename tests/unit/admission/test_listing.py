@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from admission.limits import MIB, ReadLimits
-from admission.listing import read_apart
+from admission.sandboxed_reader import read_listing_sandboxed
 from domain.errors import BrokenInputError
 from domain.tool import Credential
 from graph.importers.mcp import McpSource, read_listing
@@ -28,14 +28,14 @@ async def test_it_is_read_as_it_would_be_here() -> None:
         listed("", SHIP),
         listed("x", SHIP, annotations={"readOnlyHint": True}),
     ]
-    found = await read_apart(tools, SOURCE)
+    found = await read_listing_sandboxed(tools, SOURCE)
     assert found == read_listing(tools, SOURCE)
     assert ([one.api for one in found.docs], len(found.skipped)) == (["berth_of", "x"], 1)
 
 
 async def test_a_schema_of_a_hundred_thousand_fields_is_left_out_and_told() -> None:
     many = {"type": "object", "properties": {f"f{number}": {"type": "string"} for number in range(100_000)}}
-    found = await read_apart([listed("huge", many), listed("berth_of", SHIP)], SOURCE)
+    found = await read_listing_sandboxed([listed("huge", many), listed("berth_of", SHIP)], SOURCE)
     assert [one.api for one in found.docs] == ["berth_of"]
     assert "huge is left out: its document is longer" in found.skipped[0]
 
@@ -45,11 +45,13 @@ async def test_schemas_within_themselves_end_nothing() -> None:
     for _ in range(100):
         deep = {"type": "object", "properties": {"x": deep}}
     around = {"type": "object", "properties": {"a": {"$ref": "#/properties/a"}}}
-    found = await read_apart([listed("deep", deep), listed("around", around), listed("berth_of", SHIP)], SOURCE)
+    found = await read_listing_sandboxed(
+        [listed("deep", deep), listed("around", around), listed("berth_of", SHIP)], SOURCE
+    )
     assert "berth_of" in [one.api for one in found.docs]
 
 
 async def test_what_takes_more_than_it_may_ends_its_process_alone() -> None:
     tools = [listed(f"t{number}", SHIP | {"description": "x" * 50_000}) for number in range(400)]
     with pytest.raises(BrokenInputError, match=r"the listing of the MCP server at https://harbour.example/mcp"):
-        await read_apart(tools, SOURCE, ReadLimits(memory=48 * MIB))
+        await read_listing_sandboxed(tools, SOURCE, ReadLimits(memory=48 * MIB))

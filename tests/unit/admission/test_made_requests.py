@@ -2,7 +2,7 @@
 
 import json
 
-from admission.made_requests import made_requests
+from admission.sample_requests import make_sample_requests
 from domain.tool import Parameter, ToolDoc, tool_id
 
 
@@ -16,4 +16,4 @@ def tool(api: str, of: str, *fields: str) -> ToolDoc:
 
 
 def test_none_says_a_word_twice_over() -> None:
-    assert made_requests(tool("booking_booking", "booking", "booking_booking", "status"))[0] == "Get Booking"
+    assert make_sample_requests(tool("booking_booking", "booking", "booking_booking", "status"))[0] == "Get Booking"

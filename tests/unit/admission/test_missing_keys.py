@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 
 from admission.auth_check import check_auth
-from admission.gate import Draft, GateDeps, examine
+from admission.gate import GateDeps, ToolDraft, examine
 from agent.execution.executor import CallResult
-from agent.execution.secrets import EnvironmentSecrets
+from agent.execution.secret_store import EnvironmentSecrets
 from domain.model import JsonObject
 from domain.tool import Credential, Parameter, ToolDoc
 from tests.unit.admission.test_quality import doc
@@ -39,7 +39,7 @@ async def said(*, required: bool) -> tuple[Mapping[str, str], Counted]:
         assert url == tool.url
 
     deps = GateDeps(executor=executor, secrets=EnvironmentSecrets({}), reach=reach)
-    (found,) = [one async for one in examine([Draft(tool)], deps)]
+    (found,) = [one async for one in examine([ToolDraft(tool)], deps)]
     return {one.check: one.verdict for one in found.findings}, executor
 
 

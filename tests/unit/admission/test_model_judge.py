@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import pytest
 
 from admission.model_judge import ModelJudge
-from agent.llm.client.chat import AnswerForm, Message, Reply
+from agent.llm.client.chat import AnswerForm, ChatMessage, ModelReply
 from domain.errors import InvalidDecisionError
 from domain.model import JsonObject
 from tests.unit.admission.test_quality import KEPT
@@ -53,8 +53,8 @@ class Timed(ScriptedModel):
     given: float | None = None
 
     async def complete(
-        self, messages: Sequence[Message], form: AnswerForm | None = None, *, seconds: float | None = None
-    ) -> Reply:
+        self, messages: Sequence[ChatMessage], form: AnswerForm | None = None, *, seconds: float | None = None
+    ) -> ModelReply:
         self.given = seconds
         return await super().complete(messages, form, seconds=seconds)
 

@@ -2,19 +2,19 @@
 
 import pytest
 
-from admission.findings import UNNAMED
+from admission.findings import HIDDEN_TOOL
 from admission.known_names import KnownNames
 from admission.name_check import check_name
-from domain.source import Finding
 from domain.tool import ToolDoc, tool_id
-from graph.function_names import function_name
+from domain.tool_source import Finding
+from graph.function_names import build_function_name
 
 
 def named(category: str, toolset: str, api: str) -> ToolDoc:
     """A tool as a source's importer names it."""
     return ToolDoc(
         id=tool_id(category, toolset, api), category=category, toolset=toolset, api=api,
-        function=function_name(api, toolset), method="GET", description="Sends money.",
+        function=build_function_name(api, toolset), method="GET", description="Sends money.",
     )  # fmt: skip
 
 
@@ -23,7 +23,7 @@ PAY = named("Finance", "Bank", "send_money")
 
 def found(tool: ToolDoc, *others: ToolDoc, known: KnownNames | None = None) -> Finding:
     """What the check says of a tool; one finding."""
-    (finding,) = check_name(tool, known or KnownNames.of(others), KnownNames())
+    (finding,) = check_name(tool, known or KnownNames.from_tools(others), KnownNames())
     return finding
 
 
@@ -71,7 +71,7 @@ def test_a_hidden_tool_is_not_named() -> None:
     known = KnownNames(hidden=frozenset({PAY.id}))
     known.add(PAY.id, PAY.function)
     finding = found(named("Ports", "Harbour", "sendMoney"), known=known)
-    assert (finding.verdict, UNNAMED in finding.told, "Bank" in str(finding)) == ("warned", True, False)
+    assert (finding.verdict, HIDDEN_TOOL in finding.told, "Bank" in str(finding)) == ("warned", True, False)
 
 
 @pytest.mark.parametrize("api", ["send", "money", "send_monkey", "!!!"])

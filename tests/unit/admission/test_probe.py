@@ -7,9 +7,9 @@ import orjson
 import pytest
 
 from admission.limits import ReadLimits
-from admission.probe import Probe, Probed
-from admission.probe_arguments import Seen, choose
-from admission.reading_process import lines
+from admission.probe import ProbeResult, ToolProbe
+from admission.probe_arguments import SeenAnswers, choose_arguments
+from admission.reading_process import render_output
 from agent.execution.http import HttpExecutor, HttpParameters
 from domain.model import JsonObject
 from domain.tool import ToolDoc
@@ -20,7 +20,9 @@ from tests.unit.agent.execution.http.serving import Answer, Served, reply, servi
 def tool(address: str, method: str = "get", path: str = "/ships", **parts: Any) -> ToolDoc:
     """The tool of a document of one operation at this address."""
     content = {**document({path: {method: operation("shipOf", **parts)}}), "servers": [{"url": address}]}
-    first, *_ = lines(orjson.dumps(content), {"category": "Ports", "toolset": "Harbour", "server": ""}, ReadLimits())
+    first, *_ = render_output(
+        orjson.dumps(content), {"category": "Ports", "toolset": "Harbour", "server": ""}, ReadLimits()
+    )
     return ToolDoc.model_validate_json(first)
 
 
@@ -30,14 +32,14 @@ def query(name: str, **parts: Any) -> dict[str, Any]:
 
 async def probed(
     answer: Answer, given: JsonObject | None = None, *, leave: str = "", **parts: Any
-) -> tuple[Probed, Served]:
+) -> tuple[ProbeResult, Served]:
     async with serving(answer) as served:
         executor = HttpExecutor(
             HttpParameters(allow_hosts=frozenset({f"127.0.0.1:{served.port}"}), attempts=1, timeout=3)
         )
         try:
-            probe = Probe(executor, leave=bool(leave), account=leave)
-            return await probe.of(tool(served.url, **parts), given), served
+            probe = ToolProbe(executor, allow_changes=bool(leave), account=leave)
+            return await probe.call_tool(tool(served.url, **parts), given), served
         finally:
             await executor.close()
 
@@ -49,7 +51,7 @@ async def test_an_example_of_the_document_is_sent_and_the_answer_learnt() -> Non
     found, served = await probed(SHIP, parameters=[query("flag", example="MRV")])
     assert [one.verdict for one in found.findings] == ["passed"]
     assert served.requests[0].startswith(b"GET /ships?flag=MRV ")
-    assert json.loads(found.learnt.example_response or "") == {"ship": "Anna", "length": 80}
+    assert json.loads(found.learnt_doc.example_response or "") == {"ship": "Anna", "length": 80}
     assert found.findings[0].evidence["from"] == {"flag": "its example"}
 
 
@@ -98,7 +100,7 @@ async def test_a_refusal_is_one_of_the_key() -> None:
 async def test_a_long_answer_is_cut_to_an_example_that_is_json() -> None:
     many = json.dumps([{"ship": "x" * 400, "flag": n} for n in range(500)]).encode()
     found, _ = await probed(reply(body=many))
-    example = found.learnt.example_response or ""
+    example = found.learnt_doc.example_response or ""
     assert len(example) <= 4_000
     assert {"ship", "flag"} == set(json.loads(example)[0])
 
@@ -108,7 +110,7 @@ async def test_a_name_that_was_given_in_a_list_is_learnt_as_no_field() -> None:
     found, _ = await probed(
         reply(body=b'{"Lisbon": {"high": 20, "sky": "clear"}}'), {"cities": ["Lisbon"]}, parameters=[listed]
     )
-    assert "Lisbon" not in (found.learnt.learnt_response or "Lisbon")
+    assert "Lisbon" not in (found.learnt_doc.learnt_response or "Lisbon")
 
 
 @pytest.mark.parametrize(
@@ -123,20 +125,22 @@ async def test_only_an_answer_that_a_document_rules_out_speaks_against_it(docume
     answered = {"200": {"description": "ok", "content": {"application/json": {"schema": documented}}}}
     found, _ = await probed(reply(body=b'{"ship": "Anna", "flag": "VDK", "length": 80}'), responses=answered)
     assert [one.verdict for one in found.findings] == [verdict], found.findings[0].told
-    assert "flag" in (found.learnt.learnt_response or "")
+    assert "flag" in (found.learnt_doc.learnt_response or "")
 
 
 def test_values_come_from_answers_of_the_same_host_only() -> None:
-    seen = Seen()
+    seen = SeenAnswers()
     ships = tool("https://harbour.example").model_copy(update={"api": "list_ships"})
     seen.add(ships, '{"ships": [{"ship_id": "S1", "name": "Anna"}]}')
     wanted = [query("ship_id")]
-    here = choose(tool("https://harbour.example", path="/ship", parameters=wanted), None, seen)
+    here = choose_arguments(tool("https://harbour.example", path="/ship", parameters=wanted), None, seen)
     assert here.arguments == {"ship_id": "S1"}
-    elsewhere = choose(tool("https://elsewhere.example", path="/ship", parameters=wanted), None, seen)
+    elsewhere = choose_arguments(tool("https://elsewhere.example", path="/ship", parameters=wanted), None, seen)
     assert elsewhere.missing == ("ship_id",)
 
 
 def test_a_key_in_a_document_is_no_value() -> None:
-    chosen = choose(tool("https://harbour.example", parameters=[query("api_key", example="abc123")]), None, Seen())
+    chosen = choose_arguments(
+        tool("https://harbour.example", parameters=[query("api_key", example="abc123")]), None, SeenAnswers()
+    )
     assert chosen.missing == ("api_key",)

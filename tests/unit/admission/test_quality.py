@@ -4,9 +4,8 @@ from collections.abc import Sequence
 
 import pytest
 
-from admission.findings import failed
-from admission.quality import Judgement, judged
-from admission.rules_judge import RulesJudge
+from admission.findings import report_failure
+from admission.quality import QualityJudgement, RulesJudge, judge_tools
 from domain.errors import InvalidDecisionError
 from domain.tool import Parameter, ToolDoc, tool_id
 from tests.unit.admission.judged import judged_documents
@@ -57,12 +56,12 @@ class Silent:
 
     name = "a model"
 
-    async def judge(self, tools: Sequence[ToolDoc]) -> Sequence[Judgement]:
+    async def judge(self, tools: Sequence[ToolDoc]) -> Sequence[QualityJudgement]:
         raise InvalidDecisionError(f"no judgements of {len(tools)}")
 
 
 async def test_rules_judge_where_the_judge_gives_no_answer() -> None:
-    found = await judged(KEPT[:1], Silent(), RulesJudge(), {})
+    found = await judge_tools(KEPT[:1], Silent(), RulesJudge(), {})
     finding = found[KEPT[0].id]
     assert finding.verdict == "passed"
     assert finding.evidence["judge"] == "rules"
@@ -71,8 +70,8 @@ async def test_rules_judge_where_the_judge_gives_no_answer() -> None:
 
 async def test_what_cannot_be_called_is_of_no_quality() -> None:
     tool, other = KEPT[0], doc("map", "Map of the sky with its constellations.", category="Sky")
-    down = failed("probe", "no answer", "try again later")
-    found = await judged([tool, other], RulesJudge(), RulesJudge(), {tool.id: down})
+    down = report_failure("probe", "no answer", "try again later")
+    found = await judge_tools([tool, other], RulesJudge(), RulesJudge(), {tool.id: down})
     assert [one.verdict for one in found.values()] == ["failed", "passed"]
     assert found[tool.id].evidence["reasons"] == ["it cannot be used: its live call failed"]
     assert "description" not in found[tool.id].advice, "it is not what is wrong"

@@ -7,7 +7,7 @@ import orjson
 import pytest
 
 from admission.limits import ReadLimits
-from admission.reading import read_document, read_outline
+from admission.sandboxed_reader import read_document, read_outline
 from domain.errors import BrokenInputError, TooManyOperationsError
 from domain.operations import OperationChoice
 from domain.tool import tool_id

@@ -3,7 +3,7 @@
 import json
 from typing import Any
 
-from admission.shown_documents import shown
+from admission.model_judge import render_document
 from domain.tool import Parameter, ToolDoc, tool_id
 from tests.unit.admission.test_quality import doc
 
@@ -16,7 +16,7 @@ def holding(schema: dict[str, Any]) -> ToolDoc:
 
 def test_fields_of_what_is_nested_are_shown_with_their_texts() -> None:
     guest = {"type": "object", "properties": {"name": {"type": "string", "description": "As in the passport"}}}
-    text = shown(
+    text = render_document(
         holding(
             {
                 "type": "object",
@@ -37,12 +37,12 @@ def test_fields_of_what_is_nested_are_shown_with_their_texts() -> None:
 
 def test_alternatives_that_multiply_cost_no_more_than_others() -> None:
     node: dict[str, Any] = {"anyOf": [{"$ref": "#"}] * 200}
-    assert len(shown(holding(node)).splitlines()) == 4
+    assert len(render_document(holding(node)).splitlines()) == 4
 
 
 def test_a_text_without_end_is_cut() -> None:
     fields = {f"field_{number}": {"type": "string", "description": "x" * 5_000} for number in range(900)}
-    assert len(shown(holding({"type": "object", "properties": fields}))) < 3_000
+    assert len(render_document(holding({"type": "object", "properties": fields}))) < 3_000
     many = tuple(Parameter(name="n" * 300, description="d" * 900) for _ in range(100))
     tool = ToolDoc(
         id=tool_id("a", "b", "c"),
@@ -53,4 +53,4 @@ def test_a_text_without_end_is_cut() -> None:
         description="e" * 9_000,
         parameters=many,
     )
-    assert len(shown(tool)) < 5_000
+    assert len(render_document(tool)) < 5_000

@@ -8,11 +8,11 @@ from domain.event import (
     CallStarted,
     Event,
     EventRecord,
-    Outcome,
     ProgramEnded,
     ProgramFailed,
     ProgramStarted,
     RunFinished,
+    RunOutcome,
     RunStarted,
     SubtaskStarted,
 )
@@ -86,7 +86,7 @@ def ended(
     return ProgramEnded(number=number, answered=answered, answer="Ada: 12", verdict=verdict, veto=veto, missing=missing)
 
 
-def run_of(events: Sequence[Event], outcome: Outcome = "answered") -> list[EventRecord]:
+def run_of(events: Sequence[Event], outcome: RunOutcome = "answered") -> list[EventRecord]:
     """The whole run."""
     whole: list[Event] = [
         RunStarted(request=ASKED, planner="program", policy="llm"),

@@ -5,11 +5,11 @@ from time import monotonic
 
 import pytest
 
-from agent.asking import Asking, UserQuestion
-from agent.execution.provenance import Provenance, Voices
+from agent.budget import Stopwatch
+from agent.execution.provenance import ProvenanceTracker, RunStatements
 from agent.programs.protocol import PendingCall
-from agent.programs.questions import asked
-from agent.stopwatch import Stopwatch
+from agent.programs.questions import build_question
+from agent.user_questions import UserQuestion, UserQuestions
 from domain.plan import StepResult
 from domain.program import Program
 from tests.unit.agent.execution.test_provenance import PAY, READ
@@ -30,13 +30,13 @@ class Picks:
     ids=["a response's", "its text's own"],
 )
 async def test_a_choice_out_of_a_response_is_picked_not_said(text: str, kind: str, crosses: int) -> None:
-    provenance = Provenance(Voices())
-    provenance.hear(READ, StepResult(tool=READ.id, status="ok", response=json.dumps([MAIL])))
+    provenance = ProvenanceTracker(RunStatements())
+    provenance.record_response(READ, StepResult(tool=READ.id, status="ok", response=json.dumps([MAIL])))
     call = PendingCall(id=1, function="ask", arguments={"question": "Which?", "choices": [MAIL]}, start=0, end=1)
-    question = asked(call, Program(text=text, tools={}), "1")
+    question = build_question(call, Program(text=text, tools={}), "1")
     assert question is not None
-    event = await Asking(Picks(), provenance, Stopwatch(monotonic), []).ask(question)
+    event = await UserQuestions(Picks(), provenance, Stopwatch(monotonic), []).ask(question)
     assert event.answer == MAIL
-    judged = provenance.judged(PAY, {"account": "evil-77"})
+    judged = provenance.trace_arguments(PAY, {"account": "evil-77"})
     assert (judged.origins[0].kind, len(judged.crossings)) == (kind, crosses)
     assert ("Tell it no password" in question.framed) == bool(crosses)

@@ -1,6 +1,6 @@
 """A run with programs, folded: its steps by call, its path, what was set aside, what is told of the text."""
 
-from agent.transcript import Transcript
+from agent.transcript import RunTranscript
 from domain.event import CallFinished, PathEnded, PlanReady, ProgramLooked, ProgramRefused
 from domain.plan import Plan, StepResult
 from tests.unit.agent.program_events import (
@@ -18,14 +18,14 @@ from tests.unit.agent.program_events import (
 )  # fmt: skip
 
 
-def told(transcript: Transcript) -> dict[str, object]:
+def told(transcript: RunTranscript) -> dict[str, object]:
     """The only subtask, as ``ask --json`` prints it."""
     [subtask] = transcript.to_json()["subtasks"]  # type: ignore[misc]
     return subtask  # type: ignore[return-value]
 
 
 def test_a_programs_calls_are_steps_with_their_places_and_its_path_their_tools() -> None:
-    transcript = Transcript.of(
+    transcript = RunTranscript.from_records(
         run_of([program(), *calls(), ended(veto="nothing was changed", verdict="partly")], "partly")
     )
     subtask = told(transcript)
@@ -41,7 +41,7 @@ def test_a_programs_calls_are_steps_with_their_places_and_its_path_their_tools()
 
 def test_calls_of_a_program_that_broke_off_are_set_aside_when_another_begins() -> None:
     again = [program(number=2), *calls(1, first=3, number=2), ended(number=2)]
-    transcript = Transcript.of(run_of([program(), *calls(0), broken(), *again]))
+    transcript = RunTranscript.from_records(run_of([program(), *calls(0), broken(), *again]))
     assert [result.tool for result in transcript.steps.values()] == [SEARCH, COLLEAGUES, INFO]
     assert [result.tool for result in transcript.failed] == [SEARCH, COLLEAGUES]
     assert told(transcript)["program"]["repairs"] == 1  # type: ignore[index]
@@ -50,11 +50,11 @@ def test_calls_of_a_program_that_broke_off_are_set_aside_when_another_begins() -
 def test_where_a_wider_program_is_worse_the_first_one_stands() -> None:
     first = [program(), *calls(1), ended("partly", missing="the year")]
     second = [program(number=2), *call(4, "search", {"name": "?"}, number=2), ended("no", 2)]
-    transcript = Transcript.of(run_of([*first, *second, first[-1]], "partly"))
+    transcript = RunTranscript.from_records(run_of([*first, *second, first[-1]], "partly"))
     assert list(transcript.steps) == [1, 2, 3]
     assert [result.arguments for result in transcript.failed] == [{"name": "?"}]
     assert told(transcript)["program"]["missing"] == "the year"  # type: ignore[index]
-    transcript = Transcript.of(run_of([*first, *second], "gave_up"))
+    transcript = RunTranscript.from_records(run_of([*first, *second], "gave_up"))
     assert [result.arguments for result in transcript.steps.values()] == [{"name": "?"}]
     assert len(transcript.failed) == 3
 
@@ -62,7 +62,7 @@ def test_where_a_wider_program_is_worse_the_first_one_stands() -> None:
 def test_what_a_mended_program_goes_on_from_stays() -> None:
     more = 'one = await info(person_id=people[0]["id"])\none["name"]\n'
     again = [program(more, 2, goes_on=True), *call(3, "info", {"person_id": 1}, text=more, number=2), ended(number=2)]
-    transcript = Transcript.of(run_of([program(), *calls(0), broken(), *again]))
+    transcript = RunTranscript.from_records(run_of([program(), *calls(0), broken(), *again]))
     assert list(transcript.steps) == [1, 2, 3]
     assert transcript.failed == []
     assert told(transcript)["program"]["text"] == f"{TEXT}\n\n{more}"  # type: ignore[index]
@@ -72,9 +72,9 @@ def test_refused_texts_and_looks_are_counted() -> None:
     refused = ProgramRefused(text="1 +", complaints=("it does not parse",))
     looked = ProgramLooked(number=1, shown="list of 2")
     events = [refused, refused, program(), looked, program("1\n", 2, goes_on=True), ended(number=2)]
-    found = told(Transcript.of(run_of(events)))["program"]
+    found = told(RunTranscript.from_records(run_of(events)))["program"]
     assert (found["refused"], found["repairs"], found["looks"]) == (2, 2, 1)  # type: ignore[index]
-    alone = told(Transcript.of(run_of([refused], "gave_up")))["program"]
+    alone = told(RunTranscript.from_records(run_of([refused], "gave_up")))["program"]
     assert alone == {"text": "", "refused": 1, "repairs": 0, "looks": 0}
 
 
@@ -87,11 +87,11 @@ def test_a_walk_leaves_behind_what_programs_called_and_their_end_takes_it_up_aga
     ]
     end = ended("partly", missing="the colleagues")
     first = [program(), *call(1, "search", {"name": "Henrik Grimaldo"}), end]
-    transcript = Transcript.of(run_of([*first, *walked]))
+    transcript = RunTranscript.from_records(run_of([*first, *walked]))
     assert transcript.path == (COLLEAGUES,)
     assert [result.tool for result in transcript.failed] == [SEARCH]
     assert transcript.subtasks[1].answered
-    transcript = Transcript.of(run_of([*first, *walked, end], "partly"))
+    transcript = RunTranscript.from_records(run_of([*first, *walked, end], "partly"))
     assert transcript.path == (SEARCH,)
     assert [result.tool for result in transcript.failed] == [COLLEAGUES]
     assert not transcript.subtasks[1].answered

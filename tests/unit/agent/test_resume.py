@@ -8,9 +8,9 @@ import pytest
 
 from agent import resume_decisions as decisions
 from agent.offer.candidates import Candidate
-from agent.policy.protocol import ArgumentsQuestion, Choice, PathQuestion, PhraseQuestion, Situation, WholePath
-from agent.resume import Memo, RunLog, open_log
-from agent.resume_decisions import Decision, Recorded
+from agent.policy.protocol import ArgumentsQuestion, MoveQuestion, NextMove, PathQuestion, PhraseQuestion, WholePath
+from agent.resume import RunLog, SubtaskMemo, open_log
+from agent.resume_decisions import Decision, RecordedDecision
 from agent.resume_policy import ReplayPolicy
 from domain.errors import ConflictError
 from domain.event import (
@@ -30,10 +30,9 @@ from domain.event import (
     StepBacktracked,
     StepChosen,
 )
+from domain.learning_events import MemoryRecalled, NoSolution, SolutionTaken
 from domain.plan import StepResult
 from domain.program import Program, ProgramPlan
-from domain.recalled import MemoryRecalled
-from domain.taken import NoSolution, SolutionTaken
 from domain.tool import ToolDoc
 from tests.contract.policy import situation
 from tests.flows.small_world import BOOKS, GEOCODE, REMOVE, graph
@@ -57,8 +56,8 @@ def records(*told: Event) -> list[EventRecord]:
     ]
 
 
-def memo(*told: Event) -> Memo:
-    return RunLog(records(*told), frozenset({REMOVE.id})).of(1)
+def memo(*told: Event) -> SubtaskMemo:
+    return RunLog(records(*told), frozenset({REMOVE.id})).get_memo(1)
 
 
 @pytest.mark.parametrize(
@@ -76,7 +75,7 @@ def memo(*told: Event) -> Memo:
 )
 def test_the_changes_that_were_sent_are_counted(told: list[Event], ledger: bool, changes: int) -> None:
     log = RunLog(records(*told), frozenset({REMOVE.id}))
-    assert log.count_changes(log.made(ledger=ledger)) == changes
+    assert log.count_changes(log.collect_calls(ledger=ledger)) == changes
 
 
 async def test_a_called_tool_that_the_store_lacks_may_change_something() -> None:
@@ -84,19 +83,19 @@ async def test_a_called_tool_that_the_store_lacks_may_change_something() -> None
     gone = BEGUN.model_copy(update={"tool": "c/t/gone"})
     safe = BEGUN.model_copy(update={"tool": BOOKS.id})
     log = await open_log(records(BEGUN, gone, safe), store)
-    assert log.count_changes(log.made()) == 2
+    assert log.count_changes(log.collect_calls()) == 2
 
 
 def offered(tool: ToolDoc) -> Candidate:
     return Candidate(tool, 0.5, None, (0.6,), "start")
 
 
-def at(*tools: ToolDoc) -> Situation:
+def at(*tools: ToolDoc) -> MoveQuestion:
     return situation(*(offered(tool) for tool in tools))
 
 
 def path_over(*tools: ToolDoc) -> PathQuestion:
-    return PathQuestion("x", ("x",), (), (), (0.7,), tuple(map(offered, tools)), longest=3)
+    return PathQuestion("x", ("x",), (), (), (0.7,), tuple(map(offered, tools)), max_steps=3)
 
 
 CHOSEN = StepChosen(tool=BOOKS.id, path=(BOOKS.id,), reason="it has books")
@@ -116,53 +115,53 @@ SHOWN = InputNeeded(input="plan-1", asks="plan", reason="Is it?", program=PLAN)
 @pytest.mark.parametrize(
     ("decision", "told", "value"),
     [
-        (decisions.move(at(GEOCODE, BOOKS)), [CHOSEN], Choice("advance", "it has books", 1)),
-        (decisions.move(at(GEOCODE)), [CHOSEN], None),
-        (decisions.move(at()), [StepBacktracked(dropped=BOOKS.id, path=(), reason="no")], Choice("backtrack", "no")),
-        (decisions.move(at()), [FINISHED], Choice("finish", "enough", unserved="the price")),
-        (decisions.move(at()), [NO_PATH], None),
-        (decisions.whole_path(path_over(BOOKS)), [CHOSEN, FINISHED], WholePath((0,), "it has books", "the price")),
-        (decisions.whole_path(path_over(BOOKS)), [CHOSEN], None),
-        (decisions.whole_path(path_over(GEOCODE)), [CHOSEN, FINISHED], None),
-        (decisions.is_path_judged, [JUDGED], True),
-        (decisions.is_path_judged, [FINISHED], False),
-        (decisions.programs_asked_for, [CONSIDERED], None),
-        (decisions.programs_asked_for, [CONSIDERED, REFUSED], True),
-        (decisions.programs_asked_for, [CONSIDERED, CHOSEN], False),
-        (decisions.programs_asked_for, [CONSIDERED, NO_PATH], False),
-        (decisions.programs_asked_for, [SHOWN, CONSIDERED, NO_PATH], True),
-        (decisions.programs_asked_for, [TAKEN], True),
-        (decisions.recalled_memories, [RECALLED, CHOSEN], RECALLED),
-        (decisions.recalled_memories, [RECALLED], RECALLED),
-        (decisions.taken_solution, [TAKEN], TAKEN),
-        (decisions.chosen_solution, [NoSolution(shown=1, reason="none")], NoSolution(shown=1, reason="none")),
-        (decisions.gives_up, [NO_PATH], True),
-        (decisions.gives_up, [CONSIDERED], False),
-        (decisions.shown_program(0), [SHOWN], STARTED.program),
-        (decisions.shown_program(1), [SHOWN], None),
-        (decisions.shown_program(0), [SHOWN, STARTED], None),
-        (decisions.draft, [STARTED], STARTED.program),
-        (decisions.draft, [REFUSED], REFUSED),
-        (decisions.started_plan, [STARTED], PLAN),
-        (decisions.started_plan, [REFUSED], None),
-        (decisions.begins_anew, [STARTED], True),
-        (decisions.begins_anew, [STARTED.model_copy(update={"goes_on": True})], False),
-        (decisions.is_mended(1), [FAILED], True),
-        (decisions.is_mended(2), [FAILED], False),
-        (decisions.called_by_steps, [BEGUN], True),
-        (decisions.called_by_steps, [BEGUN.model_copy(update={"site": "1:0"})], None),
-        (decisions.steps_ended, [BEGUN], False),
-        (decisions.steps_ended, [FINISHED], True),
+        (decisions.read_move(at(GEOCODE, BOOKS)), [CHOSEN], NextMove("advance", "it has books", 1)),
+        (decisions.read_move(at(GEOCODE)), [CHOSEN], None),
+        (decisions.read_move(at()), [StepBacktracked(dropped=BOOKS.id, path=(), reason="no")], NextMove("backtrack", "no")),
+        (decisions.read_move(at()), [FINISHED], NextMove("finish", "enough", unserved="the price")),
+        (decisions.read_move(at()), [NO_PATH], None),
+        (decisions.read_whole_path(path_over(BOOKS)), [CHOSEN, FINISHED], WholePath((0,), "it has books", "the price")),
+        (decisions.read_whole_path(path_over(BOOKS)), [CHOSEN], None),
+        (decisions.read_whole_path(path_over(GEOCODE)), [CHOSEN, FINISHED], None),
+        (decisions.read_path_reflected, [JUDGED], True),
+        (decisions.read_path_reflected, [FINISHED], False),
+        (decisions.read_program_requested, [CONSIDERED], None),
+        (decisions.read_program_requested, [CONSIDERED, REFUSED], True),
+        (decisions.read_program_requested, [CONSIDERED, CHOSEN], False),
+        (decisions.read_program_requested, [CONSIDERED, NO_PATH], False),
+        (decisions.read_program_requested, [SHOWN, CONSIDERED, NO_PATH], True),
+        (decisions.read_program_requested, [TAKEN], True),
+        (decisions.read_recalled_memories, [RECALLED, CHOSEN], RECALLED),
+        (decisions.read_recalled_memories, [RECALLED], RECALLED),
+        (decisions.read_taken_solution, [TAKEN], TAKEN),
+        (decisions.read_chosen_solution, [NoSolution(shown=1, reason="none")], NoSolution(shown=1, reason="none")),
+        (decisions.read_gave_up, [NO_PATH], True),
+        (decisions.read_gave_up, [CONSIDERED], False),
+        (decisions.read_shown_program(0), [SHOWN], STARTED.program),
+        (decisions.read_shown_program(1), [SHOWN], None),
+        (decisions.read_shown_program(0), [SHOWN, STARTED], None),
+        (decisions.read_draft, [STARTED], STARTED.program),
+        (decisions.read_draft, [REFUSED], REFUSED),
+        (decisions.read_started_plan, [STARTED], PLAN),
+        (decisions.read_started_plan, [REFUSED], None),
+        (decisions.read_restarted, [STARTED], True),
+        (decisions.read_restarted, [STARTED.model_copy(update={"goes_on": True})], False),
+        (decisions.read_repaired(1), [FAILED], True),
+        (decisions.read_repaired(2), [FAILED], False),
+        (decisions.read_called_by_steps, [BEGUN], True),
+        (decisions.read_called_by_steps, [BEGUN.model_copy(update={"site": "1:0"})], None),
+        (decisions.read_steps_ended, [BEGUN], False),
+        (decisions.read_steps_ended, [FINISHED], True),
     ],
 )  # fmt: skip
 def test_a_decision_is_read_off_the_log(decision: Decision[Any], told: list[Event], value: object) -> None:
     found = memo(PolicyFellBack(policy="llm", to="offline", reason="busy"), *told).recall(decision)
-    assert found == (None if value is None else Recorded(value))
+    assert found == (None if value is None else RecordedDecision(value))
 
 
-@pytest.mark.parametrize("decision", [decisions.recalled_memories, decisions.taken_solution, decisions.chosen_solution, decisions.draft])  # fmt: skip
+@pytest.mark.parametrize("decision", [decisions.read_recalled_memories, decisions.read_taken_solution, decisions.read_chosen_solution, decisions.read_draft])  # fmt: skip
 def test_that_nothing_was_done_is_a_decision_too(decision: Decision[Any]) -> None:
-    assert memo(FINISHED).recall(decision) == Recorded(None)
+    assert memo(FINISHED).recall(decision) == RecordedDecision(None)
     assert memo().recall(decision) is None
 
 
@@ -174,11 +173,11 @@ async def test_what_is_recorded_is_not_decided_again_and_what_is_not_is_decided_
         return TAKEN
 
     log = memo(FINISHED)
-    assert await log.decide(decisions.taken_solution, now) is None
-    assert not log.settle(decisions.is_path_judged, never)
-    assert log.replays(FINISHED)
-    assert await log.decide(decisions.taken_solution, now) is TAKEN
-    assert log.settle(decisions.is_path_judged, lambda: True)
+    assert await log.decide(decisions.read_taken_solution, now) is None
+    assert not log.decide_sync(decisions.read_path_reflected, never)
+    assert log.replay_event(FINISHED)
+    assert await log.decide(decisions.read_taken_solution, now) is TAKEN
+    assert log.decide_sync(decisions.read_path_reflected, lambda: True)
 
 
 async def test_a_policy_gives_the_recorded_answers_and_asks_for_those_that_no_event_tells() -> None:
@@ -186,16 +185,16 @@ async def test_a_policy_gives_the_recorded_answers_and_asks_for_those_that_no_ev
     policy = ReplayPolicy(asked, log)
     assert (await policy.decide(at(BOOKS))).reason == "it has books"
     assert await policy.decide(PhraseQuestion("x", "y")) == "live"
-    log.replays(CHOSEN)
+    log.replay_event(CHOSEN)
     assert (await policy.decide(ArgumentsQuestion("x", REMOVE, ()))).values == {"title": "Dune"}
     assert (await policy.decide(at(BOOKS))).reason == "live"
     assert asked.asked == 2
 
 
 def test_another_course_ends_a_run_only_where_what_is_left_has_changed_something() -> None:
-    assert not memo(CHOSEN, READ).replays(FINISHED)
+    assert not memo(CHOSEN, READ).replay_event(FINISHED)
     with pytest.raises(ConflictError, match="cannot go on as it began"):
-        memo(CHOSEN, BEGUN).replays(FINISHED)
+        memo(CHOSEN, BEGUN).replay_event(FINISHED)
 
 
 ASKED = QuestionAnswered(question="Which?", answer="7")
@@ -209,21 +208,21 @@ def _site(event: CallStarted | CallFinished, site: str) -> Any:
 def test_a_programs_calls_and_questions_are_found_by_their_keys_in_the_order_of_their_ends() -> None:
     first, second = _site(BEGUN, "1:0"), _site(READ, "1:5")
     log = memo(STARTED, first, OF_PROGRAM, ASKED, second, _site(finished("Dune"), "1:0"), FAILED)
-    assert log.replays(STARTED)
-    assert log.answer("Which?") == ASKED
-    found = log.program(1)
+    assert log.replay_event(STARTED)
+    assert log.find_answer("Which?") == ASKED
+    found = log.open_program(1)
     (removed, read) = found.steps
     assert [found.is_ahead(removed), found.is_ahead(read)] == [True, True]
     assert found.place(read) < found.place(removed)
     assert found.replay(removed).arguments == {"title": "Dune"}
     found.skip(read)
     assert [found.is_ahead(removed), found.is_ahead(read)] == [False, False]
-    assert (found.answers, found.broke_off, found.last_step) == ({"1:9": OF_PROGRAM}, FAILED, 1)
-    assert (log.program(2).steps, log.program(2).broke_off) == ({}, None)
+    assert (found.answers, found.failure, found.last_step) == ({"1:9": OF_PROGRAM}, FAILED, 1)
+    assert (log.open_program(2).steps, log.open_program(2).failure) == ({}, None)
 
 
 @pytest.mark.parametrize("ahead", [lambda: [BEGUN, READ, BEGUN], lambda: [BEGUN, READ, ASKED, FINISHED]])
 def test_the_steps_of_a_path_are_replayed_up_to_the_last_that_has_ended(ahead: Callable[[], list[Event]]) -> None:
-    steps = memo(*ahead()).steps()
+    steps = memo(*ahead()).collect_steps()
     assert [step.event for step in steps] == [BEGUN, READ]
     assert [(step.step, step.result is not None) for step in steps] == [(0, False), (1, True)]

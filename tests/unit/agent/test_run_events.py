@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from agent.run_events import RunEvents, Work
+from agent.run_events import RunEventStream, Work
 from agent.scheduler import closing
 from domain.event import AnswerDelta, EventRecord
 
@@ -14,25 +14,25 @@ def said(records: list[EventRecord]) -> list[str]:
 
 
 async def test_events_are_numbered_and_kept_in_order() -> None:
-    events = RunEvents("r")
+    events = RunEventStream("r")
 
     async def work() -> None:
         for text in "abc":
-            await events.tell(1, AnswerDelta(text=text))
+            await events.emit(1, AnswerDelta(text=text))
 
     followed = [record async for record in events.follow(work)]
     assert [record.seq for record in followed] == [1, 2, 3]
     assert said(followed) == ["a", "b", "c"]
     assert events.records == followed
-    going_on = RunEvents("r", followed)
-    assert [record.seq async for record in going_on.follow(lambda: going_on.tell(0, AnswerDelta(text="d")))] == [4]
+    going_on = RunEventStream("r", followed)
+    assert [record.seq async for record in going_on.follow(lambda: going_on.emit(0, AnswerDelta(text="d")))] == [4]
 
 
 async def test_the_run_goes_on_when_the_follower_asks_for_the_next_event() -> None:
-    events, done = RunEvents("r"), list[str]()
+    events, done = RunEventStream("r"), list[str]()
 
     async def work() -> None:
-        await events.tell(1, AnswerDelta(text="a call is about to be made"))
+        await events.emit(1, AnswerDelta(text="a call is about to be made"))
         done.append("the call")
 
     async with closing(events.follow(work)) as records:
@@ -45,10 +45,10 @@ async def test_the_run_goes_on_when_the_follower_asks_for_the_next_event() -> No
 
 
 async def test_an_error_comes_after_what_was_told() -> None:
-    events = RunEvents("r")
+    events = RunEventStream("r")
 
     async def work() -> None:
-        await events.tell(0, AnswerDelta(text="a"))
+        await events.emit(0, AnswerDelta(text="a"))
         raise ValueError("broken")
 
     with pytest.raises(ValueError, match="broken"):
@@ -58,15 +58,15 @@ async def test_an_error_comes_after_what_was_told() -> None:
 
 @pytest.mark.parametrize("rounds", range(1, 9))
 async def test_a_follower_that_is_cancelled_hears_how_the_run_ends(rounds: int) -> None:
-    events, heard = RunEvents("r"), list[str]()
+    events, heard = RunEventStream("r"), list[str]()
 
     async def work() -> None:
         try:
             while True:
                 await asyncio.sleep(0)
-                await events.tell(0, AnswerDelta(text="going on"))
+                await events.emit(0, AnswerDelta(text="going on"))
         except asyncio.CancelledError:
-            await events.tell(0, AnswerDelta(text="ended in order"))
+            await events.emit(0, AnswerDelta(text="ended in order"))
             heard.append("cancelled")
             raise
 
@@ -87,15 +87,15 @@ async def test_a_follower_that_is_cancelled_hears_how_the_run_ends(rounds: int) 
 
 
 async def test_a_follower_that_leaves_ends_the_run() -> None:
-    events, ended = RunEvents("r"), list[str]()
+    events, ended = RunEventStream("r"), list[str]()
 
     async def work() -> None:
         try:
-            await events.tell(0, AnswerDelta(text="a"))
+            await events.emit(0, AnswerDelta(text="a"))
         except asyncio.CancelledError:
             await asyncio.sleep(0)
             ended.append("in order")
-            await events.tell(0, AnswerDelta(text="which nobody hears"))
+            await events.emit(0, AnswerDelta(text="which nobody hears"))
 
     async with closing(events.follow(work)) as records:
         await anext(records)
@@ -103,13 +103,13 @@ async def test_a_follower_that_leaves_ends_the_run() -> None:
 
 
 async def test_the_work_is_done_as_its_process_wants_it() -> None:
-    events, doing = RunEvents("r"), list[str]()
+    events, doing = RunEventStream("r"), list[str]()
 
     async def in_turn(work: Work) -> None:
         doing.append("begins")
         await work()
         doing.append("has ended")
 
-    followed = [record async for record in events.follow(lambda: events.tell(0, AnswerDelta(text="a")), in_turn)]
+    followed = [record async for record in events.follow(lambda: events.emit(0, AnswerDelta(text="a")), in_turn)]
     assert said(followed) == ["a"]
     assert doing == ["begins", "has ended"]

@@ -6,14 +6,14 @@ from functools import partial
 
 import pytest
 
-from agent.scheduler import Parts
+from agent.scheduler import SubtaskScheduler
 from domain.errors import StoreUnreachableError
 
 
 class Work:
     """Parts that tell three things each; ``most``: how many at most were at work at once."""
 
-    def __init__(self, parts: Parts) -> None:
+    def __init__(self, parts: SubtaskScheduler) -> None:
         self.parts = parts
         self.now = self.most = 0
         self.told: list[str] = []
@@ -25,7 +25,7 @@ class Work:
         try:
             for at in range(3):
                 await asyncio.sleep(0)
-                async with self.parts.resting(number):
+                async with self.parts.idle(number):
                     self.told.append(f"{name}{at}")
                     await asyncio.sleep(0)
             if fails:
@@ -43,24 +43,24 @@ NONE: dict[int, tuple[int, ...]] = {1: (), 2: (), 3: ()}
 
 @pytest.mark.parametrize("at_once", [1, 2, 3])
 async def test_each_part_is_done_in_its_own_order_so_many_at_a_time(at_once: int) -> None:
-    work = Work(Parts(at_once))
-    await work.parts.do(work.named("a", "b", "c"), NONE)
+    work = Work(SubtaskScheduler(at_once))
+    await work.parts.run_all(work.named("a", "b", "c"), NONE)
     for name in "abc":
         assert [item for item in work.told if item.startswith(name)] == [f"{name}{i}" for i in range(3)]
     assert work.most == at_once
 
 
 async def test_who_waits_begins_when_the_other_has_ended() -> None:
-    work = Work(Parts(3))
-    await work.parts.do(work.named("a", "b", "c"), {1: (), 2: (1,), 3: (1, 2)})
+    work = Work(SubtaskScheduler(3))
+    await work.parts.run_all(work.named("a", "b", "c"), {1: (), 2: (1,), 3: (1, 2)})
     assert work.told == [f"{name}{number}" for name in "abc" for number in range(3)]
 
 
 @pytest.mark.parametrize("names", [("a",), ("a", "b", "c")])
 async def test_an_error_ends_all_of_them(names: tuple[str, ...]) -> None:
-    work = Work(Parts(3))
+    work = Work(SubtaskScheduler(3))
     with pytest.raises(ValueError, match="a"):
-        await work.parts.do(work.named(*names, fails="a"), NONE)
+        await work.parts.run_all(work.named(*names, fails="a"), NONE)
     assert work.now == 0
     assert "a" in work.ended
 
@@ -73,28 +73,28 @@ async def test_a_part_that_is_cancelled_from_within_ends_all_of_them() -> None:
     async def waits_for_it() -> None:
         raise AssertionError("the part before it did not end well")
 
-    parts, before = Parts(3), asyncio.all_tasks()
+    parts, before = SubtaskScheduler(3), asyncio.all_tasks()
     with pytest.raises(asyncio.CancelledError):
-        await parts.do({1: cancelled, 2: waits_for_it}, {1: (), 2: (1,)})
+        await parts.run_all({1: cancelled, 2: waits_for_it}, {1: (), 2: (1,)})
     assert asyncio.all_tasks() == before
 
 
 async def test_what_passes_by_itself_cuts_off_no_step_under_way_and_begins_none() -> None:
     done: list[str] = []
-    meets, parts = asyncio.Event(), Parts(3)
+    meets, parts = asyncio.Event(), SubtaskScheduler(3)
 
     async def out_of_reach() -> None:
         await meets.wait()
         raise StoreUnreachableError("nothing answers there")
 
     async def changing() -> None:
-        async with parts.resting(2):
+        async with parts.idle(2):
             done.append("begins")
         meets.set()
         for _ in range(9):
             await asyncio.sleep(0)
         done.append("the change")
-        async with parts.resting(2):
+        async with parts.idle(2):
             done.append("is told of when the run goes on")
         done.append("the next")
 
@@ -103,12 +103,12 @@ async def test_what_passes_by_itself_cuts_off_no_step_under_way_and_begins_none(
 
     with pytest.raises(StoreUnreachableError):
         async with asyncio.timeout(5):
-            await parts.do({1: out_of_reach, 2: changing, 3: waiting}, {1: (), 2: (), 3: (1, 2)})
+            await parts.run_all({1: out_of_reach, 2: changing, 3: waiting}, {1: (), 2: (), 3: (1, 2)})
     assert done == ["begins", "the change"]
 
 
 async def test_a_part_that_is_heard_when_all_is_broken_off_goes_no_further() -> None:
-    heard, done, parts = asyncio.Event(), list[str](), Parts(2)
+    heard, done, parts = asyncio.Event(), list[str](), SubtaskScheduler(2)
 
     async def out_of_reach() -> None:
         await asyncio.sleep(0)
@@ -116,7 +116,7 @@ async def test_a_part_that_is_heard_when_all_is_broken_off_goes_no_further() -> 
         raise StoreUnreachableError("nothing answers there")
 
     async def telling() -> None:
-        async with parts.resting(2):
+        async with parts.idle(2):
             await heard.wait()
         done.append("the next")
 
@@ -126,13 +126,13 @@ async def test_a_part_that_is_heard_when_all_is_broken_off_goes_no_further() -> 
 
     with pytest.raises(StoreUnreachableError):
         async with asyncio.timeout(5):
-            await parts.do({1: out_of_reach, 2: telling, 3: busy}, NONE)
+            await parts.run_all({1: out_of_reach, 2: telling, 3: busy}, NONE)
     assert done == []
 
 
 async def test_a_cancellation_ends_all_of_them() -> None:
-    work, before = Work(Parts(3)), asyncio.all_tasks()
-    doing = asyncio.create_task(work.parts.do(work.named("a", "b", "c"), NONE))
+    work, before = Work(SubtaskScheduler(3)), asyncio.all_tasks()
+    doing = asyncio.create_task(work.parts.run_all(work.named("a", "b", "c"), NONE))
     for _ in range(3):
         await asyncio.sleep(0)
     doing.cancel()
@@ -145,23 +145,23 @@ async def test_a_cancellation_ends_all_of_them() -> None:
 @pytest.mark.parametrize("at_once", [1, 2, 3])
 async def test_whoever_comes_in_turn_comes_after_all_before_it(at_once: int) -> None:
     """The third is ready first, and the second begins only after the first: with one place, too, none waits for the other's."""
-    parts, told = Parts(at_once), list[str]()
+    parts, told = SubtaskScheduler(at_once), list[str]()
 
     async def change(number: int, sleeps: int) -> None:
         for _ in range(sleeps):
             await asyncio.sleep(0)
-        async with parts.resting(number):
+        async with parts.idle(number):
             await asyncio.sleep(0)
-        await parts.turn(number)
+        await parts.wait_for_turn(number)
         told.append(f"changed {number}")
 
     works = {1: partial(change, 1, 9), 2: partial(change, 2, 3), 3: partial(change, 3, 0)}
-    await parts.do(works, {1: (), 2: (1,), 3: ()})
+    await parts.run_all(works, {1: (), 2: (1,), 3: ()})
     assert told == ["changed 1", "changed 2", "changed 3"]
 
 
 async def test_whoever_waits_for_its_turn_holds_up_no_outage() -> None:
-    parts, planned = Parts(2), asyncio.Event()
+    parts, planned = SubtaskScheduler(2), asyncio.Event()
 
     async def lost() -> None:
         await planned.wait()
@@ -169,8 +169,8 @@ async def test_whoever_waits_for_its_turn_holds_up_no_outage() -> None:
 
     async def waiting() -> None:
         planned.set()
-        await parts.turn(2)
+        await parts.wait_for_turn(2)
 
     with pytest.raises(StoreUnreachableError):
         async with asyncio.timeout(5):
-            await parts.do({1: lost, 2: waiting}, {1: (), 2: ()})
+            await parts.run_all({1: lost, 2: waiting}, {1: (), 2: ()})

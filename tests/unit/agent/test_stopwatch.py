@@ -5,15 +5,15 @@ import time
 
 import pytest
 
-from agent.stopwatch import Stopwatch
+from agent.budget import Stopwatch
 
 
 def test_what_it_stood_still_is_left_out() -> None:
     now = [0.0]
     watch = Stopwatch(lambda: now[0])
-    with watch.standing_still():
+    with watch.pause():
         now[0] = 10
-        with watch.standing_still():
+        with watch.pause():
             now[0] = 20
         now[0] = 30
         assert watch.elapsed == 0
@@ -23,11 +23,11 @@ def test_what_it_stood_still_is_left_out() -> None:
 
 async def test_no_bound_passes_while_it_stands_still() -> None:
     watch = Stopwatch(time.monotonic)
-    async with watch.within(0.05):
-        with watch.standing_still():
+    async with watch.limit_time(0.05):
+        with watch.pause():
             await asyncio.sleep(0.2)
-    with watch.standing_still():
-        async with watch.within(0.05):
+    with watch.pause():
+        async with watch.limit_time(0.05):
             await asyncio.sleep(0.2)
 
 
@@ -35,8 +35,8 @@ async def test_a_bound_passes_after_it_stood_still() -> None:
     watch = Stopwatch(time.monotonic)
 
     async def asks_and_goes_on() -> None:
-        async with watch.within(0.05):
-            with watch.standing_still():
+        async with watch.limit_time(0.05):
+            with watch.pause():
                 await asyncio.sleep(0.1)
             await asyncio.sleep(60)
 
@@ -47,5 +47,5 @@ async def test_a_bound_passes_after_it_stood_still() -> None:
 async def test_a_bound_that_has_passed_ends_at_once() -> None:
     watch = Stopwatch(time.monotonic)
     with pytest.raises(TimeoutError):
-        async with watch.within(0):
+        async with watch.limit_time(0):
             await asyncio.sleep(60)

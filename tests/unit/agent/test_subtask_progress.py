@@ -1,8 +1,8 @@
 """What a subtask has done, folded from its events."""
 
-from agent.budget import Budget, Meter
-from agent.policy.protocol import Cost
-from agent.subtask_progress import Progress
+from agent.budget import Budget, BudgetMeter
+from agent.policy.protocol import PolicyCost
+from agent.subtask_progress import SubtaskProgress
 from domain.event import CallFinished, Event, ProgramEnded, ProgramStarted
 from domain.plan import StepResult
 from domain.program import Program
@@ -10,7 +10,7 @@ from domain.tool import ToolId
 
 
 def test_an_end_that_is_told_again_rests_on_its_own_calls_alone() -> None:
-    progress, program = Progress(Meter(Budget(), Cost())), Program(text="1", tools={})
+    progress, program = SubtaskProgress(BudgetMeter(Budget(), PolicyCost())), Program(text="1", tools={})
     calls = [StepResult(tool=ToolId(name), arguments={}, status="ok") for name in ("one", "two")]
     ends = [ProgramEnded(number=number, answered="partly", answer="", verdict="partly") for number in (1, 2)]
     events: list[Event] = [

@@ -1,8 +1,8 @@
 from datetime import UTC, datetime
 
-from agent.execution.call_cache import ReusingExecutor
+from agent.execution.call_cache import CachingExecutor
 from agent.execution.executor import CallResult
-from agent.transcript import Transcript
+from agent.transcript import RunTranscript
 from domain.event import CallFinished, Event, EventRecord, PathEnded, PlanReady, RunFinished, RunStarted
 from domain.model import JsonObject
 from domain.plan import Plan, StepResult
@@ -19,7 +19,7 @@ def test_a_run_with_a_detour_becomes_its_last_plan_and_its_failures() -> None:
     found = StepResult(tool=GEOCODE.id, status="ok", response="{}", attempts=1)
     failed = StepResult(tool=OLD_WEATHER.id, status="failed", attempts=3)
     told = StepResult(tool=NEW_WEATHER.id, status="ok", response="{}", attempts=1)
-    transcript = Transcript.of(
+    transcript = RunTranscript.from_records(
         records(
             RunStarted(request="weather?", planner="dfs", policy="offline"),
             PlanReady(plan=Plan(path=(GEOCODE.id, OLD_WEATHER.id), complete=True)),
@@ -42,7 +42,7 @@ def test_a_run_with_a_detour_becomes_its_last_plan_and_its_failures() -> None:
 
 def test_giving_up_keeps_the_failures_alone() -> None:
     failed = StepResult(tool=OLD_WEATHER.id, status="failed")
-    transcript = Transcript.of(
+    transcript = RunTranscript.from_records(
         records(
             PlanReady(plan=Plan(path=(OLD_WEATHER.id,), complete=True)),
             CallFinished(step=1, result=failed),
@@ -66,7 +66,7 @@ async def test_an_identical_call_is_made_once_whatever_the_order_of_its_argument
         async def close(self) -> None:
             made.clear()
 
-    executor = ReusingExecutor(Counting())
+    executor = CachingExecutor(Counting())
     first = await executor.call(GEOCODE, {"a": 1, "b": 2})
     again = await executor.call(GEOCODE, {"b": 2, "a": 1})
     other = await executor.call(GEOCODE, {"a": 1})

@@ -3,29 +3,28 @@
 from datetime import UTC, datetime
 from pathlib import Path
 
-from agent.learning.verdict import Judged, Told, judge
+from agent.learning.verdict import JudgedRun, VerdictTargets, apply_verdict
 from agent.memory.long_term import LongTermMemory
-from domain.learned import LearnedEdge, LearnedTool, WeightsLearned
+from domain.learning_events import LearnedEdge, LearnedTool, Verdict, WeightsLearned
 from domain.tool import FINISH, ToolId
-from domain.trajectory import Solved
-from domain.verdict import Verdict
+from domain.trajectory import SolvedRequest
 from graph.backends.memory import MemoryGraph
 from graph.backends.sqlite_memories import SqliteMemories
 from graph.facts import LiveBatch, LiveOutcome
 from retriever.embedders.bundled import BundledEmbedder
 from tests.contract.graph_samples import A, B
 
-SOLVED = Solved("Who are the colleagues of Tom Riddle?", (A, B))
+SOLVED = SolvedRequest("Who are the colleagues of Tom Riddle?", (A, B))
 NOW = datetime.now(UTC)
 
 
-def run_of(*remembered: str) -> Judged:
+def run_of(*remembered: str) -> JudgedRun:
     learned = WeightsLearned(
         transitions=(LearnedEdge(source=A, target=B, walked=1), LearnedEdge(source=B, target=FINISH, walked=1)),
         tools=(LearnedTool(tool=A, scores=(1.0,), outcomes=("ok",)), LearnedTool(tool=B, scores=(1.0,), outcomes=("ok",))),
         remembered=remembered,
     )  # fmt: skip
-    return Judged(run="r", request=SOLVED.request, answered=True, at=NOW, learned=learned, solved=(SOLVED,))
+    return JudgedRun(run="r", request=SOLVED.request, answered=True, at=NOW, learned=learned, solved=(SOLVED,))
 
 
 async def strengths(graph: MemoryGraph) -> dict[tuple[ToolId, ToolId], float]:
@@ -44,7 +43,7 @@ async def test_a_wrong_run_is_no_success_and_is_one_again_when_that_is_taken_bac
     told: list[dict[tuple[ToolId, ToolId], float]] = []
     for change, (old, new) in enumerate(said, 1):
         for _ in range(2):  # once each, however often it is told
-            await judge(run_of(), old, new, Told(graph), change)
+            await apply_verdict(run_of(), old, new, VerdictTargets(graph), change)
         told.append(await strengths(graph))
         now = await graph.facts([A, B])
         assert [(now[one].ok, now[one].good) for one in (A, B)] == [(facts[one].ok, facts[one].good) for one in (A, B)]
@@ -58,8 +57,8 @@ async def test_what_a_wrong_run_was_remembered_by_is_forgotten_and_kept_again(tm
     await store.setup()
     memory = LongTermMemory(store, BundledEmbedder(), "ann")
     kept = await memory.keep([SOLVED])
-    await judge(run_of(*kept), None, "wrong", Told(memory=memory), 1)
+    await apply_verdict(run_of(*kept), None, "wrong", VerdictTargets(memory=memory), 1)
     assert await store.count() == 0
-    await judge(run_of(*kept), "wrong", "right", Told(memory=memory), 2)
+    await apply_verdict(run_of(*kept), "wrong", "right", VerdictTargets(memory=memory), 2)
     assert [one.id async for one in store.all()] == kept
     await store.close()

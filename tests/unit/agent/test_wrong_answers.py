@@ -2,7 +2,7 @@
 
 import pytest
 
-from agent.wrong_answers import said_again
+from agent.wrong_answers import is_known_wrong
 
 REQUEST = "How many inhabitants does Meghalpet have?"
 
@@ -18,7 +18,7 @@ REQUEST = "How many inhabitants does Meghalpet have?"
     ],
 )  # fmt: skip
 def test_the_same_in_other_words(wrong: str, answer: str) -> None:
-    assert said_again(answer, [wrong], REQUEST)
+    assert is_known_wrong(answer, [wrong], REQUEST)
 
 
 @pytest.mark.parametrize(
@@ -35,4 +35,4 @@ def test_the_same_in_other_words(wrong: str, answer: str) -> None:
     ],
 )
 def test_another_answer(wrong: str, answer: str) -> None:
-    assert not said_again(answer, [wrong], REQUEST)
+    assert not is_known_wrong(answer, [wrong], REQUEST)

@@ -12,7 +12,7 @@ import pytest
 import typer
 from ruamel.yaml import YAML
 
-from domain.addresses import Proxies
+from domain.client_addresses import TrustedProxies
 from footpath.command import script
 from footpath.commands import COMMANDS
 from server.storage.database import MAX_CONNECTIONS
@@ -128,13 +128,13 @@ def test_pages_are_proxies_that_the_server_believes_however_many_there_are() -> 
     subnet, given = (ip_network(plain(network[name])) for name in ("subnet", "ip_range"))
     assert given.subnet_of(subnet)  # pyright: ignore[reportArgumentType]
     assert network["ip_range"] in server["environment"]["FOOTPATH_TRUSTED_PROXIES"]
-    believed = Proxies(plain(server["environment"]["FOOTPATH_TRUSTED_PROXIES"]))
-    assert all(believed.client(str(one), ["203.0.113.9"]) == "203.0.113.9" for one in (given[1], given[-2]))
+    believed = TrustedProxies(plain(server["environment"]["FOOTPATH_TRUSTED_PROXIES"]))
+    assert all(believed.find_client(str(one), ["203.0.113.9"]) == "203.0.113.9" for one in (given[1], given[-2]))
     gateway = plain(network["gateway"])
     assert ip_address(gateway) in subnet
-    assert believed.client(gateway, ["203.0.113.9"]) == gateway
-    in_front = Proxies(plain(page["environment"][PAGE_PROXIES]))
-    assert in_front.client(gateway, ["203.0.113.9"]) == "203.0.113.9"
+    assert believed.find_client(gateway, ["203.0.113.9"]) == gateway
+    in_front = TrustedProxies(plain(page["environment"][PAGE_PROXIES]))
+    assert in_front.find_client(gateway, ["203.0.113.9"]) == "203.0.113.9"
 
 
 def test_the_stores_are_watched_and_keep_their_data() -> None:
@@ -197,7 +197,7 @@ def test_one_container_has_all_and_asks_no_server() -> None:
     assert set(own) == {"FOOTPATH_GRAPH_URL", "FOOTPATH_VECTOR_URL", "FOOTPATH_TRUSTED_PROXIES", PAGE_PROXIES, "HOME"}
     assert not own["FOOTPATH_GRAPH_URL"]
     assert not own["FOOTPATH_VECTOR_URL"]
-    assert Proxies(plain(own["FOOTPATH_TRUSTED_PROXIES"])).believes("127.0.0.1"), "the page is within it"
+    assert TrustedProxies(plain(own["FOOTPATH_TRUSTED_PROXIES"])).is_trusted("127.0.0.1"), "the page is within it"
     data, secrets = small["volumes"]
     assert data.partition(":")[0] in found["volumes"]
     assert secrets["source"] != server["volumes"][1]["source"], "there the address of PostgreSQL lies"

@@ -6,28 +6,30 @@ from pathlib import Path
 import pytest
 
 from agent.budget import Budget
-from agent.execution.approvers import AllowChanges
+from agent.execution.approvers import AllowChangesApprover
 from agent.execution.executor import CallResult
 from agent.run import RunDeps
 from domain.model import JsonObject
 from domain.tool import ToolDoc
-from evaluation.answers import Evaluation, evaluate_answers, interval, report
+from evaluation.answers import AnswerEvaluation, compute_share_interval, evaluate_answers, report
 from evaluation.correctness import judge
-from evaluation.expected import HELD_OUT, Asked, Expected, GoldCall
+from evaluation.evaluation_cases import HELD_OUT, EvaluationCase, ExpectedValues, GoldCall
 from offline.policy import OfflinePolicy
 from offline.reader import EnglishReader
 from tests.flows.run_deps import build_deps, change_deps
 from tests.flows.small_world import FORECAST, FOUND, WALKS, ScriptedExecutor, finder, graph, ok
 from tests.unit.evaluation.asking import asked, end, right_run
 
-POPULATION = Asked(
+POPULATION = EvaluationCase(
     id="population",
     request="What is the population of Paris?",
     calls=(GoldCall(operation="search_places"),),
-    expect=Expected(numbers=(2100000,)),
+    expect=ExpectedValues(numbers=(2100000,)),
     group="one",
 )
-HOPELESS = Asked(id="hopeless", request="Sing a song for Zoe", answerable=False, why="no tool sings", group="none")
+HOPELESS = EvaluationCase(
+    id="hopeless", request="Sing a song for Zoe", answerable=False, why="no tool sings", group="none"
+)
 
 
 class Services:
@@ -49,14 +51,16 @@ class Services:
         return FOUND(arguments)
 
 
-async def evaluated(folder: Path, services: Services, *requests: Asked) -> Evaluation:
+async def evaluated(folder: Path, services: Services, *requests: EvaluationCase) -> AnswerEvaluation:
     store, search = await graph(WALKS), await finder(folder)
     executor = ScriptedExecutor(
         search_places=services.places, get_forecast=FORECAST, get_daily_forecast=FORECAST, search_books=ok({})
     )
 
     async def deps() -> RunDeps:
-        return build_deps(store, search, OfflinePolicy(), executor, approver=AllowChanges(), reader=EnglishReader())
+        return build_deps(
+            store, search, OfflinePolicy(), executor, approver=AllowChangesApprover(), reader=EnglishReader()
+        )
 
     done: list[int] = []
     evaluation = await evaluate_answers(requests, deps, Budget(), services, at_once=2, progress=done.append)
@@ -66,9 +70,9 @@ async def evaluated(folder: Path, services: Services, *requests: Asked) -> Evalu
 
 async def test_runs_are_judged_in_the_order_of_the_requests(tmp_path: Path) -> None:
     services = Services()
-    other = POPULATION.model_copy(update={"id": "other", "expect": Expected(numbers=(7,))})
+    other = POPULATION.model_copy(update={"id": "other", "expect": ExpectedValues(numbers=(7,))})
     verdicts = (await evaluated(tmp_path, services, HOPELESS, POPULATION, other)).verdicts
-    assert [verdict.asked.id for verdict in verdicts] == ["hopeless", "population", "other"]
+    assert [verdict.case.id for verdict in verdicts] == ["hopeless", "population", "other"]
     assert [verdict.cause for verdict in verdicts] == [None, None, "wrong value"]
     assert services.seen == ["reset", "call", "call"]
 
@@ -125,7 +129,7 @@ async def test_no_more_than_allowed_at_once(tmp_path: Path, at_once: int) -> Non
         await finder(tmp_path),
         OfflinePolicy(),
         executor,
-        approver=AllowChanges(),
+        approver=AllowChangesApprover(),
         reader=EnglishReader(),
     )
     requests = [POPULATION.model_copy(update={"id": str(number)}) for number in range(5)]
@@ -138,7 +142,7 @@ async def test_no_more_than_allowed_at_once(tmp_path: Path, at_once: int) -> Non
     assert executor.most == at_once
 
 
-def evaluation() -> Evaluation:
+def evaluation() -> AnswerEvaluation:
     """Two right and two wrong ones; one of each is held out."""
     wrong = [end("", "gave_up")]
     verdicts = [
@@ -148,7 +152,7 @@ def evaluation() -> Evaluation:
         judge(asked(name="d", group=HELD_OUT), right_run()),
         judge(HOPELESS, [end("La la la.")]),
     ]
-    return Evaluation(tuple(verdicts))
+    return AnswerEvaluation(tuple(verdicts))
 
 
 def test_the_figures() -> None:
@@ -175,15 +179,15 @@ def test_what_is_held_out_is_a_figure_unless_asked_for() -> None:
 
 
 def test_the_interval() -> None:
-    low, high = interval([True] * 9 + [False]) or (0, 0)
+    low, high = compute_share_interval([True] * 9 + [False]) or (0, 0)
     assert 0.6 <= low <= 0.8
     assert high == 1
-    assert interval([True] * 9 + [False]) == (low, high), "the same every time"
-    assert interval([True, True]) == (1, 1)
-    assert interval([]) is None
+    assert compute_share_interval([True] * 9 + [False]) == (low, high), "the same every time"
+    assert compute_share_interval([True, True]) == (1, 1)
+    assert compute_share_interval([]) is None
 
 
 def test_of_nothing() -> None:
-    found = report(Evaluation(()))
+    found = report(AnswerEvaluation(()))
     assert found["overall"] == {"n": 0, "right": 0, "share": None, "interval": None}
     assert found["seconds_p50"] == pytest.approx(0)

@@ -7,11 +7,17 @@ import pytest
 
 from domain.errors import BrokenInputError, UsageError
 from evaluation.client_agent import ClientRun
-from evaluation.client_runs import ClientRunFile, HeardAnswer, KeptClientRun, client_figures, judged
-from evaluation.expected import Asked, Change
+from evaluation.client_runs import (
+    ClientRunFile,
+    ClientRunRecord,
+    ServiceAnswer,
+    compute_client_figures,
+    judge_client_run,
+)
+from evaluation.evaluation_cases import EvaluationCase, ServiceChange
 
 UNDER: dict[str, Any] = {"tools": "plain", "model": "rules"}
-ASKED = Asked.model_validate(
+ASKED = EvaluationCase.model_validate(
     {
         "id": "inhabitants",
         "request": "How many live there?",
@@ -19,8 +25,10 @@ ASKED = Asked.model_validate(
         "expect": {"numbers": [278640]},
     }
 )
-NOT_THERE = Asked(id="nowhere", request="How warm is it in Nowhere?", answerable=False, why="There is no such city.")
-HEARD = HeardAnswer(operation="search_places", status=200, body='{"population": 278640}')
+NOT_THERE = EvaluationCase(
+    id="nowhere", request="How warm is it in Nowhere?", answerable=False, why="There is no such city."
+)
+HEARD = ServiceAnswer(operation="search_places", status=200, body='{"population": 278640}')
 
 
 def run(**given: Any) -> ClientRun:
@@ -35,9 +43,9 @@ def run(**given: Any) -> ClientRun:
 
 
 def verdict(
-    given: ClientRun, *heard: HeardAnswer, made: tuple[Change, ...] = (), asked: Asked = ASKED
-) -> KeptClientRun:
-    return judged(asked, given, heard, made, UNDER)
+    given: ClientRun, *heard: ServiceAnswer, made: tuple[ServiceChange, ...] = (), asked: EvaluationCase = ASKED
+) -> ClientRunRecord:
+    return judge_client_run(asked, given, heard, made, UNDER)
 
 
 def test_right_is_what_is_stated_and_was_heard() -> None:
@@ -48,12 +56,12 @@ def test_right_is_what_is_stated_and_was_heard() -> None:
 
 def test_a_value_that_no_service_gave_is_wrong() -> None:
     assert verdict(run()).cause == "value not from a response"
-    refused = HeardAnswer(operation="search_places", status=503, body=HEARD.body)
+    refused = ServiceAnswer(operation="search_places", status=503, body=HEARD.body)
     assert verdict(run(), refused).cause == "value not from a response"
 
 
 def test_a_change_that_nobody_asked_for_is_wrong() -> None:
-    assert verdict(run(), HEARD, made=(Change(operation="place_order"),)).cause == "unasked change"
+    assert verdict(run(), HEARD, made=(ServiceChange(operation="place_order"),)).cause == "unasked change"
 
 
 def test_what_cannot_be_answered_has_to_be_said_so() -> None:
@@ -63,12 +71,14 @@ def test_what_cannot_be_answered_has_to_be_said_so() -> None:
 
 
 def test_figures_are_of_all_runs() -> None:
-    figures = client_figures([verdict(run(), HEARD), verdict(run(answer="none", replies=4, calls=["a", "a"]), HEARD)])
+    figures = compute_client_figures(
+        [verdict(run(), HEARD), verdict(run(answer="none", replies=4, calls=["a", "a"]), HEARD)]
+    )
     assert (figures["n"], figures["right"]) == (2, 1)
     assert figures["replies"] == {"all": 6, "p50": 3, "mean": 3, "max": 4}
     assert figures["tool_calls"]["of"] == {"a": 2, "search_places": 1}
     assert [one["cause"] for one in figures["failures"]] == ["answer lacks value"]
-    assert client_figures([])["right"] == 0
+    assert compute_client_figures([])["right"] == 0
 
 
 def test_runs_are_kept_and_read_again(tmp_path: Path) -> None:

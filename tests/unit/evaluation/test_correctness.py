@@ -2,7 +2,7 @@ import pytest
 
 from domain.event import Event
 from evaluation.correctness import MAX_ANSWER, judge
-from evaluation.expected import Asked
+from evaluation.evaluation_cases import EvaluationCase
 from tests.unit.evaluation.asking import asked, call, end, right_run
 
 
@@ -86,7 +86,7 @@ def test_another_tool_may_give_the_value() -> None:
 
 
 def test_what_cannot_be_answered_must_not_be() -> None:
-    hopeless = Asked(id="x", request="My wedding?", answerable=False, why="no date")
+    hopeless = EvaluationCase(id="x", request="My wedding?", answerable=False, why="no date")
     assert judge(hopeless, [end("", "gave_up")]).right
     assert judge(hopeless, [end("", "budget")]).cause == "budget", "it has not said that it cannot be done"
     assert judge(hopeless, [end("In 3 days.")]).cause == "answered the unanswerable"
@@ -95,14 +95,16 @@ def test_what_cannot_be_answered_must_not_be() -> None:
 
 
 def test_a_change_is_made_once_and_only_if_asked_for() -> None:
-    booking = Asked.model_validate({**asked(texts=["TF01"]).model_dump(), "alone": True, "effects": ("reserve",)})
+    booking = EvaluationCase.model_validate(
+        {**asked(texts=["TF01"]).model_dump(), "alone": True, "effects": ("reserve",)}
+    )
     events: list[Event] = [call("reserve", '{"code": "TF01"}'), end("Reserved under TF01.")]
     assert judge(booking, events, ["reserve"]).right
     twice = judge(booking, events, ["reserve", "reserve"])
     assert (twice.cause, twice.detail) == ("unasked change", "reserve")
     assert judge(booking, events, ["reserve", "cancel"]).detail == "cancel"
     assert judge(asked(), right_run(), ["reserve"]).cause == "unasked change"
-    hopeless = Asked(id="x", request="Book a table.", answerable=False, alone=True, why="no day")
+    hopeless = EvaluationCase(id="x", request="Book a table.", answerable=False, alone=True, why="no day")
     assert judge(hopeless, [end("", "gave_up")], ["reserve"]).cause == "unasked change"
     assert judge(hopeless, [end("", "gave_up")], []).right
 

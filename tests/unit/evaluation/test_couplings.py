@@ -8,16 +8,16 @@ import pytest
 from domain.errors import BrokenInputError, UsageError
 from domain.tool import Parameter, ToolDoc, tool_id
 from evaluation.couplings import (
-    Dependency,
-    Functions,
-    dependencies,
-    figures,
-    judge,
-    precision,
+    FieldDependency,
+    FunctionDocuments,
+    compute_figures,
+    count_verdicts,
+    find_dependencies,
+    judge_dependency,
     read_programs,
     read_verdicts,
 )
-from graph.links import Feed
+from graph.links import FeedLink
 
 
 @pytest.mark.parametrize(
@@ -44,7 +44,7 @@ from graph.links import Feed
     ],
 )
 def test_dependencies_of_a_program(program: str, expected: list[str]) -> None:
-    found = [f"{one.source} {one.field} {one.target} {one.parameter}" for one in dependencies(program)]
+    found = [f"{one.source} {one.field} {one.target} {one.parameter}" for one in find_dependencies(program)]
     assert found == expected
 
 
@@ -58,7 +58,7 @@ def doc(method: str, path: str, *parameters: Parameter) -> ToolDoc:
 SEARCH = doc("GET", "/search")
 ALBUMS = doc("GET", "/artists/{id}/top-albums", Parameter(name="id", location="path"))
 SAVE = doc("PUT", "/me/albums", Parameter(name="ids"), Parameter(name="body_ids", sent_as="ids"))
-FUNCTIONS = Functions([SEARCH, ALBUMS, SAVE])
+FUNCTIONS = FunctionDocuments([SEARCH, ALBUMS, SAVE])
 
 
 def test_functions_are_found_by_their_names_whatever_their_paths_begin_with() -> None:
@@ -68,18 +68,18 @@ def test_functions_are_found_by_their_names_whatever_their_paths_begin_with() ->
 
 
 def test_a_feed_counts_by_its_field_and_under_the_name_that_is_sent() -> None:
-    feeds = {SAVE.id: [Feed(SEARCH.id, SAVE.id, "albums.items[].id", "body_ids", 0.9)]}
-    wanted = Dependency("GET_search", "albums.items.id", "PUT_me_albums", "ids")
-    other = Dependency("GET_search", "items.id", "PUT_me_albums", "ids")
-    lost = Dependency("GET_search", "id", "GET_lost", "id")
-    judged = {one: judge(one, FUNCTIONS, feeds) for one in (wanted, other, lost)}
+    feeds = {SAVE.id: [FeedLink(SEARCH.id, SAVE.id, "albums.items[].id", "body_ids", 0.9)]}
+    wanted = FieldDependency("GET_search", "albums.items.id", "PUT_me_albums", "ids")
+    other = FieldDependency("GET_search", "items.id", "PUT_me_albums", "ids")
+    lost = FieldDependency("GET_search", "id", "GET_lost", "id")
+    judged = {one: judge_dependency(one, FUNCTIONS, feeds) for one in (wanted, other, lost)}
     assert [(one.known, one.fed, one.exact) for one in judged.values()] == [
         (True, True, True),
         (True, True, False),
         (False, False, False),
     ]
-    edge = Dependency("GET_search", "albums.items[].id", "PUT_me_albums", "body_ids")
-    assert precision({edge: "needed", lost: "wrong"}, FUNCTIONS, feeds) == {"needed": 1, "possible": 0, "wrong": 0}
+    edge = FieldDependency("GET_search", "albums.items[].id", "PUT_me_albums", "body_ids")
+    assert count_verdicts({edge: "needed", lost: "wrong"}, FUNCTIONS, feeds) == {"needed": 1, "possible": 0, "wrong": 0}
 
 
 def test_halves_are_by_row_and_what_is_in_both_counts_in_both(tmp_path: Path) -> None:
@@ -87,8 +87,8 @@ def test_halves_are_by_row_and_what_is_in_both_counts_in_both(tmp_path: Path) ->
     for name, programs in (("train.jsonl", rows), ("valid.jsonl", [])):
         (tmp_path / name).write_text("".join(json.dumps({"output": one}) + "\n" for one in programs) + "{\n")
     programs, skipped = read_programs(tmp_path)
-    judged = {one: judge(one, FUNCTIONS, {}) for program in programs for one in program.dependencies}
-    assert {name: row["n"] for name, row in figures(programs, judged).items()} == {
+    judged = {one: judge_dependency(one, FUNCTIONS, {}) for program in programs for one in program.dependencies}
+    assert {name: row["n"] for name, row in compute_figures(programs, judged).items()} == {
         "fitted": 1,
         "kept_back": 2,
         "overall": 2,

@@ -10,9 +10,9 @@ from domain.errors import BrokenInputError
 from domain.event import CallFinished, Event, ProgramStarted
 from domain.plan import Binding
 from domain.program import Program
-from evaluation.answers import Evaluation, report
+from evaluation.answers import AnswerEvaluation, report
 from evaluation.correctness import judge
-from evaluation.expected import Asked, Expected, conversations, read_asked
+from evaluation.evaluation_cases import EvaluationCase, ExpectedValues, group_conversations, read_evaluation_cases
 from tests.unit.evaluation.asking import asked, call, end, right_run
 
 TURN = {"request": "How warm is it?", "program": "{}", "expect": {"numbers": [9.6]}}
@@ -26,13 +26,13 @@ def write(path: Path, *lines: Any) -> Path:
 
 
 def test_a_line_of_turns_is_as_many_requests(tmp_path: Path) -> None:
-    found = read_asked([write(tmp_path / "german.jsonl", ALONE, TALK)])
+    found = read_evaluation_cases([write(tmp_path / "german.jsonl", ALONE, TALK)])
     assert [(one.id, one.dialogue, one.turn, one.service, one.group, one.fresh) for one in found] == [
         ("alone", "", 0, "playground", "german", False),
         ("warm.1", "warm", 1, "workshop", "german", False),
         ("warm.2", "warm", 2, "workshop", "german", True),
     ]
-    assert [[one.id for one in talk] for talk in conversations(found)] == [["alone"], ["warm.1", "warm.2"]]
+    assert [[one.id for one in talk] for talk in group_conversations(found)] == [["alone"], ["warm.1", "warm.2"]]
 
 
 @pytest.mark.parametrize(
@@ -45,16 +45,16 @@ def test_a_line_of_turns_is_as_many_requests(tmp_path: Path) -> None:
 )
 def test_a_dialogue_that_cannot_be_used_is_named(tmp_path: Path, line: object, said: str) -> None:
     with pytest.raises(BrokenInputError, match=said):
-        read_asked([write(tmp_path / "one.jsonl", ALONE, line)])
+        read_evaluation_cases([write(tmp_path / "one.jsonl", ALONE, line)])
 
 
 def test_a_turn_may_go_by_what_was_found_before_it() -> None:
     heard = [call("weather", '{"temperature": 9.6}').result]
     said: list[Event] = [end("Still 9.6 °C.")]
     assert judge(asked(), said).cause == "value not from a response"
-    found = judge(asked(), said, heard=heard)
+    found = judge(asked(), said, earlier_calls=heard)
     assert (found.cause, found.path) == (None, ()), "the calls before it are not its own"
-    assert judge(asked(), [end("8 °C")], heard=heard).cause == "answer lacks value"
+    assert judge(asked(), [end("8 °C")], earlier_calls=heard).cause == "answer lacks value"
 
 
 def test_another_subject_uses_nothing_of_the_one_before() -> None:
@@ -74,8 +74,8 @@ def test_another_subject_uses_nothing_of_the_one_before() -> None:
 
 
 def turn(talk: str, number: int, *, right: bool = True) -> Any:
-    one = Asked(
-        id=f"{talk}.{number}", request="?", program="{}", expect=Expected(numbers=(9.6,)), group="german",
+    one = EvaluationCase(
+        id=f"{talk}.{number}", request="?", program="{}", expect=ExpectedValues(numbers=(9.6,)), group="german",
         dialogue=talk, turn=number,
     )  # fmt: skip
     return judge(one, right_run() if right else [end("", "gave_up")])
@@ -83,7 +83,7 @@ def turn(talk: str, number: int, *, right: bool = True) -> Any:
 
 def test_figures_are_told_by_turn_and_by_dialogue() -> None:
     verdicts = (turn("a", 1), turn("a", 2), turn("b", 1), turn("b", 2, right=False), turn("b", 3))
-    found = report(Evaluation((*verdicts, judge(asked(), right_run()))))["turns"]
+    found = report(AnswerEvaluation((*verdicts, judge(asked(), right_run()))))["turns"]
     assert list(found) == ["german"]
     assert {number: (row["n"], row["right"]) for number, row in found["german"]["turns"].items()} == {
         "1": (2, 2), "2": (2, 1), "3": (1, 1),

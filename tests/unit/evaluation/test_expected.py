@@ -4,7 +4,7 @@ import orjson
 import pytest
 
 from domain.errors import BrokenInputError, UsageError
-from evaluation.expected import Expected, read_asked
+from evaluation.evaluation_cases import ExpectedValues, read_evaluation_cases
 
 LINE: dict[str, object] = {
     "id": "a",
@@ -21,7 +21,7 @@ def write(path: Path, *lines: object) -> Path:
 
 
 def test_a_line(tmp_path: Path) -> None:
-    (found,) = read_asked([write(tmp_path / "two.jsonl", LINE)])
+    (found,) = read_evaluation_cases([write(tmp_path / "two.jsonl", LINE)])
     assert found.group == "two"
     assert found.expect.texts == (("fog",), ("00:20", "12:20 am"))
     assert found.expect.values == ("9.6 ± 0.05", "fog", "00:20 / 12:20 am")
@@ -30,8 +30,8 @@ def test_a_line(tmp_path: Path) -> None:
 
 def test_one_that_cannot_be_answered(tmp_path: Path) -> None:
     line = {"id": "b", "request": "My wedding?", "answerable": False, "why": "no date"}
-    (found,) = read_asked([write(tmp_path / "none.jsonl", line)])
-    assert found.expect == Expected()
+    (found,) = read_evaluation_cases([write(tmp_path / "none.jsonl", line)])
+    assert found.expect == ExpectedValues()
 
 
 @pytest.mark.parametrize(
@@ -52,17 +52,17 @@ def test_one_that_cannot_be_answered(tmp_path: Path) -> None:
 def test_a_line_that_cannot_be_used_is_named(tmp_path: Path, line: object, said: str) -> None:
     path = write(tmp_path / "one.jsonl", LINE, line)
     with pytest.raises(BrokenInputError, match=said) as caught:
-        read_asked([path])
+        read_evaluation_cases([path])
     assert (caught.value.file, caught.value.line) == (str(path), 2)
 
 
 def test_each_id_once(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="'a' is taken"):
-        read_asked([write(tmp_path / "one.jsonl", LINE), write(tmp_path / "two.jsonl", LINE)])
+        read_evaluation_cases([write(tmp_path / "one.jsonl", LINE), write(tmp_path / "two.jsonl", LINE)])
 
 
 def test_no_file_and_no_request(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="is no file"):
-        read_asked([tmp_path / "none.jsonl"])
+        read_evaluation_cases([tmp_path / "none.jsonl"])
     with pytest.raises(UsageError, match="no request"):
-        read_asked([write(tmp_path / "empty.jsonl", b"")])
+        read_evaluation_cases([write(tmp_path / "empty.jsonl", b"")])

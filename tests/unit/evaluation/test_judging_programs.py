@@ -4,18 +4,17 @@ from typing import Any
 
 import pytest
 
-from domain.event import Event, Outcome, ProgramFailed, ProgramLooked, ProgramRefused
-from evaluation.changes_made import misfits
-from evaluation.correctness import judge
-from evaluation.expected import Asked, Change
+from domain.event import Event, ProgramFailed, ProgramLooked, ProgramRefused, RunOutcome
+from evaluation.correctness import compare_changes, judge
+from evaluation.evaluation_cases import EvaluationCase, ServiceChange
 from tests.unit.evaluation.asking import call, end
 
 CREWS = [call("crew", '[{"name": "Ada"}, {"name": "Bo"}, {"name": "Cy"}]')]
 
 
-def asked(**more: Any) -> Asked:
+def asked(**more: Any) -> EvaluationCase:
     expect = {"numbers": [3], "computed": True, "evidence": ["Ada", "Bo", "Cy"]}
-    return Asked.model_validate({"id": "a", "request": "How many?", "program": "{}", "expect": expect, **more})
+    return EvaluationCase.model_validate({"id": "a", "request": "How many?", "program": "{}", "expect": expect, **more})
 
 
 def test_a_count_needs_what_was_counted_and_no_response_that_holds_it() -> None:
@@ -28,7 +27,7 @@ def test_a_count_needs_what_was_counted_and_no_response_that_holds_it() -> None:
 @pytest.mark.parametrize(
     ("partly", "outcome", "right"), [(True, "partly", True), (True, "answered", False), (False, "partly", False)]
 )
-def test_the_outcome_says_how_much_is_served(partly: bool, outcome: Outcome, right: bool) -> None:
+def test_the_outcome_says_how_much_is_served(partly: bool, outcome: RunOutcome, right: bool) -> None:
     assert judge(asked(partly=partly), [*CREWS, end("3", outcome)]).right is right
 
 
@@ -37,7 +36,7 @@ def test_the_outcome_says_how_much_is_served(partly: bool, outcome: Outcome, rig
     [("It is 41.", ["41"]), ("Of 3 people none is known to own a boat.", []), ("Since 1999, they say.", [])],
 )
 def test_of_the_unanswerable_nothing_may_be_invented(answer: str, invented: list[str]) -> None:
-    hopeless = Asked(id="x", request="How many owned a boat in 1999?", answerable=False, why="no boats")
+    hopeless = EvaluationCase(id="x", request="How many owned a boat in 1999?", answerable=False, why="no boats")
     verdict = judge(hopeless, [*CREWS, end(answer, "partly")])
     assert verdict.right is not bool(invented)
     assert verdict.detail == ", ".join(invented)
@@ -49,7 +48,7 @@ WANTED = {"operation": "note", "arguments": {"text": "Feed the cat", "at": "2026
 
 def changed(*made: dict[str, Any]) -> str | None:
     order = asked(expect={}, changes=[WANTED, {"operation": "tick", "arguments": {"id": "t1"}}], alone=True)
-    return judge(order, [end("Done.")], made=[Change.model_validate(one) for one in made]).cause
+    return judge(order, [end("Done.")], changes=[ServiceChange.model_validate(one) for one in made]).cause
 
 
 def test_changes_are_judged_with_their_arguments() -> None:
@@ -62,13 +61,13 @@ def test_changes_are_judged_with_their_arguments() -> None:
 
 
 def test_a_change_of_which_little_matters_takes_none_that_another_needs() -> None:
-    vague, exact = Change(operation="note"), Change(operation="note", arguments={"text": "Feed the cat"})
-    other = Change(operation="note", arguments={"text": "Water the plants"})
-    assert misfits([vague, exact], [exact, other]) == ([], [])
+    vague, exact = ServiceChange(operation="note"), ServiceChange(operation="note", arguments={"text": "Feed the cat"})
+    other = ServiceChange(operation="note", arguments={"text": "Water the plants"})
+    assert compare_changes([vague, exact], [exact, other]) == ([], [])
 
 
 def test_whoever_was_asked_to_read_must_not_change() -> None:
-    assert judge(asked(), [*CREWS, end("3")], made=[Change(operation="tick")]).cause == "unasked change"
+    assert judge(asked(), [*CREWS, end("3")], changes=[ServiceChange(operation="tick")]).cause == "unasked change"
 
 
 def test_repairs_and_looks_are_counted() -> None:

@@ -3,15 +3,15 @@ from pathlib import Path
 import pytest
 
 from domain.errors import UsageError
-from evaluation.asking_back import AskedBack
+from evaluation.clarification import ClarificationQuestion
 from evaluation.correctness import judge
-from evaluation.kept_verdicts import VerdictFile
+from evaluation.result_files import VerdictFile
 from tests.unit.evaluation.asking import asked, end, right_run
 
 
 def test_verdicts_are_read_again_as_they_were(tmp_path: Path) -> None:
     one, other = asked(), asked(name="b")
-    questions = (AskedBack(question="Which one?", choices=("a", "b"), answer="b"),)
+    questions = (ClarificationQuestion(question="Which one?", choices=("a", "b"), answer="b"),)
     verdicts = [judge(one, right_run(), questions=questions), judge(other, [end("8")])]
     file = VerdictFile(tmp_path / "deep" / "kept.jsonl", {"planner": "dfs"})
     for verdict in verdicts:

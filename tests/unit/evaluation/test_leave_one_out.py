@@ -3,7 +3,7 @@ import pytest
 from domain.tool import FINISH
 from domain.trajectory import Trajectory
 from evaluation.leave_one_out import LeaveOneOutWalks
-from retriever.experience import Walked
+from retriever.experience import TransitionCount
 from tests.unit.evaluation.test_tuning import NAMES, trajectory
 from tests.unit.retriever.samples import BagEmbedder
 
@@ -22,37 +22,37 @@ def walked() -> LeaveOneOutWalks:
 
 
 async def test_all_accepted_paths_count(walked: LeaveOneOutWalks) -> None:
-    found = await walked.beside([RAIN])
-    assert set(found) == {Walked(RAIN, WIND, 1), Walked(RAIN, RATES, 2)}
-    assert await walked.beside([WIND]) == [
-        Walked(source, target, 1) for source, target in sorted([(RAIN, WIND), (WIND, FINISH)])
+    found = await walked.find_transitions([RAIN])
+    assert set(found) == {TransitionCount(RAIN, WIND, 1), TransitionCount(RAIN, RATES, 2)}
+    assert await walked.find_transitions([WIND]) == [
+        TransitionCount(source, target, 1) for source, target in sorted([(RAIN, WIND), (WIND, FINISH)])
     ]
 
 
 async def test_the_paths_of_the_request_itself_do_not(walked: LeaveOneOutWalks) -> None:
-    walked.ask("will it rain")
-    assert await walked.beside([RAIN]) == [Walked(RAIN, RATES, 1)]
-    assert await walked.beside([WIND]) == []
-    walked.ask("Will it rain?!")
-    assert await walked.beside([WIND]) == [], "nearly the request"
-    walked.ask("something else altogether")
-    assert len(await walked.beside([WIND])) == 2
+    walked.exclude_request("will it rain")
+    assert await walked.find_transitions([RAIN]) == [TransitionCount(RAIN, RATES, 1)]
+    assert await walked.find_transitions([WIND]) == []
+    walked.exclude_request("Will it rain?!")
+    assert await walked.find_transitions([WIND]) == [], "nearly the request"
+    walked.exclude_request("something else altogether")
+    assert len(await walked.find_transitions([WIND])) == 2
 
 
 async def test_precedents_are_others_requests_best_first(walked: LeaveOneOutWalks) -> None:
     embedder = BagEmbedder()
     (asked,) = await embedder.embed(["will it rain"], "query")
-    assert not await walked.precedents(asked, 5), "not embedded"
+    assert not await walked.find_precedents(asked, 5), "not embedded"
     await walked.embed(embedder)
-    best, second, third = await walked.precedents(asked, 5)
+    best, second, third = await walked.find_precedents(asked, 5)
     assert {best.tools, second.tools} == {(RAIN, WIND), (RAIN, RATES)}
     assert best.similarity == pytest.approx(1.0)
     assert third.tools == (RAIN, RATES)
     assert third.similarity < second.similarity
-    walked.ask("will it rain")
-    assert await walked.precedents(asked, 5) == [third]
-    assert len(await walked.precedents(asked, 0)) == 0
+    walked.exclude_request("will it rain")
+    assert await walked.find_precedents(asked, 5) == [third]
+    assert len(await walked.find_precedents(asked, 0)) == 0
 
 
 async def test_nothing_is_beside_the_end(walked: LeaveOneOutWalks) -> None:
-    assert await walked.beside([FINISH]) == []
+    assert await walked.find_transitions([FINISH]) == []

@@ -5,7 +5,7 @@ import pytest
 from domain.errors import UsageError
 from domain.program import Program, ProgramPlan
 from domain.tool import ToolId
-from evaluation.meaning.comparing import Meaning, meaning_of, same_solution
+from evaluation.meaning.comparison import ProgramMeaning, derive_meaning, is_same_solution
 from tests.unit.agent.programs.equal_pairs import FAMILIES, FIELD, FUNCTIONS, LIST
 
 SAME = [(gold, text) for gold, same, _ in FAMILIES for text in same]
@@ -16,8 +16,8 @@ def program(text: str) -> Program:
     return Program(text=text, tools={name: ToolId(tool) for name, tool in FUNCTIONS.items()})
 
 
-def meaning(text: str) -> Meaning:
-    return meaning_of([program(text)])
+def meaning(text: str) -> ProgramMeaning:
+    return derive_meaning([program(text)])
 
 
 @pytest.mark.parametrize(("gold", "text"), SAME)
@@ -27,7 +27,7 @@ def test_what_is_written_otherwise_and_does_the_same_is_the_same(gold: str, text
 
 @pytest.mark.parametrize(("gold", "text"), OTHER)
 def test_another_tool_field_or_filter_or_a_missing_step_is_another_program(gold: str, text: str) -> None:
-    assert not meaning(text).says(meaning(gold))
+    assert not meaning(text).covers(meaning(gold))
 
 
 def test_there_are_pairs_enough_of_both_kinds() -> None:
@@ -38,30 +38,30 @@ def test_there_are_pairs_enough_of_both_kinds() -> None:
 def test_inputs_are_known_by_where_they_are_used() -> None:
     one = ProgramPlan(program=program(LIST), inputs={"name": {}, "organization": {}})
     renamed = LIST.replace("name=name", "name=who").replace("organization=organization", "organization=where")
-    assert same_solution(one, ProgramPlan(program=program(renamed), inputs={"who": {}, "where": {}}))
+    assert is_same_solution(one, ProgramPlan(program=program(renamed), inputs={"who": {}, "where": {}}))
     crossed = LIST.replace("name=name, organization=organization", "name=organization, organization=name")
-    assert same_solution(one, ProgramPlan(program=program(crossed), inputs={"name": {}, "organization": {}}))
+    assert is_same_solution(one, ProgramPlan(program=program(crossed), inputs={"name": {}, "organization": {}}))
     twice = LIST.replace("organization=organization", "organization=name")
-    assert not same_solution(one, ProgramPlan(program=program(twice), inputs={"name": {}}))
+    assert not is_same_solution(one, ProgramPlan(program=program(twice), inputs={"name": {}}))
 
 
 def test_values_stand_for_their_inputs() -> None:
     given = {"name": "Dagny Abernathy", "organization": "Oskvik Polytechnic"}
     written = FIELD.replace('"Dagny Abernathy"', "name").replace('"Oskvik Polytechnic"', "organization")
-    assert meaning_of([program(written)], given) == meaning(FIELD)
+    assert derive_meaning([program(written)], given) == meaning(FIELD)
 
 
 def test_cells_of_a_program_are_read_one_after_another() -> None:
     *calls, answer = LIST.strip().splitlines()
     cells = [program("\n".join([*calls, "look(pubs)"])), program(answer)]
-    assert meaning_of(cells) == meaning(LIST)
+    assert derive_meaning(cells) == meaning(LIST)
 
 
 def test_a_program_may_say_more_than_another_and_must_not_call_more() -> None:
     more = FIELD.replace('people[0]["num_citation"]', "f\"{people[0]['name']}: {people[0]['num_citation']}\"")
     assert meaning(more) != meaning(FIELD)
-    assert meaning(more).says(meaning(FIELD))
-    assert not meaning(FIELD).says(meaning(more))
+    assert meaning(more).covers(meaning(FIELD))
+    assert not meaning(FIELD).covers(meaning(more))
 
 
 def test_links_are_the_path_whatever_is_read_of_it() -> None:
@@ -73,7 +73,7 @@ def test_a_text_that_cannot_be_read_means_nothing() -> None:
     broken = meaning("people = await (")
     assert not broken.calls
     plan = ProgramPlan(program=program("people = await ("))
-    assert not same_solution(plan, plan)
+    assert not is_same_solution(plan, plan)
 
 
 def test_a_text_that_doubles_with_each_line_is_refused() -> None:

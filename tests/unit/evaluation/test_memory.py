@@ -7,8 +7,8 @@ import pytest
 
 from agent.memory.long_term import LongTermMemory
 from domain.tool import ToolId
-from domain.trajectory import Solved
-from evaluation.memory import by_bound, leave_one_out
+from domain.trajectory import SolvedRequest
+from evaluation.memory import leave_one_out, tabulate_by_bound
 from graph.backends.sqlite_memories import SqliteMemories
 from retriever.embedders.bundled import BundledEmbedder
 
@@ -25,10 +25,10 @@ async def memory(tmp_path: Path) -> AsyncGenerator[LongTermMemory]:
 
 async def test_each_is_compared_with_the_others_only(memory: LongTermMemory) -> None:
     solved = [
-        Solved("What is the temperature in Oslo right now?", WEATHER),
-        Solved("What is the temperature in Rome right now?", WEATHER),
-        Solved("What temperature is it in Paris right now?", WEATHER),
-        Solved('How many pages does the book "Dune" have?', BOOK),
+        SolvedRequest("What is the temperature in Oslo right now?", WEATHER),
+        SolvedRequest("What is the temperature in Rome right now?", WEATHER),
+        SolvedRequest("What temperature is it in Paris right now?", WEATHER),
+        SolvedRequest('How many pages does the book "Dune" have?', BOOK),
     ]
     told: list[None] = []
     found = await leave_one_out(solved, memory, lambda: told.append(None))
@@ -42,7 +42,7 @@ async def test_each_is_compared_with_the_others_only(memory: LongTermMemory) -> 
     assert again.alone == twice.alone
     assert {one.memory.pattern for one in other.alone.recalled} == {"What is the temperature in <name> right now?"}
     assert all(one.memory.path != BOOK for one in alone.alone.recalled)
-    low, high = by_bound(found, bounds=(0.5, 0.98))
+    low, high = tabulate_by_bound(found, bounds=(0.5, 0.98))
     assert low["alone"]["agreed"] == {"n": 3, "share": 0.75, "same_path": 1.0}
     assert high["alone"]["nearest"]["n"] == 2
     assert high["worded_otherwise"]["nearest"] == {"n": 0, "share": 0.0, "same_path": None}

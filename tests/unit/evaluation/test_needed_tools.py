@@ -7,7 +7,14 @@ import orjson
 import pytest
 
 from domain.tool import ToolDoc, tool_id
-from evaluation.corpora.needed_tools import CalledNames, Case, Form, Labels, labels, read_cases
+from evaluation.corpora.needed_tools import (
+    BenchmarkRequest,
+    Form,
+    ResolvedLabels,
+    ToolNameIndex,
+    read_benchmark_requests,
+    resolve_labels,
+)
 
 BASE = "https://api.example/v1"
 
@@ -31,7 +38,7 @@ SEARCH, ALBUM, TRACKS = (
     tool("album tracks", "/albums/{id}/tracks"),
 )
 MINE, SAVE = tool("my-search", "/me/search"), tool("save", "/me/albums", "PUT")
-NAMES = CalledNames([SEARCH, ALBUM, TRACKS, MINE, SAVE])
+NAMES = ToolNameIndex([SEARCH, ALBUM, TRACKS, MINE, SAVE])
 
 
 @pytest.mark.parametrize(
@@ -58,21 +65,23 @@ def test_other_names_mean_none(name: str) -> None:
 
 
 def test_a_name_of_two_tools_is_of_neither() -> None:
-    names = CalledNames([SEARCH, tool("search", "/other", category="Films")])
-    found = labels([Case("1", "q", ("search",)), Case("2", "q", ("GET /search",))], names)
+    names = ToolNameIndex([SEARCH, tool("search", "/other", category="Films")])
+    found = resolve_labels(
+        [BenchmarkRequest("1", "q", ("search",)), BenchmarkRequest("2", "q", ("GET /search",))], names
+    )
     assert [one.id for one in found.requests] == ["2"]
     assert found.unmatched == {"search": 1}
 
 
 def test_what_is_left_out_is_told() -> None:
     cases = [
-        Case("1", "q", ("search", "GET /albums/{id}", "search")),
-        Case("2", "q", ("nothing", "search")),
-        Case("3", "q", ()),
-        Case("4", "q", ("search",), left_out="cannot be answered"),
-        Case("5", "q", ("a/b/c",), group="g", certain=True),
+        BenchmarkRequest("1", "q", ("search", "GET /albums/{id}", "search")),
+        BenchmarkRequest("2", "q", ("nothing", "search")),
+        BenchmarkRequest("3", "q", ()),
+        BenchmarkRequest("4", "q", ("search",), left_out="cannot be answered"),
+        BenchmarkRequest("5", "q", ("a/b/c",), group="g", certain=True),
     ]
-    found = labels(cases, NAMES)
+    found = resolve_labels(cases, NAMES)
     assert [(one.id, one.relevant, one.group) for one in found.requests] == [
         ("1", (SEARCH.id, ALBUM.id), "two tools"),
         ("5", ("a/b/c",), "g"),
@@ -109,7 +118,7 @@ def test_a_part_of_a_file(tmp_path: Path) -> None:
     path.write_bytes(
         b"\n".join(orjson.dumps({**RECORDS["graphqlrestbench"], "domain": name}) for name in ("films", "player"))
     )
-    assert [case.id for case in read_cases("graphqlrestbench", [path], "player")] == ["file-2"]
+    assert [case.id for case in read_benchmark_requests("graphqlrestbench", [path], "player")] == ["file-2"]
 
 
 def test_the_playground_tells_what_cannot_stand_alone(tmp_path: Path) -> None:
@@ -120,7 +129,7 @@ def test_the_playground_tells_what_cannot_stand_alone(tmp_path: Path) -> None:
     assert found.left_out == {"asked within a conversation": 2, "cannot be answered": 1}
 
 
-def made(form: Form, folder: Path, *records: dict[str, Any]) -> Labels:
+def made(form: Form, folder: Path, *records: dict[str, Any]) -> ResolvedLabels:
     path = folder / "file.jsonl"
     path.write_bytes(b"\n".join(map(orjson.dumps, records)))
-    return labels(read_cases(form, [path]), NAMES)
+    return resolve_labels(read_benchmark_requests(form, [path]), NAMES)

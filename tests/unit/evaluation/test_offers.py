@@ -8,9 +8,9 @@ import orjson
 import pytest
 
 from domain.tool import ToolId, tool_id
-from evaluation.offer_figures import COLUMNS, differences, groups_of, told, values
-from evaluation.offer_requests import Labelled, OfferRequest, read_offer_requests, write_offer_requests
-from evaluation.offers import Measured, Request, measure_all, resolved
+from evaluation.offer_figures import COLUMNS, compute_differences, compute_offer_figures, compute_values, group_requests
+from evaluation.offer_requests import LabelledRequest, OfferRequest, read_offer_requests, write_offer_requests
+from evaluation.offers import OfferMeasurement, ResolvedRequest, measure_all, resolve_requests
 
 
 @dataclass(frozen=True)
@@ -25,17 +25,17 @@ TOOLS = [tool_id("c", "Set", f"tool {number}") for number in range(30)]
 A, B, COPY_OF_B, LOST = TOOLS[0], TOOLS[9], tool_id("d", "set", "Tool_9"), tool_id("c", "Set", "lost")
 
 
-def labelled(*relevant: ToolId | tuple[str, str], name: str = "r", group: str = "g") -> Labelled:
-    return Labelled(name, name, group, 1, relevant)
+def labelled(*relevant: ToolId | tuple[str, str], name: str = "r", group: str = "g") -> LabelledRequest:
+    return LabelledRequest(name, name, group, 1, relevant)
 
 
-def request(*relevant: ToolId | tuple[str, str], name: str = "r", group: str = "g") -> Request:
-    return resolved([labelled(*relevant, name=name, group=group)], {*TOOLS, COPY_OF_B}).requests[0]
+def request(*relevant: ToolId | tuple[str, str], name: str = "r", group: str = "g") -> ResolvedRequest:
+    return resolve_requests([labelled(*relevant, name=name, group=group)], {*TOOLS, COPY_OF_B}).requests[0]
 
 
 async def measured(
-    requests: Sequence[Request], offer: Sequence[Hit], second: Sequence[Hit] = ()
-) -> list[list[Measured]]:
+    requests: Sequence[ResolvedRequest], offer: Sequence[Hit], second: Sequence[Hit] = ()
+) -> list[list[OfferMeasurement]]:
     async def offered(request: str, limit: int) -> Sequence[Hit]:
         del request
         return offer[:limit]
@@ -47,7 +47,7 @@ async def measured(
     async def tokens(tools: Sequence[ToolId]) -> int:
         return 10 * len(tools)
 
-    found: tuple[list[Measured], list[Measured]] = ([], [])
+    found: tuple[list[OfferMeasurement], list[OfferMeasurement]] = ([], [])
     asked: list[str] = []
     await measure_all(requests, [(offered, found[0]), (others, found[1])], tokens, asked.append)
     assert asked == [one.query for one in requests]
@@ -62,13 +62,13 @@ async def test_all_and_recall_count_the_first_8_16_and_24() -> None:
     ours, none = await measured(
         [request(TOOLS[0], TOOLS[9], TOOLS[20], name="x"), request(TOOLS[0], name="y")], IN_ORDER
     )
-    figures = told(ours)
-    assert values(ours)["x"] == pytest.approx(dict(zip(COLUMNS, [0, 0, 1, 1 / 3, 2 / 3, 1, 160], strict=True)))
+    figures = compute_offer_figures(ours)
+    assert compute_values(ours)["x"] == pytest.approx(dict(zip(COLUMNS, [0, 0, 1, 1 / 3, 2 / 3, 1, 160], strict=True)))
     assert figures["overall"] == pytest.approx(
         {"n": 2, **dict(zip(COLUMNS, [0.5, 0.5, 1, 2 / 3, 5 / 6, 1, 160], strict=True))}
     )
     assert figures["places"] == {"x": {TOOLS[0]: 1, TOOLS[9]: 10, TOOLS[20]: 21}, "y": {TOOLS[0]: 1}}
-    nothing = told(none)
+    nothing = compute_offer_figures(none)
     assert set(nothing["overall"].values()) == {2, 0.0}
     assert nothing["places"]["y"] == {TOOLS[0]: None}
 
@@ -77,7 +77,7 @@ async def test_a_copy_counts_as_found_but_not_by_its_id() -> None:
     """Another spelling in another category, a tool that the offer holds for alike, and one that is neither."""
     offer = [Hit(COPY_OF_B), Hit(TOOLS[1], alike=(TOOLS[2],))]
     (ours, _) = await measured([request(B, TOOLS[2], TOOLS[1], TOOLS[3])], offer)
-    figures = told(ours)
+    figures = compute_offer_figures(ours)
     assert figures["overall"]["recall@8"] == 0.75
     assert figures["exact"]["overall"]["recall@8"] == 0.25
     assert figures["overall"]["all@24"] == figures["exact"]["overall"]["all@24"] == 0
@@ -86,36 +86,36 @@ async def test_a_copy_counts_as_found_but_not_by_its_id() -> None:
 async def test_an_api_that_is_labelled_by_its_key_is_any_of_its_copies() -> None:
     offer = [Hit(COPY_OF_B)]
     (ours, _) = await measured([request(("set", "tool_9"))], offer)
-    assert told(ours)["exact"]["overall"]["all@8"] == 1
+    assert compute_offer_figures(ours)["exact"]["overall"]["all@8"] == 1
 
 
 async def test_a_tool_without_a_document_is_told_and_missed() -> None:
     """Not even where something of its name is offered: the label means another tool than any that is there."""
-    found = resolved([labelled(A, LOST), labelled(LOST, ("no", "api"), name="s")], set(TOOLS))
+    found = resolve_requests([labelled(A, LOST), labelled(LOST, ("no", "api"), name="s")], set(TOOLS))
     assert found.unknown == {LOST: 2, "no/api": 1}
     (ours, _) = await measured(found.requests, [*IN_ORDER[:1], Hit(LOST)])
-    assert told(ours)["overall"]["recall@8"] == 0.25
+    assert compute_offer_figures(ours)["overall"]["recall@8"] == 0.25
 
 
 async def test_groups_and_intervals() -> None:
     requests = [request(A, name=f"hit {n}", group="b") for n in range(30)]
     requests += [request(TOOLS[25], name=f"miss {n}", group="a") for n in range(10)]
     (ours, _) = await measured(requests, IN_ORDER)
-    figures = told(ours)
+    figures = compute_offer_figures(ours)
     assert list(figures["groups"]) == ["a", "b"]
     assert [figures["groups"][name]["all@24"] for name in "ab"] == [0, 1]
     assert figures["overall"]["all@24"] == 0.75
     assert figures["intervals"]["groups"]["a"]["all@24"] == [0, 0]
     low, high = figures["intervals"]["overall"]["all@24"]
     assert 0.55 < low < 0.65 < 0.85 < high < 0.9  # binomial: 0.75 ± 1.96 · sqrt(0.75 · 0.25 / 40) is 0.616 to 0.884
-    assert groups_of(ours)["a"] == [f"miss {n}" for n in range(10)]
+    assert group_requests(ours)["a"] == [f"miss {n}" for n in range(10)]
 
 
 async def test_the_difference_is_of_pairs() -> None:
     """Both find three of four, and differ in two requests, in opposite directions: no difference, and an interval around it."""
     requests = [request(TOOLS[n], name=str(n)) for n in (0, 1, 2, 3)]
     ours, theirs = await measured(requests, [Hit(TOOLS[n]) for n in (0, 1, 2)], [Hit(TOOLS[n]) for n in (1, 2, 3)])
-    row = differences(values(ours), values(theirs), groups_of(ours))["overall"]
+    row = compute_differences(compute_values(ours), compute_values(theirs), group_requests(ours))["overall"]
     assert row["n"] == 4
     assert row["all@8"]["difference"] == 0
     low, high = row["all@8"]["interval"]
@@ -130,14 +130,14 @@ async def test_the_ways_take_turns_at_being_timed() -> None:
 
 
 def test_nothing_measured_has_figures_too() -> None:
-    assert told([])["overall"] == {"n": 0, **dict.fromkeys(COLUMNS, 0.0)}
+    assert compute_offer_figures([])["overall"] == {"n": 0, **dict.fromkeys(COLUMNS, 0.0)}
 
 
 def test_lines_come_back_as_they_were_written(tmp_path: Path) -> None:
     path = tmp_path / "q" / "requests.jsonl"
     write_offer_requests([OfferRequest(id="1", query="Which film?", relevant=(A, B, A), group="one")], path)
     assert orjson.loads(path.read_bytes()) == {"id": "1", "query": "Which film?", "relevant": [A, B, A], "group": "one"}
-    assert read_offer_requests(path) == ([Labelled("1", "Which film?", "one", 1, (A, B))], [])
+    assert read_offer_requests(path) == ([LabelledRequest("1", "Which film?", "one", 1, (A, B))], [])
 
 
 def test_lines_of_queries_dev_stand_beside_them(tmp_path: Path) -> None:
@@ -151,8 +151,8 @@ def test_lines_of_queries_dev_stand_beside_them(tmp_path: Path) -> None:
     path.write_bytes(b"\n".join(map(orjson.dumps, lines)))
     found, skipped = read_offer_requests(path)
     assert found == [
-        Labelled("1", "q", "I3", 1, (("big_set", "get_it"),)),
-        Labelled("2", "q", "g", 2, (A,)),
-        Labelled("1, line 4", "q", "g", 4, (A,)),
+        LabelledRequest("1", "q", "I3", 1, (("big_set", "get_it"),)),
+        LabelledRequest("2", "q", "g", 2, (A,)),
+        LabelledRequest("1, line 4", "q", "g", 4, (A,)),
     ]
     assert [one.line for one in skipped] == [3]

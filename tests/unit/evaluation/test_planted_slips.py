@@ -5,9 +5,9 @@ import random
 
 import pytest
 
-from agent.programs.offer_text import OfferText
-from agent.programs.protocol import Attempt, ProgramQuestion, WrittenProgram
-from evaluation.planted_slips import KINDS, SlipKind, Slipping, slip
+from agent.programs.protocol import ProgramAttempt, ProgramQuestion, WrittenProgram
+from agent.programs.signatures import OfferText
+from evaluation.planted_slips import KINDS, SlipKind, SlipPlantingPolicy, plant_slip
 from offline.policy import OfflinePolicy
 
 RIGHT = """é = "ü"
@@ -38,7 +38,7 @@ def question(request: str, **fields: object) -> ProgramQuestion:
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("seed", range(8))
 def test_a_slip_is_of_its_kind(kind: SlipKind, seed: int) -> None:
-    made = slip(RIGHT, random.Random(seed), [kind])
+    made = plant_slip(RIGHT, random.Random(seed), [kind])
     assert made is not None
     assert made.kind == kind
     text = made.reply.split("```python\n")[1].split("\n```")[0]
@@ -51,7 +51,7 @@ def test_a_slip_is_of_its_kind(kind: SlipKind, seed: int) -> None:
 
 
 def test_a_program_without_a_place_for_it_gets_none() -> None:
-    assert slip('{"answered": "no"}', random.Random(1), ["missing await", "wrong literal"]) is None
+    assert plant_slip('{"answered": "no"}', random.Random(1), ["missing await", "wrong literal"]) is None
 
 
 async def test_one_request_of_five_gets_a_slip_the_same_ones_in_any_order() -> None:
@@ -60,7 +60,7 @@ async def test_one_request_of_five_gets_a_slip_the_same_ones_in_any_order() -> N
     async def slipped(order: list[str], seed: int) -> set[str]:
         found: set[str] = set()
         for one in order:
-            policy = Slipping(Writer(), 0.2, seed, [kind for kind in KINDS if kind != "prose around"])
+            policy = SlipPlantingPolicy(Writer(), 0.2, seed, [kind for kind in KINDS if kind != "prose around"])
             if (await policy.decide(question(one))).text != f"# {one}\n{RIGHT}":
                 found.add(one)
             assert len(policy.planted) == (one in found)
@@ -73,19 +73,19 @@ async def test_one_request_of_five_gets_a_slip_the_same_ones_in_any_order() -> N
 
 
 async def test_what_is_written_after_a_slip_is_left_alone() -> None:
-    policy = Slipping(Writer(), 1.0)
-    assert (await policy.decide(question("x", attempts=(Attempt("1", "wrong"),)))).text == f"# x\n{RIGHT}"
+    policy = SlipPlantingPolicy(Writer(), 1.0)
+    assert (await policy.decide(question("x", attempts=(ProgramAttempt("1", "wrong"),)))).text == f"# x\n{RIGHT}"
     assert policy.planted == []
 
 
 async def test_a_run_gets_one_slip_however_many_subtasks_it_has() -> None:
-    policy = Slipping(Writer(), 1.0, kinds=["wrong function"])
+    policy = SlipPlantingPolicy(Writer(), 1.0, kinds=["wrong function"])
     assert (await policy.decide(question("x"))).text != f"# x\n{RIGHT}"
     assert (await policy.decide(question("y"))).text == f"# y\n{RIGHT}"
     assert policy.planted == ["wrong function"]
 
 
 async def test_prose_around_a_program_is_read_past() -> None:
-    policy = Slipping(Writer(), 1.0, kinds=["prose around"])
+    policy = SlipPlantingPolicy(Writer(), 1.0, kinds=["prose around"])
     assert (await policy.decide(question("x"))).text == f"# x\n{RIGHT}"
     assert policy.planted == ["prose around"]

@@ -5,7 +5,7 @@ import orjson
 import pytest
 
 from domain.errors import UsageError
-from evaluation.api_keys import key
+from evaluation.api_names import normalize_api_name
 from evaluation.queries import read_queries
 
 LINE = {
@@ -25,7 +25,11 @@ def write(path: Path, *lines: object) -> Path:
 
 def test_spellings_of_one_api_are_one(tmp_path: Path) -> None:
     (query,), skipped = read_queries(write(tmp_path / "q.jsonl", LINE))
-    assert (query.split, query.group, query.relevant) == ("G2_category", "I2", frozenset({key("Sky Net", "rain")}))
+    assert (query.split, query.group, query.relevant) == (
+        "G2_category",
+        "I2",
+        frozenset({normalize_api_name("Sky Net", "rain")}),
+    )
     assert skipped == []
 
 

@@ -6,10 +6,10 @@ import pytest
 
 from domain.event import CallFinished
 from domain.plan import StepStatus
-from evaluation.answers import Evaluation, report
-from evaluation.correctness import Verdict, judge
-from evaluation.expected import Asked
-from evaluation.recovery import Without, break_each, breakages, dead_operations
+from evaluation.answers import AnswerEvaluation, report
+from evaluation.correctness import AnswerVerdict, judge
+from evaluation.evaluation_cases import EvaluationCase
+from evaluation.recovery import PartlyBrokenServices, break_each, find_dead_operations, summarize_breakages
 from tests.unit.evaluation.asking import asked, call, end, right_run
 
 
@@ -37,7 +37,7 @@ def refused(
     ],
 )
 def test_dead_is_what_other_arguments_would_not_mend(event: CallFinished, dead: bool) -> None:
-    assert dead_operations([event, event]) == (("a",) if dead else ())
+    assert find_dead_operations([event, event]) == (("a",) if dead else ())
 
 
 def test_the_share_that_recovers_is_of_answerable_runs_that_met_a_dead_operation() -> None:
@@ -46,13 +46,16 @@ def test_the_share_that_recovers_is_of_answerable_runs_that_met_a_dead_operation
         judge(asked(name="around"), [refused("a"), *right_run()]),
         judge(asked(name="lost"), [refused("a"), end("", "gave_up")]),
         judge(asked(name="around too", group="two"), [refused("b", 403), *right_run()]),
-        judge(Asked(id="no", request="Sing!", answerable=False, why="none sings"), [refused("a"), end("", "gave_up")]),
+        judge(
+            EvaluationCase(id="no", request="Sing!", answerable=False, why="none sings"),
+            [refused("a"), end("", "gave_up")],
+        ),
     )
-    assert report(Evaluation(verdicts))["recovery"] == {
+    assert report(AnswerEvaluation(verdicts))["recovery"] == {
         "groups": {"one": {"n": 2, "right": 1, "share": 0.5}, "two": {"n": 1, "right": 1, "share": 1}},
         "overall": {"n": 3, "right": 2, "share": 2 / 3},
     }
-    nobody = report(Evaluation(verdicts[:1]))["recovery"]
+    nobody = report(AnswerEvaluation(verdicts[:1]))["recovery"]
     assert nobody == {"groups": {}, "overall": {"n": 0, "right": 0, "share": None}}
 
 
@@ -74,7 +77,7 @@ class Services:
 
 async def test_a_reset_breaks_it_anew() -> None:
     services = Services()
-    without = Without(services, "weather")
+    without = PartlyBrokenServices(services, "weather")
     await without.reset()
     await without.reset()
     assert services.done == ["reset", "weather broken"] * 2
@@ -91,7 +94,7 @@ async def test_each_of_a_pair_is_broken_for_what_used_it_with_success() -> None:
     ]
     seen: dict[str, list[str]] = {}
 
-    async def ask(requests: Sequence[Asked], without: Without) -> Sequence[Verdict]:
+    async def ask(requests: Sequence[EvaluationCase], without: PartlyBrokenServices) -> Sequence[AnswerVerdict]:
         seen[without.operation] = [one.id for one in requests]
         await without.reset()
         ends = {"around": right_run(), "lost": [end("", "gave_up")], "elsewhere": right_run()}
@@ -104,7 +107,7 @@ async def test_each_of_a_pair_is_broken_for_what_used_it_with_success() -> None:
     found = await break_each(whole, [("weather", "other"), ("x", "y")], services, ask)
     assert seen == {"weather": ["around", "lost", "elsewhere"], "other": ["not its business"]}
     assert services.done[-1] == "reset", "nothing stays broken"
-    figures = breakages(found)
+    figures = summarize_breakages(found)
     assert figures["operations"]["weather"] == {"other": "other", "n": 2, "right": 1, "share": 0.5}
     assert figures["operations"]["other"]["n"] == 0
     assert figures["overall"] == {"n": 2, "right": 1, "share": 0.5}

@@ -1,21 +1,21 @@
 import pytest
 
 from domain.tool import FINISH, ToolDoc, ToolId, tool_id
-from evaluation.api_keys import Key, key
-from evaluation.queries import Query
-from evaluation.retrieval import LENIENT, MEASURES, Scores, measures, rank, rank_all, table
-from evaluation.retrieval_figures import Row, differences, known, row
+from evaluation.api_names import ApiName, normalize_api_name
+from evaluation.queries import RetrievalQuery
+from evaluation.retrieval import LENIENT, MEASURES, Scores, compute_measures, rank, rank_all, tabulate_means
+from evaluation.retrieval_figures import Row, collect_api_knowledge, compare_rankings, compute_row
 from graph.backends.memory import MemoryGraph
 from graph.facts import GraphBatch
 from retriever.search import ToolHit
 
 WALKED, LAST, NEVER = (tool_id("Sky", "Sky Net", api) for api in ("rain", "wind", "snow"))
 COPY = tool_id("Other", "sky-net", "Rain")
-MISSING = key("gone", "gone")
+MISSING = normalize_api_name("gone", "gone")
 
 
-def keys(*tools: ToolId) -> frozenset[Key]:
-    return frozenset(key("Sky Net", tool.rsplit("/", 1)[1]) for tool in tools)
+def keys(*tools: ToolId) -> frozenset[ApiName]:
+    return frozenset(normalize_api_name("Sky Net", tool.rsplit("/", 1)[1]) for tool in tools)
 
 
 class FixedSearch:
@@ -42,15 +42,15 @@ async def graph() -> MemoryGraph:
     return graph
 
 
-async def figures(queries: list[Query], search: FixedSearch, graph: MemoryGraph) -> Row:
-    return row(await rank(queries, search, 50), await known(queries, graph))
+async def figures(queries: list[RetrievalQuery], search: FixedSearch, graph: MemoryGraph) -> Row:
+    return compute_row(await rank(queries, search, 50), await collect_api_knowledge(queries, graph))
 
 
 async def test_groups_splits_and_the_missing(graph: MemoryGraph) -> None:
     queries = [
-        Query("G1_tool", "a", keys(WALKED)),
-        Query("G1_category", "b", keys(NEVER) | {MISSING}),
-        Query("G3_instruction", "c", keys(NEVER)),
+        RetrievalQuery("G1_tool", "a", keys(WALKED)),
+        RetrievalQuery("G1_category", "b", keys(NEVER) | {MISSING}),
+        RetrievalQuery("G3_instruction", "c", keys(NEVER)),
     ]
     told = await figures(queries, FixedSearch(COPY, WALKED, NEVER), graph)
     assert {name: part["n"] for name, part in told["groups"].items()} == {"I1": 2, "I3": 1, "all": 3}
@@ -61,14 +61,14 @@ async def test_groups_splits_and_the_missing(graph: MemoryGraph) -> None:
     assert told["groups"]["I1"]["mrr"] == pytest.approx((1 + 1 / 2) / 2)  # two copies of one API take one place
     low, high = told["groups"]["I1"]["intervals"]["ndcg@1"]
     assert (low, high) == (0, 1)  # one of two was right: nothing is known
-    facts = await known(queries, graph)
+    facts = await collect_api_knowledge(queries, graph)
     assert (len(facts.relevant), len(facts.documented), len(facts.seen)) == (3, 2, 1)
 
 
 async def test_seen_and_unseen_apart(graph: MemoryGraph) -> None:
     """A copy of the API in another category was walked, so it is seen; each half is ranked without the other."""
     told = await figures(
-        [Query("G2_category", "a", keys(WALKED, LAST, NEVER))], FixedSearch(WALKED, NEVER, LAST), graph
+        [RetrievalQuery("G2_category", "a", keys(WALKED, LAST, NEVER))], FixedSearch(WALKED, NEVER, LAST), graph
     )
     assert told["seen"]["I2"]["ndcg@5"] == 1
     assert told["unseen"]["I2"]["ndcg@1"] == 1
@@ -77,7 +77,7 @@ async def test_seen_and_unseen_apart(graph: MemoryGraph) -> None:
 
 
 async def test_zero_shot_takes_nothing_out_of_the_ranking(graph: MemoryGraph) -> None:
-    queries = [Query("G1_tool", "a", keys(NEVER)), Query("G1_tool", "b", keys(LAST))]
+    queries = [RetrievalQuery("G1_tool", "a", keys(NEVER)), RetrievalQuery("G1_tool", "b", keys(LAST))]
     told = await figures(queries, FixedSearch(WALKED, NEVER), graph)
     assert told["zero_shot"]["all"]["n"] == 1
     assert told["zero_shot"]["all"]["ndcg@1"] == 0
@@ -85,9 +85,9 @@ async def test_zero_shot_takes_nothing_out_of_the_ranking(graph: MemoryGraph) ->
 
 
 async def test_what_was_trained_on_is_seen_though_no_path_went_through_it(graph: MemoryGraph) -> None:
-    queries = [Query("G1_tool", "a", keys(NEVER, LAST))]
-    assert (await known(queries, graph)).seen == keys(LAST)
-    assert (await known(queries, graph, keys(NEVER, WALKED))).seen == keys(LAST, NEVER)
+    queries = [RetrievalQuery("G1_tool", "a", keys(NEVER, LAST))]
+    assert (await collect_api_knowledge(queries, graph)).seen == keys(LAST)
+    assert (await collect_api_knowledge(queries, graph, keys(NEVER, WALKED))).seen == keys(LAST, NEVER)
 
 
 async def test_nothing_to_score(graph: MemoryGraph) -> None:
@@ -97,16 +97,16 @@ async def test_nothing_to_score(graph: MemoryGraph) -> None:
 
 async def test_rows_are_compared_request_by_request(graph: MemoryGraph) -> None:
     """Each request is better by half: certain, although the requests themselves differ."""
-    queries = [Query("G1_tool", str(n), keys(NEVER if n % 2 else LAST)) for n in range(20)]
+    queries = [RetrievalQuery("G1_tool", str(n), keys(NEVER if n % 2 else LAST)) for n in range(20)]
     scores: Scores = {}
     await rank_all(queries, {"good": FixedSearch(NEVER, LAST), "bad": FixedSearch(WALKED, LAST, NEVER)}, scores)
-    facts = await known(queries, graph)
-    more = differences(scores["good"], scores["bad"], facts)["groups"]["all"]
+    facts = await collect_api_knowledge(queries, graph)
+    more = compare_rankings(scores["good"], scores["bad"], facts)["groups"]["all"]
     assert more["mrr"] == pytest.approx((2 / 3 + 0) / 2)
     assert more["ndcg@1"] == 0.5
     low, high = more["intervals"]["ndcg@1"]
     assert 0 < low < 0.5 < high < 1
-    same = differences(scores["good"], scores["good"], facts)["groups"]["all"]
+    same = compare_rankings(scores["good"], scores["good"], facts)["groups"]["all"]
     assert set(MEASURES) == {name for name in same if same[name] == 0}
 
 
@@ -117,18 +117,25 @@ async def test_what_was_scored_before_a_stop_is_compared_on_the_same_requests(gr
                 raise KeyboardInterrupt
             return await super().start_tools(request, limit)
 
-    queries = [Query("G1_tool", text, keys(NEVER)) for text in ("first", "second", "third")]
+    queries = [RetrievalQuery("G1_tool", text, keys(NEVER)) for text in ("first", "second", "third")]
     scores: Scores = {}
     with pytest.raises(KeyboardInterrupt):
         await rank_all(queries, {"one": FixedSearch(NEVER), "two": Stopping(LAST)}, scores)
     assert {name: len(part) for name, part in scores.items()} == {"one": 2, "two": 2}
-    assert differences(scores["one"], scores["two"][:1], await known(queries, graph))["groups"]["all"]["n"] == 1
+    assert (
+        compare_rankings(scores["one"], scores["two"][:1], await collect_api_knowledge(queries, graph))["groups"][
+            "all"
+        ]["n"]
+        == 1
+    )
 
 
 async def test_a_table_of_means_alone(graph: MemoryGraph) -> None:
-    found = table(await rank([Query("G1_tool", "a", keys(NEVER))], FixedSearch(NEVER), 5), lambda query: query.group)
+    found = tabulate_means(
+        await rank([RetrievalQuery("G1_tool", "a", keys(NEVER))], FixedSearch(NEVER), 5), lambda query: query.group
+    )
     assert found == {"I1": {"n": 1, **dict.fromkeys(MEASURES, 1.0)}}
 
 
 def test_measures_of_an_empty_ranking() -> None:
-    assert set(measures([], keys(WALKED)).values()) == {0.0}
+    assert set(compute_measures([], keys(WALKED)).values()) == {0.0}

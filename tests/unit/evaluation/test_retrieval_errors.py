@@ -3,16 +3,20 @@ from typing import Any
 import orjson
 
 from domain.tool import ToolDoc, tool_id
-from evaluation.api_keys import key
-from evaluation.queries import Query
-from evaluation.retrieval import DEPTH, Scored
-from evaluation.retrieval_errors import errors_of, markdown, wrong_first
+from evaluation.api_names import normalize_api_name
+from evaluation.queries import RetrievalQuery
+from evaluation.retrieval import DEPTH, ScoredQuery
+from evaluation.retrieval_errors import collect_errors, render_markdown, sample_wrong_first
 from graph.backends.memory import MemoryGraph
 from retriever.search import ToolHit
 
 RAIN, WIND, SNOW = (tool_id("c", "sky", api) for api in ("rain", "wind", "snow"))
-QUERY = Query(
-    "G1_tool", "will it *rain*\n# today", frozenset({key("sky", "rain"), key("sky", "snow"), key("gone", "gone")})
+QUERY = RetrievalQuery(
+    "G1_tool",
+    "will it *rain*\n# today",
+    frozenset(
+        {normalize_api_name("sky", "rain"), normalize_api_name("sky", "snow"), normalize_api_name("gone", "gone")}
+    ),
 )
 
 
@@ -21,16 +25,19 @@ class FixedSearch:
         return [ToolHit(WIND, 0.9, 0.8, 0.7), ToolHit(RAIN, 0.5, 0.4, 0.3)][:limit]
 
 
-def scored(name: str, *ranking: str) -> Scored:
-    return Scored(Query("s", name, frozenset({key("sky", "rain")})), tuple(key("sky", api) for api in ranking))
+def scored(name: str, *ranking: str) -> ScoredQuery:
+    return ScoredQuery(
+        RetrievalQuery("s", name, frozenset({normalize_api_name("sky", "rain")})),
+        tuple(normalize_api_name("sky", api) for api in ranking),
+    )
 
 
 def test_only_those_whose_first_tool_is_wrong_sampled_and_repeated() -> None:
     given = [scored("right", "rain"), scored("second", "wind", "rain"), scored("nothing"), scored("never", "snow")]
-    assert [query.query for query in wrong_first(given, 9)] == ["second", "nothing", "never"]
-    assert len(wrong_first(given, 2)) == 2
+    assert [query.query for query in sample_wrong_first(given, 9)] == ["second", "nothing", "never"]
+    assert len(sample_wrong_first(given, 2)) == 2
     many = [scored(str(n), "wind") for n in range(40)]
-    assert wrong_first(many, 10) == wrong_first(many, 10) != wrong_first(many, 10, seed=8)
+    assert sample_wrong_first(many, 10) == sample_wrong_first(many, 10) != sample_wrong_first(many, 10, seed=8)
 
 
 async def told() -> Any:
@@ -41,7 +48,7 @@ async def told() -> Any:
         ToolDoc(id=tool, category="c", toolset="sky", api="a", function="f", description=text)
         for tool, text in ((RAIN, long), (WIND, "<b>wind</b>"), (SNOW, "snow"))
     ])  # fmt: skip
-    return await errors_of([QUERY], FixedSearch(), graph)
+    return await collect_errors([QUERY], FixedSearch(), graph)
 
 
 async def test_what_was_found_and_what_should_have_been() -> None:
@@ -54,13 +61,13 @@ async def test_what_was_found_and_what_should_have_been() -> None:
         ("snow", f"not among the first {DEPTH}"),
         ("gone", "no document"),
     ]
-    record = orjson.loads(orjson.dumps(error.record()))
+    record = orjson.loads(orjson.dumps(error.to_record()))
     assert (record["cause"], record["relevant"][2]["place"]) == ("", "no document")
     assert record["relevant"][0]["document"] == RAIN
 
 
 async def test_the_page_shows_all_and_no_text_becomes_a_mark() -> None:
-    page = markdown(await told(), "errors")
+    page = render_markdown(await told(), "errors")
     assert page.startswith("# errors\n\n## 1. G1\\_tool\n\nwill it \\*rain\\* \\# today\n")
     assert "\\<b\\>wind" in page
     assert "no document: gone / gone" in page

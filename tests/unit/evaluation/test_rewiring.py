@@ -6,11 +6,10 @@ from collections.abc import Iterable
 import pytest
 
 from domain.tool import ToolDoc, ToolId, tool_id
-from evaluation.graph_variants import Edges, RewiredGraph, variant
-from evaluation.rewiring import rewired, rewired_feeds, rewired_substitutes
+from evaluation.graph_variants import Edges, RewiredGraph, build_variant, rewire_edges, rewire_feeds, rewire_substitutes
 from graph.backends.memory import MemoryGraph
 from graph.facts import Edge, GraphBatch
-from graph.links import Feed, Substitute, ToolLinks
+from graph.links import FeedLink, SubstituteLink, ToolLinks
 
 TOOLS = [tool_id("c", "set", f"t{number:02}") for number in range(40)]
 PAIRS = list(
@@ -20,11 +19,11 @@ PAIRS = list(
 )
 EDGES = [Edge(one, other, imported=n + 1) for n, (one, other) in enumerate(PAIRS)]
 FEEDS = [
-    Feed(one, other, f"{one}.field{field}", f"{other}.parameter{field}", (n % 7) / 10)
+    FeedLink(one, other, f"{one}.field{field}", f"{other}.parameter{field}", (n % 7) / 10)
     for n, (one, other) in enumerate(PAIRS)
     for field in range(1 + n % 3)
 ]
-SUBSTITUTES = [Substitute(one, other, (n % 9) / 10, {"a": "b"}) for n, (one, other) in enumerate(PAIRS)]
+SUBSTITUTES = [SubstituteLink(one, other, (n % 9) / 10, {"a": "b"}) for n, (one, other) in enumerate(PAIRS)]
 
 
 def degrees(pairs: Iterable[tuple[ToolId, ToolId]]) -> tuple[Counter[ToolId], Counter[ToolId]]:
@@ -33,18 +32,18 @@ def degrees(pairs: Iterable[tuple[ToolId, ToolId]]) -> tuple[Counter[ToolId], Co
 
 
 def test_transitions_keep_degrees_and_the_counts_of_their_source() -> None:
-    made = rewired(EDGES, seed=7)
+    made = rewire_edges(EDGES, seed=7)
     pairs = [(edge.source, edge.target) for edge in made]
     assert degrees(pairs) == degrees(PAIRS)
     assert len(set(pairs)) == len(PAIRS), "no edge twice"
     assert not any(one == other for one, other in pairs)
     assert len(set(pairs) & set(PAIRS)) < len(PAIRS) / 4
     assert [(edge.source, edge.imported) for edge in made] == [(edge.source, edge.imported) for edge in EDGES]
-    assert rewired(EDGES, seed=7) == made != rewired(EDGES, seed=8)
+    assert rewire_edges(EDGES, seed=7) == made != rewire_edges(EDGES, seed=8)
 
 
 def test_feeds_keep_degrees_parameters_with_their_tool_and_fields_with_theirs() -> None:
-    made = rewired_feeds(FEEDS, seed=7)
+    made = rewire_feeds(FEEDS, seed=7)
     pairs = [(feed.source, feed.target) for feed in made]
     assert degrees(pairs) == degrees(PAIRS)
     assert len(set(pairs) & set(PAIRS)) < len(PAIRS) / 4
@@ -55,15 +54,15 @@ def test_feeds_keep_degrees_parameters_with_their_tool_and_fields_with_theirs() 
 
 
 def test_substitutes_keep_degrees_and_forget_whose_parameters_take_what() -> None:
-    made = rewired_substitutes(SUBSTITUTES, seed=7)
+    made = rewire_substitutes(SUBSTITUTES, seed=7)
     assert degrees((one.one, one.other) for one in made) == degrees(PAIRS)
     assert Counter((one.one, one.score) for one in made) == Counter((one.one, one.score) for one in SUBSTITUTES)
     assert not any(one.parameters for one in made)
 
 
 def test_nothing_and_a_single_pair_stay_as_they_are() -> None:
-    assert rewired([], seed=7) == []
-    assert rewired_feeds(FEEDS[:1], seed=7) == FEEDS[:1]
+    assert rewire_edges([], seed=7) == []
+    assert rewire_feeds(FEEDS[:1], seed=7) == FEEDS[:1]
 
 
 async def graph_of_all() -> MemoryGraph:
@@ -88,7 +87,7 @@ async def graph_of_all() -> MemoryGraph:
 )
 async def test_what_is_left_of_a_graph(edges: Edges, walked: bool, linked: bool) -> None:
     """Every reading of a variant agrees with every other; documents stay."""
-    graph = await variant(await graph_of_all(), edges)
+    graph = await build_variant(await graph_of_all(), edges)
     around = await graph.around(TOOLS)
     assert all(known.document is not None for known in around.values())
     out = {(way.edge.source, way.edge.target) for known in around.values() for way in known.out}
@@ -101,7 +100,7 @@ async def test_what_is_left_of_a_graph(edges: Edges, walked: bool, linked: bool)
     assert (fed == set(FEEDS)) == (edges in ("real", "coupling"))
     if isinstance(graph, RewiredGraph) and edges == "shuffled":
         real = {(feed.source, feed.target) for feed in FEEDS}
-        assert graph.kept["transitions"] == len(out & set(PAIRS)) / len(PAIRS)
-        assert graph.kept["feeds"] == len({(feed.source, feed.target) for feed in fed} & real) / len(PAIRS)
+        assert graph.kept_shares["transitions"] == len(out & set(PAIRS)) / len(PAIRS)
+        assert graph.kept_shares["feeds"] == len({(feed.source, feed.target) for feed in fed} & real) / len(PAIRS)
     if edges != "none":
         assert degrees((feed.source, feed.target) for feed in fed) == degrees(PAIRS)

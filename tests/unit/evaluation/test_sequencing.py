@@ -4,8 +4,8 @@ import re
 
 import pytest
 
-from evaluation.code_calls import CodeCall, Function, code_calls
-from evaluation.sequencing import METRICS, chains, metrics, nearness
+from evaluation.code_calls import CodeCall, FunctionSignature, extract_calls
+from evaluation.program_metrics import METRICS, compute_metrics, find_chains, match_program
 
 GOLD = """
 a = search_person(query="Ada Marsh")
@@ -15,7 +15,7 @@ rate(movie_id=b.results[0].id, by=','.join([one.name for one in c.cast if one.or
 photo(person_id=a.results[0].id)
 """
 FUNCTIONS = {
-    name: Function(name, {one: one for one in parameters.split()})
+    name: FunctionSignature(name, {one: one for one in parameters.split()})
     for name, parameters in {
         "search_person": "query", "search_movie": "query year", "credits": "movie_id", "rate": "movie_id by", "photo": "person_id",
     }.items()
@@ -23,12 +23,12 @@ FUNCTIONS = {
 
 
 def read(text: str) -> list[CodeCall]:
-    return code_calls(text, FUNCTIONS)
+    return extract_calls(text, FUNCTIONS)
 
 
 def lowered(text: str) -> set[str]:
     """The metrics that are less than 1."""
-    found = metrics([nearness(read(GOLD), read(text))])
+    found = compute_metrics([match_program(read(GOLD), read(text))])
     return {name for name in METRICS if found[name] < 1}
 
 
@@ -76,7 +76,7 @@ def test_what_makes_no_difference(text: str) -> None:
 
 
 def test_the_share_of_functions_whose_arguments_are_right() -> None:
-    found = metrics([nearness(read(GOLD), read(GOLD.replace('"Ada Marsh"', '"Bo"')))])
+    found = compute_metrics([match_program(read(GOLD), read(GOLD.replace('"Ada Marsh"', '"Bo"')))])
     assert (found["arg_full"], found["arg_functions"]) == (0, 0.8)
 
 
@@ -84,12 +84,12 @@ def test_a_loop_that_calls_for_each() -> None:
     loop = "m = search_movie(query='x')\nfor one in m['results']:\n    await credits(movie_id=one['id'])"
     short = "m = search_movie(query='x')\nall = [credits(movie_id=each.id) for each in m.results]"
     assert read(loop) == read(short)
-    assert chains(read(loop)) == [("search_movie", "credits")]
+    assert find_chains(read(loop)) == [("search_movie", "credits")]
 
 
 def test_names_of_functions_and_parameters_are_those_that_are_compared() -> None:
-    names = {"find": Function("GET_search", {"q": "query"})}
-    assert code_calls("await find(q='x')", names) == [CodeCall("GET_search", {"query": "'x'"}, frozenset())]
+    names = {"find": FunctionSignature("GET_search", {"q": "query"})}
+    assert extract_calls("await find(q='x')", names) == [CodeCall("GET_search", {"query": "'x'"}, frozenset())]
 
 
 def test_what_is_gathered_goes_to_its_names() -> None:

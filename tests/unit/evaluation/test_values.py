@@ -1,6 +1,6 @@
 import pytest
 
-from evaluation.values import numbers_in, response_has_number, response_has_text, states_number, states_text
+from evaluation.values import find_numbers, response_has_number, response_has_text, states_number, states_text
 
 
 @pytest.mark.parametrize(
@@ -19,7 +19,7 @@ from evaluation.values import numbers_in, response_has_number, response_has_text
     ],
 )
 def test_numbers_that_stand_alone(text: str, numbers: list[float]) -> None:
-    assert numbers_in(text) == numbers
+    assert find_numbers(text) == numbers
 
 
 def test_a_number_within_the_tolerance() -> None:

@@ -5,9 +5,9 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 
 from agent.memory.long_term import Present
-from domain.memory import Memory, Recalled
+from domain.memory import Memory, RecalledMemory
 from domain.tool import ToolId, tool_id
-from evaluation.cached import KeptFinder, OtherMemories
+from evaluation.cached_retrieval import CachedOtherMemories, CachedToolFinder
 from evaluation.graph_variants import WithoutCallEvidence
 from graph.backends.memory import MemoryGraph
 from graph.facts import GraphBatch, ToolFacts
@@ -45,7 +45,7 @@ class Asked:
 
 async def test_the_retriever_is_asked_once() -> None:
     finder = Asked()
-    kept = KeptFinder(finder)  # type: ignore[arg-type]
+    kept = CachedToolFinder(finder)  # type: ignore[arg-type]
     for _ in range(2):
         assert [hits[0].id for hits in await kept.start_tools_of(["r", "s"], 3)] == [A, A]
         assert await kept.relevance(["r"], [A, B]) == {A: (0.5,)}
@@ -55,11 +55,11 @@ async def test_the_retriever_is_asked_once() -> None:
 
 
 class Recalls:
-    async def recall(self, request: str, k: int, present: Present) -> list[Recalled]:
+    async def recall(self, request: str, k: int, present: Present) -> list[RecalledMemory]:
         del request, present
         requests = ["the weather in Rome today", "the weather in Oslo today", "songs of the charts"]
         memories = [Memory(id=r, request=r, pattern=r, path=(A,), at=datetime.now(UTC)) for r in requests]
-        return [Recalled(memory=memory, similarity=0.9) for memory in memories][:k]
+        return [RecalledMemory(memory=memory, similarity=0.9) for memory in memories][:k]
 
 
 async def present(ids: object) -> set[ToolId]:
@@ -68,7 +68,7 @@ async def present(ids: object) -> set[ToolId]:
 
 
 async def test_memories_of_the_request_itself_are_left_out_and_counted() -> None:
-    others = OtherMemories(Recalls())  # type: ignore[arg-type]
+    others = CachedOtherMemories(Recalls())  # type: ignore[arg-type]
     assert [one.memory.request for one in await others.recall("The weather in Rome, today?", 2, present)] == [
         "songs of the charts"
     ]

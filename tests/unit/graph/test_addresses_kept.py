@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from graph.sources import addresses_kept
+from graph.input_files import find_own_addresses
 
 
 @pytest.mark.parametrize(
@@ -22,5 +22,5 @@ def test_absolute_servers_are_named(servers: list[dict[str, str]], kept: tuple[s
     operation = {"operationId": "a", "summary": "A", "responses": {"200": {"description": "ok"}}}
     document = {"openapi": "3.1.0", "info": {"title": "T", "version": "1"}, "servers": servers, "paths": {"/a": {"get": operation}}}  # fmt: skip
     file.write_text(json.dumps(document), encoding="utf-8")
-    assert addresses_kept([file], "http://other.test:1") == kept
-    assert addresses_kept([file], "") == ()
+    assert find_own_addresses([file], "http://other.test:1") == kept
+    assert find_own_addresses([file], "") == ()

@@ -9,22 +9,22 @@ from hypothesis import strategies as st
 from pydantic.types import JsonValue
 
 from domain.tool import ToolDoc, tool_id
-from graph.answer_shapes import MAX_FIELDS, arguments_said, shape_of_answer, with_answers
+from graph.answer_shapes import MAX_FIELDS, collect_scalars, infer_answer_shape, update_learnt_response
 from graph.response_fields import output_fields
-from graph.shapes import Shape
+from graph.shapes import JsonShape
 
 UNTOLD = ToolDoc(id=tool_id("c", "t", "a"), category="c", toolset="t", api="a", function="a")
 
 
-def answer(value: Any, *arguments: JsonValue) -> Shape:
-    found = shape_of_answer(json.dumps(value), arguments)
+def answer(value: Any, *arguments: JsonValue) -> JsonShape:
+    found = infer_answer_shape(json.dumps(value), arguments)
     assert found is not None
     return found
 
 
 def learnt(*values: Any, doc: ToolDoc = UNTOLD) -> ToolDoc:
     for value in values:
-        doc = with_answers(doc, [answer(value)])
+        doc = update_learnt_response(doc, [answer(value)])
     return doc
 
 
@@ -49,13 +49,13 @@ def test_fields_with_their_types() -> None:
     "text", ["", "plain", '"text"', "3", "[]", "{}", "<html>", '{"error": "no such thing"}', '{"error": ""}']
 )
 def test_what_has_no_structure_teaches_nothing(text: str) -> None:
-    assert shape_of_answer(text) is None
+    assert infer_answer_shape(text) is None
 
 
 def test_the_answer_in_a_servers_wrapping() -> None:
-    bare = shape_of_answer('{"id": 1}')
-    assert shape_of_answer('{"error": "", "response": "{\\"id\\": 1}"}') == bare
-    assert shape_of_answer('{"error": "", "response": {"id": 1}}') == bare
+    bare = infer_answer_shape('{"id": 1}')
+    assert infer_answer_shape('{"error": "", "response": "{\\"id\\": 1}"}') == bare
+    assert infer_answer_shape('{"error": "", "response": {"id": 1}}') == bare
 
 
 @pytest.mark.parametrize(
@@ -77,7 +77,7 @@ def test_names_that_are_data_are_none_of_the_structure(value: Any) -> None:
     found = answer({"found": value}, "Lovelace", 12)
     assert found.fields["found"].fields == {}
     assert found.fields["found"].values is not None
-    written = with_answers(UNTOLD, [found]).learnt_response or ""
+    written = update_learnt_response(UNTOLD, [found]).learnt_response or ""
     assert not any(name in written for name in value)
 
 
@@ -112,7 +112,7 @@ def test_a_bare_type_says_less_than_an_answer() -> None:
 
 
 def test_arguments_at_any_depth_were_said() -> None:
-    assert arguments_said([{"a": ["x", {"b": 2}]}, None]) == ["x", 2, None]
+    assert collect_scalars([{"a": ["x", {"b": 2}]}, None]) == ["x", 2, None]
 
 
 WORDS = st.text(alphabet="abcdefghijkl", min_size=8, max_size=12)

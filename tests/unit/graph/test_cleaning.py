@@ -2,13 +2,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from domain.tool import ToolId
-from domain.trajectory import Finish, Outcome
-from graph.cleaning import MAX_RAW_CALLS, PSEUDO_TOOLS, Step, clean
+from domain.trajectory import RecordedOutcome, TrajectoryEnd
+from graph.cleaning import MAX_RAW_CALLS, PSEUDO_TOOLS, RawCall, clean
 
-OK, FAILED, FAULT, UNKNOWN = Outcome.OK, Outcome.FAILED, Outcome.CALLER_FAULT, Outcome.UNKNOWN
+OK, FAILED, FAULT, UNKNOWN = (
+    RecordedOutcome.OK,
+    RecordedOutcome.FAILED,
+    RecordedOutcome.CALLER_FAULT,
+    RecordedOutcome.UNKNOWN,
+)
 
 
-def steps(*calls: tuple[str, Outcome]) -> list[Step]:
+def steps(*calls: tuple[str, RecordedOutcome]) -> list[RawCall]:
     return [(name, ToolId(f"c/t/{name}"), outcome) for name, outcome in calls]
 
 
@@ -56,9 +61,12 @@ NAMES = st.sampled_from(["a", "b", "c", "ask_to_user", "Finish"])
 
 
 @given(
-    st.lists(st.tuples(NAMES, st.sampled_from(list(Outcome))), max_size=12), st.sampled_from(["give_answer", "other"])
+    st.lists(st.tuples(NAMES, st.sampled_from(list(RecordedOutcome))), max_size=12),
+    st.sampled_from(["give_answer", "other"]),
 )
-def test_a_kept_path_holds_each_surviving_tool_once(calls: list[tuple[str, Outcome]], finish: Finish) -> None:
+def test_a_kept_path_holds_each_surviving_tool_once(
+    calls: list[tuple[str, RecordedOutcome]], finish: TrajectoryEnd
+) -> None:
     raw = steps(*calls)
     cleaned = clean(raw, finish)
     survivors = [node for name, node, outcome in raw if not outcome.failed and name not in PSEUDO_TOOLS]

@@ -5,8 +5,8 @@ import json
 import pytest
 
 from domain.tool import FeedMark, Filled, JsonType, Parameter, ToolDoc, tool_id
-from graph.coupling import COUPLED, best_field, match, output_fields
-from graph.identifiers import words
+from graph.coupling import MIN_COUPLING_SCORE, find_best_field, output_fields, score_coupling
+from graph.identifiers import split_words
 from graph.response_fields import MAX_FIELDS, OutputField
 
 
@@ -58,10 +58,10 @@ HOLIDAYS = doc("get_public_holidays", {"holidays": [{"date": "2026-01-01", "name
     ],
 )
 def test_fields_that_fit(producer: ToolDoc, parameter: str, kind: JsonType, path: str) -> None:
-    found = best_field(producer, Parameter(name=parameter, type=kind))
+    found = find_best_field(producer, Parameter(name=parameter, type=kind))
     assert found is not None
     assert found.field.path == path
-    assert COUPLED <= found.score <= 1.0
+    assert MIN_COUPLING_SCORE <= found.score <= 1.0
 
 
 @pytest.mark.parametrize(
@@ -80,23 +80,24 @@ def test_fields_that_fit(producer: ToolDoc, parameter: str, kind: JsonType, path
     ],
 )
 def test_fields_that_do_not_fit(producer: ToolDoc, parameter: Parameter) -> None:
-    assert best_field(producer, parameter) is None
+    assert find_best_field(producer, parameter) is None
 
 
 def test_a_vague_name_fits_where_the_other_side_speaks_of_the_same_thing() -> None:
     consumer = doc("getUser", description="One user by id")
-    found = best_field(USERS, Parameter(name="id", type="integer"), consumer)
+    found = find_best_field(USERS, Parameter(name="id", type="integer"), consumer)
     assert found is not None
     assert found.field.path == "users[].id"
     assert (
-        best_field(USERS, Parameter(name="id", type="integer", description="id of the order"), doc("getOrder")) is None
+        find_best_field(USERS, Parameter(name="id", type="integer", description="id of the order"), doc("getOrder"))
+        is None
     )
 
 
 def test_an_example_outside_the_enum_counts_against_a_field() -> None:
     field = OutputField("currency", "currency", (), "string", "EUR")
     open_, closed = Parameter(name="currency"), Parameter(name="currency", enum=("miles", "feet"))
-    assert match(field, GEOCODE, closed) < COUPLED <= match(field, GEOCODE, open_)
+    assert score_coupling(field, GEOCODE, closed) < MIN_COUPLING_SCORE <= score_coupling(field, GEOCODE, open_)
 
 
 @pytest.mark.parametrize(
@@ -136,7 +137,7 @@ def test_hostile_documents_are_bounded() -> None:
      ("status", ("status",)), ("", ()), ("ISBN13", ("isbn", "13")), ("straße", ("straße",))],
 )  # fmt: skip
 def test_words_of_identifiers(name: str, expected: tuple[str, ...]) -> None:
-    assert words(name) == expected
+    assert split_words(name) == expected
 
 
 WEATHER = doc("getWeather", {"city": "Bonn", "celsius": 3}, parameters=(Parameter(name="city", required=True),))
@@ -144,10 +145,10 @@ WEATHER = doc("getWeather", {"city": "Bonn", "celsius": 3}, parameters=(Paramete
 
 def test_what_repeats_the_question_is_a_second_best_and_no_producer() -> None:
     city = Parameter(name="city", required=True)
-    second = best_field(WEATHER, city)
+    second = find_best_field(WEATHER, city)
     assert second is not None
-    assert COUPLED <= second.score < 1.0
-    assert best_field(WEATHER, city, echoes=False) is None
+    assert MIN_COUPLING_SCORE <= second.score < 1.0
+    assert find_best_field(WEATHER, city, echoes=False) is None
 
 
 @pytest.mark.parametrize(
@@ -160,30 +161,30 @@ def test_what_repeats_the_question_is_a_second_best_and_no_producer() -> None:
 )
 def test_settings_take_nothing_from_answers(setting: Parameter) -> None:
     answers = doc("list", {"celsius": 3, "page": 1, "limit": 10})
-    assert best_field(answers, setting, doc("other")) is None
+    assert find_best_field(answers, setting, doc("other")) is None
 
 
 def test_values_that_are_listed_are_chosen_rather_than_looked_up() -> None:
     producer = doc("list", schema={"properties": {"unit_kind": {"type": "string"}, "unit": {"type": "string"}}})
     kinds = Parameter(name="kind", enum=("a", "b"), description="the unit")
-    assert best_field(producer, kinds) is None
-    found = best_field(producer, Parameter(name="unit", enum=("a", "b")))
+    assert find_best_field(producer, kinds) is None
+    found = find_best_field(producer, Parameter(name="unit", enum=("a", "b")))
     assert found is not None
-    assert found.score == COUPLED
+    assert found.score == MIN_COUPLING_SCORE
 
 
 def test_a_link_of_the_store_and_an_administrator_go_before_the_names() -> None:
     odd = doc("odd", {"a": {"b": "x"}})
     taker = doc("take", parameters=(Parameter(name="city"),))
-    assert best_field(odd, taker.parameters[0], taker) is None
+    assert find_best_field(odd, taker.parameters[0], taker) is None
     linked = taker.parameters[0].model_copy(update={"filled": (Filled(source=odd.id, field="a.b", score=0.9),)})
-    found = best_field(odd, linked, taker)
+    found = find_best_field(odd, linked, taker)
     assert found is not None
     assert (found.field.path, found.score) == ("a.b", 0.9)
     forbidden = FeedMark(source=odd.id, field="a.b", parameter="city", fills=False)
-    assert best_field(odd, linked, taker.model_copy(update={"feed_marks": (forbidden,)})) is None
+    assert find_best_field(odd, linked, taker.model_copy(update={"feed_marks": (forbidden,)})) is None
     added = taker.model_copy(update={"feed_marks": (forbidden.model_copy(update={"fills": True}),)})
-    found = best_field(odd, taker.parameters[0], added)
+    found = find_best_field(odd, taker.parameters[0], added)
     assert found is not None
     assert found.score == 1.0
 

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from domain.tool import EntityMark, Parameter, ToolDoc, tool_id
-from graph.entities import Entities, Service, entities
+from graph.entities import IdentifiedEntities, ServiceEntities, find_entities
 from graph.response_fields import output_fields
 
 HOST = "https://films.example/3"
@@ -59,13 +59,13 @@ ALL = (FILM, PERSON, CREDITS, SEARCH, POPULAR, TRENDS, FOLLOW, SAVE, TAGS, MADE,
 
 
 @pytest.fixture(scope="module")
-def service() -> Service:
-    return Service((doc, output_fields(doc)) for doc in ALL)
+def service() -> ServiceEntities:
+    return ServiceEntities((doc, output_fields(doc)) for doc in ALL)
 
 
-def of(service: Service, doc: ToolDoc, path: str) -> set[str]:
+def of(service: ServiceEntities, doc: ToolDoc, path: str) -> set[str]:
     field = next(field for field in output_fields(doc) if field.path == path)
-    slot = service.given(doc, field)
+    slot = service.resolve_field(doc, field)
     return set(slot.entities) if slot is not None else set()
 
 
@@ -85,7 +85,7 @@ def of(service: Service, doc: ToolDoc, path: str) -> set[str]:
         (MADE, "films[].id", {"film"}),
     ],
 )
-def test_what_fields_are_of(service: Service, doc: ToolDoc, path: str, expected: set[str]) -> None:
+def test_what_fields_are_of(service: ServiceEntities, doc: ToolDoc, path: str, expected: set[str]) -> None:
     assert of(service, doc, path) == expected
 
 
@@ -93,14 +93,14 @@ def test_what_fields_are_of(service: Service, doc: ToolDoc, path: str, expected:
     ("doc", "expected"),
     [(FILM, {"film"}), (PERSON, {"person"}), (FOLLOW, {"film", "person"}), (SAVE, {"film"}), (LIST, {"list"})],
 )
-def test_what_inputs_are_of(service: Service, doc: ToolDoc, expected: set[str]) -> None:
-    slot = service.taken(doc, doc.parameters[0])
+def test_what_inputs_are_of(service: ServiceEntities, doc: ToolDoc, expected: set[str]) -> None:
+    slot = service.resolve_input(doc, doc.parameters[0])
     assert slot is not None
     assert (set(slot.entities), slot.form) == (expected, "id")
 
 
-def test_an_echo_repeats_what_was_asked_with(service: Service) -> None:
-    echoes = {(doc.api, f.path) for doc in ALL for f in output_fields(doc) if service.echoes(doc, f)}
+def test_an_echo_repeats_what_was_asked_with(service: ServiceEntities) -> None:
+    echoes = {(doc.api, f.path) for doc in ALL for f in output_fields(doc) if service.is_echo(doc, f)}
     assert echoes == {(doc.api, "id") for doc in (FILM, PERSON, CREDITS, TAGS)}
 
 
@@ -110,7 +110,7 @@ def test_schemas_tell_by_their_names_whatever_stands_around_the_noun() -> None:
 
     page = {"type": "array", "items": schema("SmallFilmObject | PersonObject")}
     named = tool("GET", "/me/top", schema={"properties": {"items": page, "owner": schema("SmallPersonObject")}})
-    service = Service((doc, output_fields(doc)) for doc in (FILM, PERSON, named))
+    service = ServiceEntities((doc, output_fields(doc)) for doc in (FILM, PERSON, named))
     assert of(service, named, "items[].id") == {"film", "person"}
     assert of(service, named, "owner.id") == {"person"}
 
@@ -118,20 +118,20 @@ def test_schemas_tell_by_their_names_whatever_stands_around_the_noun() -> None:
 def test_lists_of_objects_are_asked_for_by_the_form_that_their_items_have() -> None:
     items = json.dumps({"type": "array", "items": {"type": "object", "properties": {"uri": {"type": "string"}}}})
     add = tool("POST", "/queue", None, asks("films", type="array", json_schema=items))
-    slot = Service((doc, output_fields(doc)) for doc in (FILM, add)).taken(add, add.parameters[0])
+    slot = ServiceEntities((doc, output_fields(doc)) for doc in (FILM, add)).resolve_input(add, add.parameters[0])
     assert slot is not None
-    assert (slot.entities, slot.form, slot.written) == ({"film"}, "url", "uri")
+    assert (slot.entities, slot.form, slot.spelling) == ({"film"}, "url", "uri")
 
 
 def test_tools_are_told_by_what_they_take_and_give() -> None:
-    found = entities(ALL)
-    assert found[CREDITS.id] == Entities(takes=frozenset({"film"}), gives=frozenset({"film", "person"}))
-    assert found[FOLLOW.id] == Entities(takes=frozenset({"film", "person"}), gives=frozenset())
+    found = find_entities(ALL)
+    assert found[CREDITS.id] == IdentifiedEntities(takes=frozenset({"film"}), gives=frozenset({"film", "person"}))
+    assert found[FOLLOW.id] == IdentifiedEntities(takes=frozenset({"film", "person"}), gives=frozenset())
 
 
 def test_addresses_that_cannot_be_read_say_nothing() -> None:
     odd = FILM.model_copy(update={"url": "http://[::bad/{id}"})
-    assert entities([odd])[odd.id].takes == frozenset()
+    assert find_entities([odd])[odd.id].takes == frozenset()
 
 
 def test_what_people_say_goes_before_what_names_tell() -> None:
@@ -142,6 +142,6 @@ def test_what_people_say_goes_before_what_names_tell() -> None:
         EntityMark(place="person_id", entity="film"),
         EntityMark(place="answer.ref", entity="person"),
     )
-    assert entities([FILM, PERSON, ask])[ask.id] == Entities(frozenset({"person"}), frozenset())
+    assert find_entities([FILM, PERSON, ask])[ask.id] == IdentifiedEntities(frozenset({"person"}), frozenset())
     said = ask.model_copy(update={"entity_marks": marks})
-    assert entities([FILM, PERSON, said])[ask.id] == Entities(frozenset({"film"}), frozenset({"person"}))
+    assert find_entities([FILM, PERSON, said])[ask.id] == IdentifiedEntities(frozenset({"film"}), frozenset({"person"}))

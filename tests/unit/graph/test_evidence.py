@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from domain.tool import FINISH, ToolId
 from graph.backends.memory import MemoryGraph
-from graph.evidence import KEPT, MOST, Calls, after_calls, after_walks, as_of, walks_of
+from graph.evidence import MAX_EVIDENCE, RETENTION, CallEvidence, apply_calls, apply_walks, fade_facts, fold_walks
 from graph.facts import Edge, LiveBatch, LiveOutcome, Neighbour, ToolFacts
-from graph.weights import availability, is_failing, transition_weights
+from graph.weights import compute_availability, compute_transition_weights, is_failing
 from tests.contract.graph_samples import A, B, C, batch
 
 NOW = 1.8e9
@@ -35,7 +35,7 @@ def after(facts: ToolFacts, history: Sequence[tuple[LiveOutcome, float]]) -> tup
     at = NOW
     for outcome, silence in history:
         at += silence * DAY
-        facts = after_calls(facts, Calls.of([outcome]), at, 7.0)
+        facts = apply_calls(facts, CallEvidence.from_outcomes([outcome]), at, 7.0)
     return facts, at
 
 
@@ -45,7 +45,7 @@ def same(outcome: LiveOutcome, count: int) -> list[tuple[LiveOutcome, float]]:
 
 
 def chance(facts: ToolFacts, at: float) -> float:
-    value = availability(facts, now=at)
+    value = compute_availability(facts, now=at)
     return 0.5 if value is None else value  # as an untested tool is ranked
 
 
@@ -56,7 +56,7 @@ def test_a_success_never_lowers_and_a_failure_never_raises_availability(
     known, at = after(facts, history)
     now = at + silence * DAY
     before = chance(known, now)
-    good, bad, gone = (after_calls(known, Calls.of(one * count), now, 7.0) for one in FIRST)
+    good, bad, gone = (apply_calls(known, CallEvidence.from_outcomes(one * count), now, 7.0) for one in FIRST)
     if known.calls or history:
         assert chance(good, now) >= before - 1e-12
         assert chance(bad, now) <= before + 1e-12
@@ -64,7 +64,7 @@ def test_a_success_never_lowers_and_a_failure_never_raises_availability(
 
 
 def test_the_first_call_of_a_tool_tells_on_its_side() -> None:
-    good, bad, _ = (after_calls(ToolFacts(), Calls.of(one), NOW, 7.0) for one in FIRST)
+    good, bad, _ = (apply_calls(ToolFacts(), CallEvidence.from_outcomes(one), NOW, 7.0) for one in FIRST)
     assert chance(bad, NOW) < 0.5 < chance(good, NOW)
 
 
@@ -73,12 +73,12 @@ def test_evidence_is_bounded_and_calls_at_once_are_as_calls_in_turn(history: lis
     one_by_one = ToolFacts()
     calls: list[LiveOutcome] = [outcome for outcome, _ in history]
     for call in calls:
-        one_by_one = after_calls(one_by_one, Calls.of([call]), NOW, 7.0)
-    at_once = after_calls(ToolFacts(), Calls.of(calls), NOW, 7.0)
+        one_by_one = apply_calls(one_by_one, CallEvidence.from_outcomes([call]), NOW, 7.0)
+    at_once = apply_calls(ToolFacts(), CallEvidence.from_outcomes(calls), NOW, 7.0)
     for name in ("ok", "transient", "gone", "good", "bad", "trouble"):
         assert getattr(at_once, name) == pytest.approx(getattr(one_by_one, name))
-    assert 0 <= at_once.good <= MOST
-    assert 0 <= at_once.bad <= MOST
+    assert 0 <= at_once.good <= MAX_EVIDENCE
+    assert 0 <= at_once.bad <= MAX_EVIDENCE
     assert 0 <= at_once.trouble <= 5
 
 
@@ -92,7 +92,7 @@ def test_silence_speaks_for_a_tool_and_never_against_it(
 
 def test_much_imported_evidence_moves_slowly_and_little_quickly() -> None:
     much, little = ToolFacts(209, 209), ToolFacts(1, 1)
-    failed = [after_calls(one, Calls.of(["transient"]), NOW, 7.0) for one in (much, little)]
+    failed = [apply_calls(one, CallEvidence.from_outcomes(["transient"]), NOW, 7.0) for one in (much, little)]
     assert chance(much, NOW) - chance(failed[0], NOW) < 0.02
     assert chance(little, NOW) - chance(failed[1], NOW) > 0.15
 
@@ -103,9 +103,9 @@ def test_209_of_209_stays_above_9_of_10_through_a_hundred_good_runs(used: str) -
     assert chance(much, NOW) > chance(few, NOW)
     for _ in range(100):
         if used in ("both", "much"):
-            much = after_calls(much, Calls.of(["ok"]), NOW, 7.0)
+            much = apply_calls(much, CallEvidence.from_outcomes(["ok"]), NOW, 7.0)
         if used in ("both", "few"):
-            few = after_calls(few, Calls.of(["ok"]), NOW, 7.0)
+            few = apply_calls(few, CallEvidence.from_outcomes(["ok"]), NOW, 7.0)
         assert chance(much, NOW) > chance(few, NOW)
 
 
@@ -113,7 +113,7 @@ def test_a_hundred_good_runs_do_not_lower_a_tool() -> None:
     facts = ToolFacts(209, 209)
     known = [chance(facts, NOW)]
     for _ in range(100):
-        facts = after_calls(facts, Calls.of(["ok"]), NOW, 7.0)
+        facts = apply_calls(facts, CallEvidence.from_outcomes(["ok"]), NOW, 7.0)
         known.append(chance(facts, NOW))
     assert known == sorted(known)
 
@@ -132,21 +132,21 @@ def test_old_evidence_fades() -> None:
     assert chance(broken, at) < 0.05
     assert chance(broken, at + 35 * DAY) > 0.9
     assert not is_failing(broken, now=at + 35 * DAY)
-    half = as_of(broken, at + 7 * DAY, 7.0)
+    half = fade_facts(broken, at + 7 * DAY, 7.0)
     assert (half.bad, half.trouble) == (broken.bad / 2, broken.trouble / 2)
-    assert as_of(broken, at - DAY, 7.0) == broken
+    assert fade_facts(broken, at - DAY, 7.0) == broken
     unknown = replace(broken, heard=0.0)
-    assert as_of(unknown, at, 7.0) == unknown
+    assert fade_facts(unknown, at, 7.0) == unknown
 
 
 def shares(edges: dict[ToolId, Edge]) -> dict[ToolId, float]:
-    weighted = transition_weights([Neighbour(edge, ToolFacts(), True) for edge in edges.values()])
+    weighted = compute_transition_weights([Neighbour(edge, ToolFacts(), True) for edge in edges.values()])
     return {one.target: one.weight for one in weighted}
 
 
 def walk(edges: dict[ToolId, Edge], run: LiveBatch) -> dict[ToolId, Edge]:
-    found = walks_of(run)
-    return after_walks(edges, SOURCE, found[SOURCE]) if found else edges
+    found = fold_walks(run)
+    return apply_walks(edges, SOURCE, found[SOURCE]) if found else edges
 
 
 def walked(steps: Sequence[tuple[ToolId, float]]) -> LiveBatch:
@@ -199,9 +199,9 @@ def test_walks_by_hand() -> None:
     """One walk keeps .98 of what was there and adds 1; two at once keep .98² and share 1.98."""
     edges = {B: Edge(SOURCE, B, 0, 4, strength=4.0), C: Edge(SOURCE, C, 0, 2, strength=2.0)}
     one = walk(edges, walked([(B, 1.0)]))
-    assert (one[B].strength, one[C].strength) == pytest.approx((4 * KEPT + 1, 2 * KEPT))
+    assert (one[B].strength, one[C].strength) == pytest.approx((4 * RETENTION + 1, 2 * RETENTION))
     two = walk(edges, walked([(B, 1.0), (C, 1.0)]))
-    assert (two[B].strength, two[C].strength) == pytest.approx((4 * KEPT**2 + 0.99, 2 * KEPT**2 + 0.99))
+    assert (two[B].strength, two[C].strength) == pytest.approx((4 * RETENTION**2 + 0.99, 2 * RETENTION**2 + 0.99))
     lost = walk(edges, walked([(B, -1.0)]))
     assert (lost[B].strength, lost[B].live, lost[C]) == (3.0, 4, edges[C])
 
@@ -217,8 +217,8 @@ async def test_fifty_runs_in_any_order_leave_the_same_counts_and_as_much_evidenc
         await graph.learn(LiveBatch(f"r{run}", {(A, target): 1}, ((target, 1.0),), ((target, "ok"),), at=when))
     facts = await graph.facts([B, C])
     assert [(facts[one].ok, facts[one].good) for one in (B, C)] == [
-        (25, pytest.approx((1 - KEPT**25) / (1 - KEPT)))
+        (25, pytest.approx((1 - RETENTION**25) / (1 - RETENTION)))
     ] * 2
     out = {n.edge.target: n.edge for n in await graph.out_edges(A)}
     assert (out[B].live, out[C].live) == (25, 25)
-    assert out[B].strength + out[C].strength == pytest.approx((1 - KEPT**50) / (1 - KEPT))
+    assert out[B].strength + out[C].strength == pytest.approx((1 - RETENTION**50) / (1 - RETENTION))

@@ -1,7 +1,7 @@
 import pytest
 
 from domain.tool import ToolDoc, is_unresolved, tool_id
-from graph.function_names import NameIndex, function_name, standardise
+from graph.function_names import NameIndex, build_function_name, standardise
 
 
 def doc(category: str, toolset: str, api: str, function: str | None = None) -> ToolDoc:
@@ -10,7 +10,7 @@ def doc(category: str, toolset: str, api: str, function: str | None = None) -> T
         category=category,
         toolset=toolset,
         api=api,
-        function=function or function_name(api, toolset),
+        function=function or build_function_name(api, toolset),
     )
 
 
@@ -30,8 +30,8 @@ def test_standardise(text: str, standard: str) -> None:
 
 
 def test_function_names_keep_their_last_64_characters() -> None:
-    assert function_name("id", "Lists") == "is_id_for_lists"
-    long = function_name("20+ Ad Descriptions Generator", "AdCopy AI - Google Ads AI Text Generation")
+    assert build_function_name("id", "Lists") == "is_id_for_lists"
+    long = build_function_name("20+ Ad Descriptions Generator", "AdCopy AI - Google Ads AI Text Generation")
     assert long == "scriptions_generator_for_adcopy_ai_google_ads_ai_text_generation"
 
 

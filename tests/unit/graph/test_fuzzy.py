@@ -3,8 +3,8 @@
 import pytest
 
 from domain.tool import Parameter, ToolDoc, tool_id
-from graph.entities import Service
-from graph.fuzzy import is_fuzzy, says, subsets
+from graph.entities import ServiceEntities
+from graph.fuzzy import can_user_state, is_fuzzy, list_input_subsets
 
 
 def tool(*inputs: Parameter, api: str = "find") -> ToolDoc:
@@ -14,8 +14,8 @@ def tool(*inputs: Parameter, api: str = "find") -> ToolDoc:
     )
 
 
-def alone(doc: ToolDoc) -> Service:
-    return Service([(doc, ())])
+def alone(doc: ToolDoc) -> ServiceEntities:
+    return ServiceEntities([(doc, ())])
 
 
 @pytest.mark.parametrize(
@@ -34,7 +34,7 @@ def alone(doc: ToolDoc) -> Service:
     ],
 )
 def test_words_are_said(said: Parameter) -> None:
-    assert says(said, tool(said), alone(tool(said)))
+    assert can_user_state(said, tool(said), alone(tool(said)))
 
 
 @pytest.mark.parametrize(
@@ -55,7 +55,7 @@ def test_words_are_said(said: Parameter) -> None:
     ],
 )
 def test_what_machines_tell_things_by_is_not(machine: Parameter) -> None:
-    assert not says(machine, tool(machine), alone(tool(machine)))
+    assert not can_user_state(machine, tool(machine), alone(tool(machine)))
 
 
 def test_the_default_of_an_id_is_an_example() -> None:
@@ -72,15 +72,15 @@ def test_a_tool_named_after_what_its_only_id_identifies_needs_it() -> None:
 
 def test_inputs_that_need_not_be_given_are_given_one_or_two_at_once() -> None:
     doc = tool(*(Parameter(name=name) for name in ("name", "town", "topic")), Parameter(name="page", type="integer"))
-    names = [",".join(one.name for one in some) for some in subsets(doc, alone(doc))]
+    names = [",".join(one.name for one in some) for some in list_input_subsets(doc, alone(doc))]
     assert names == ["name", "town", "topic", "name,town", "name,topic", "town,topic"]
 
 
 def test_what_is_required_is_always_given() -> None:
     doc = tool(Parameter(name="town", required=True), Parameter(name="topic"), Parameter(name="month"))
-    names = [",".join(one.name for one in some) for some in subsets(doc, alone(doc))]
+    names = [",".join(one.name for one in some) for some in list_input_subsets(doc, alone(doc))]
     assert names == ["town", "town,topic", "town,month"]
 
 
 def test_a_tool_that_takes_nothing_is_called_as_it_is() -> None:
-    assert subsets(tool(), alone(tool())) == [()]
+    assert list_input_subsets(tool(), alone(tool())) == [()]

@@ -6,16 +6,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from graph.availability_history import replay_availability, split_availability
 from graph.backends.memory import MemoryGraph
-from graph.evidence import seconds
-from graph.facts import LESSONS, LiveBatch, LiveOutcome
-from graph.history import over_time, parts
-from graph.weights import WeightParameters, availability
+from graph.evidence import to_timestamp
+from graph.facts import MAX_LESSONS, LiveBatch, LiveOutcome
+from graph.weights import WeightParameters, compute_availability
 from tests.contract.graph_samples import NOON, A, batch
 
 outcomes: st.SearchStrategy[LiveOutcome] = st.sampled_from(("ok", "ok", "ok", "transient", "gone"))
 runs = st.lists(
-    st.tuples(st.lists(outcomes, min_size=1, max_size=3), st.floats(0, 9)), min_size=1, max_size=LESSONS + 20
+    st.tuples(st.lists(outcomes, min_size=1, max_size=3), st.floats(0, 9)), min_size=1, max_size=MAX_LESSONS + 20
 )
 
 
@@ -30,10 +30,10 @@ async def test_it_ends_where_the_tool_stands_and_goes_through_what_it_was(
     for run, (calls, silence) in enumerate(history):
         at += timedelta(days=silence, seconds=1)
         await graph.learn(LiveBatch(f"r{run:03}", {}, (), tuple((A, call) for call in calls), at=at))
-        stood[f"r{run:03}"] = availability((await graph.facts([A]))[A], parameters, seconds(at))
-    found = over_time((await graph.facts([A]))[A], await graph.lessons(A), parameters)
-    assert list(found) == list(stood)[-LESSONS:]
-    if len(history) < LESSONS:
+        stood[f"r{run:03}"] = compute_availability((await graph.facts([A]))[A], parameters, to_timestamp(at))
+    found = replay_availability((await graph.facts([A]))[A], await graph.lessons(A), parameters)
+    assert list(found) == list(stood)[-MAX_LESSONS:]
+    if len(history) < MAX_LESSONS:
         assert found == pytest.approx(stood)
     elif form == "living":
         assert found[list(found)[-1]] == pytest.approx(stood[list(found)[-1]], abs=0.02)
@@ -45,9 +45,9 @@ async def test_what_the_figure_is_made_of_comes_to_the_figure() -> None:
     await graph.learn(LiveBatch("r", {}, (), ((A, "transient"), (A, "transient")), at=NOON))
     facts = (await graph.facts([A]))[A]
     for days in (0, 3, 30):
-        now = seconds(NOON + timedelta(days=days))
-        known = parts(facts, WeightParameters(), now)
+        now = to_timestamp(NOON + timedelta(days=days))
+        known = split_availability(facts, WeightParameters(), now)
         assert known is not None
-        assert known.long_run * known.of_late == pytest.approx(availability(facts, now=now))
+        assert known.long_run * known.of_late == pytest.approx(compute_availability(facts, now=now))
         assert (known.counted, known.silent) == (50, days)
-    assert parts(facts, WeightParameters("thesis")) is None
+    assert split_availability(facts, WeightParameters("thesis")) is None

@@ -14,11 +14,11 @@ from domain.errors import BrokenInputError, UnavailableError, UsageError
 from domain.tool import FINISH, ToolId, tool_id
 from graph import blocks
 from graph.backends.memory import MemoryGraph
+from graph.counting_pool import open_counting_pool
 from graph.facts import GraphBatch
-from graph.ingest import Ingest, Ingested
+from graph.ingest import GraphImporter, ImportResult
+from graph.input_files import read_records, read_tools
 from graph.response_fields import output_fields
-from graph.sources import read_records, read_tools
-from graph.workers import counting_processes
 
 A, B = tool_id("C", "T", "a"), tool_id("C", "T", "b")
 Record = dict[str, Any]
@@ -47,11 +47,11 @@ def tools(tmp_path: Path) -> Path:
     return lines(tmp_path / "tools.jsonl", [tool("a"), tool("b")])
 
 
-async def ingest(store: MemoryGraph, tools: Path, *trajectories: Path, strict: bool = False) -> Ingested:
-    run = Ingest(store, None, quiet, strict=strict)
-    names = await run.tools([tools])
+async def ingest(store: MemoryGraph, tools: Path, *trajectories: Path, strict: bool = False) -> ImportResult:
+    run = GraphImporter(store, None, quiet, strict=strict)
+    names = await run.import_tools([tools])
     for path in trajectories:
-        await run.records(await asyncio.to_thread(read_records, path, "trajectories"), names)
+        await run.import_records(await asyncio.to_thread(read_records, path, "trajectories"), names)
     return run.result
 
 
@@ -64,7 +64,7 @@ async def test_the_same_source_twice_equals_once(tmp_path: Path, tools: Path) ->
     first, second = await ingest(store, tools, path), await ingest(store, tools, path)
     assert await counts(store) == {(A, B): 2, (B, FINISH): 2}
     assert (await store.facts([A]))[A].calls == 2
-    assert (first.already, second.already) == (0, 2)
+    assert (first.already_known, second.already_known) == (0, 2)
     assert first.tally == second.tally
 
 
@@ -84,7 +84,7 @@ async def test_a_source_that_grew_was_mended_and_moved_adds_what_is_new(
     assert [(s.line, s.file) for s in broken.skipped] == [(4, str(tmp_path / "t.jsonl"))]
     monkeypatch.setattr(blocks, "LINES_A_BLOCK", 2)
     grown = await ingest(store, tools, lines(tmp_path / "u.jsonl", list(reversed(records))))
-    assert grown.already == 5
+    assert grown.already_known == 5
     assert await counts(store) == {(A, B): 7, (B, FINISH): 7}
 
 
@@ -164,10 +164,10 @@ async def test_answers_tell_what_documents_do_not(tmp_path: Path, tools: Path) -
     recorded = {"category": "C", "tool_name": "T", "api_name": "b", "arguments": "{}", "error": "", "kind": "ok"}
     seen = lines(tmp_path / "seen.jsonl", [{**recorded, "response": '[{"id": "7"}]'}])
     store = MemoryGraph()
-    run = Ingest(store, None, quiet)
-    names = await run.tools([tools])
-    await run.records(await asyncio.to_thread(read_records, past, "trajectories"), names)
-    await run.records(await asyncio.to_thread(read_records, seen, "calls"), names)
+    run = GraphImporter(store, None, quiet)
+    names = await run.import_tools([tools])
+    await run.import_records(await asyncio.to_thread(read_records, past, "trajectories"), names)
+    await run.import_records(await asyncio.to_thread(read_records, seen, "calls"), names)
     known = await store.get_tools([A, B])
     assert orjson.loads(known[A].learnt_response or "") == {
         "type": "object",
@@ -210,7 +210,7 @@ async def test_after_a_full_disk_it_goes_on_where_it_was(
     with pytest.raises(UnavailableError):
         await ingest(store, tools, path)
     store.room = 99
-    assert (await ingest(store, tools, path)).already == 4
+    assert (await ingest(store, tools, path)).already_known == 4
     assert await counts(store) == {(A, B): 9, (B, FINISH): 9}
 
 
@@ -229,8 +229,8 @@ async def test_cancelled_at_any_moment_a_second_run_completes(
             raise KeyboardInterrupt
 
     async def first() -> None:
-        run = Ingest(store, None, interrupt)
-        await run.records(read_records(path, "trajectories"), await run.tools([tools]))
+        run = GraphImporter(store, None, interrupt)
+        await run.import_records(read_records(path, "trajectories"), await run.import_tools([tools]))
 
     with contextlib.suppress(KeyboardInterrupt):
         await first()
@@ -262,10 +262,10 @@ async def test_processes_count_the_same(tmp_path: Path, tools: Path) -> None:
     (group / "broken.json").write_bytes(b"{")
     here, there = MemoryGraph(), MemoryGraph()
     alone = await ingest(here, tools, tmp_path)
-    run = Ingest(there, None, quiet)
-    names = await run.tools([tools])
-    async with counting_processes(names, 2) as count:
-        await run.records(await asyncio.to_thread(read_records, tmp_path, "trajectories"), names, count, ahead=3)
+    run = GraphImporter(there, None, quiet)
+    names = await run.import_tools([tools])
+    async with open_counting_pool(names, 2) as count:
+        await run.import_records(await asyncio.to_thread(read_records, tmp_path, "trajectories"), names, count, ahead=3)
     assert run.result.tally == alone.tally
     assert run.result.skipped == alone.skipped
     assert await counts(there) == await counts(here) == {(A, FINISH): 300}

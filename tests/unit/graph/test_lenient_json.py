@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic.types import JsonValue
 
-from graph.lenient_json import MAX_DEPTH, read_value, written_deep
+from graph.lenient_json import MAX_DEPTH, is_text_too_deep, read_value
 
 json_values = st.recursive(
     st.none()
@@ -57,14 +57,14 @@ def test_forms(text: str, value: JsonValue) -> None:
 @pytest.mark.parametrize(("opens", "closes"), [("[", "]"), ('{"a":', "}"), ("{'a': [", "]}")])
 def test_what_is_nested_too_deeply_is_not_read(depth: int, opens: str, closes: str) -> None:
     text = opens * depth + ("1" if ":" in opens else "") + closes * depth
-    assert written_deep(text.replace("'", '"'))
+    assert is_text_too_deep(text.replace("'", '"'))
     assert read_value(text) is None
     assert read_value(f'{{"a": 1, "deep": {text}}}') is None
 
 
 def test_brackets_in_texts_are_no_depth() -> None:
     value = {"drawn": "[" * 500, "list": [[n] for n in range(500)]}
-    assert not written_deep(json.dumps(value))
+    assert not is_text_too_deep(json.dumps(value))
     assert read_value(json.dumps(value)) == value
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from domain.tool import Parameter, ToolDoc, tool_id
 from graph.backends.memory import MemoryGraph
-from graph.feed_index import FIELDS, KEPT
+from graph.feed_index import MAX_FIELDS_PER_PRODUCER, MAX_PRODUCERS
 from graph.linking import link_tools
 from tests.contract.test_graph_agreement import state
 
@@ -58,9 +58,9 @@ async def test_what_is_made_takes_no_name_from_others() -> None:
 
 
 async def test_no_more_is_kept_of_a_parameter_than_its_best() -> None:
-    wide = {f"part{n}": [{"films": [{"id": n}]}] for n in range(2 * FIELDS)}
-    many = [tool(f"/way{n}/films", wide) for n in range(2 * KEPT)]
-    assert len(await feeds(FILM, *many)) == KEPT * FIELDS
+    wide = {f"part{n}": [{"films": [{"id": n}]}] for n in range(2 * MAX_FIELDS_PER_PRODUCER)}
+    many = [tool(f"/way{n}/films", wide) for n in range(2 * MAX_PRODUCERS)]
+    assert len(await feeds(FILM, *many)) == MAX_PRODUCERS * MAX_FIELDS_PER_PRODUCER
 
 
 def changed(document: ToolDoc, chance: random.Random) -> ToolDoc:

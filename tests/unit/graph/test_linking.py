@@ -9,8 +9,8 @@ import pytest
 from domain.errors import UnavailableError
 from domain.tool import Parameter, ToolDoc, ToolId, tool_id
 from graph.backends.memory import MemoryGraph
-from graph.linking import Linked, Near, link_tools
-from graph.links import Feed, LinkedGraph, Substitute, ToolLinks
+from graph.linking import LinkingResult, SimilarityMap, link_tools
+from graph.links import FeedLink, LinkedGraph, SubstituteLink, ToolLinks
 from tests.contract.test_graph_agreement import state
 
 
@@ -35,7 +35,7 @@ class AllNear:
     def __init__(self, graph: LinkedGraph) -> None:
         self._graph = graph
 
-    async def near(self, tools: Sequence[ToolId]) -> Near:
+    async def find_similar(self, tools: Sequence[ToolId]) -> SimilarityMap:
         known = sorted({document.id async for document in self._graph.documents()})
         return {one: [(other, 0.9) for other in known if other != one] for one in tools}
 
@@ -44,7 +44,7 @@ def quiet(done: int, total: int) -> None:
     """Progress that nobody watches."""
 
 
-async def linked(graph: LinkedGraph, *documents: ToolDoc) -> Linked:
+async def linked(graph: LinkedGraph, *documents: ToolDoc) -> LinkingResult:
     await graph.put_tools(documents)
     return await link_tools(graph, AllNear(graph), quiet)
 
@@ -62,10 +62,10 @@ async def test_fields_feed_the_parameters_they_fit() -> None:
     into = await graph.feeds_into(PERSON.id)
     assert [(f.source, f.field, f.parameter) for f in into] == [(PEOPLE.id, "people[].id", "person_id")]
     assert into[0].score >= 0.9
-    email = Feed(PERSON.id, MAIL.id, "email", "email", 1.0)
+    email = FeedLink(PERSON.id, MAIL.id, "email", "email", 1.0)
     assert await graph.feeds_into(MAIL.id) == [
-        Feed(PERSON.id, MAIL.id, "email", "email", 1.0),
-        Feed(PEOPLE.id, MAIL.id, "people[].email", "email", 1.0),
+        FeedLink(PERSON.id, MAIL.id, "email", "email", 1.0),
+        FeedLink(PEOPLE.id, MAIL.id, "people[].email", "email", 1.0),
     ]
     assert email in await graph.feeds_out(PERSON.id)
     assert [f.target for f in await graph.feeds_out(PEOPLE.id)] == [MAIL.id, WEATHER.id, PERSON.id]
@@ -85,7 +85,7 @@ async def test_tools_that_do_the_same_job_stand_in_for_each_other() -> None:
     graph = MemoryGraph()
     await linked(graph, WEATHER, METEO, MAIL, PERSON)
     (pair,) = await graph.substitutes(WEATHER.id)
-    assert pair == Substitute(WEATHER.id, METEO.id, pytest.approx(0.9), {"city": "town"})  # pyright: ignore[reportArgumentType]
+    assert pair == SubstituteLink(WEATHER.id, METEO.id, pytest.approx(0.9), {"city": "town"})  # pyright: ignore[reportArgumentType]
     assert [p.parameters for p in await graph.substitutes(METEO.id)] == [{"town": "city"}]
     assert await graph.substitutes(MAIL.id) == await graph.substitutes(PERSON.id) == []
 

@@ -1,7 +1,7 @@
 import pytest
 
-from domain.trajectory import Outcome
-from graph.outcomes import of_code, of_error, of_flag, of_recorded
+from domain.trajectory import RecordedOutcome
+from graph.outcomes import classify_code, classify_error, classify_flag, classify_recorded
 
 CALLERS = [
     '{"message": "You have not provided a valid API Key."}',
@@ -45,43 +45,47 @@ TOOLS = [
 
 @pytest.mark.parametrize("text", CALLERS)
 def test_bad_arguments_and_missing_keys_are_the_callers_fault(text: str) -> None:
-    assert of_error(text) is Outcome.CALLER_FAULT
+    assert classify_error(text) is RecordedOutcome.CALLER_FAULT
 
 
 @pytest.mark.parametrize("text", KEYS)
 def test_what_one_key_may_not_says_nothing_of_the_tool(text: str) -> None:
-    assert of_error(text) is Outcome.CALLER_FAULT
+    assert classify_error(text) is RecordedOutcome.CALLER_FAULT
 
 
 @pytest.mark.parametrize("text", TOOLS)
 def test_the_rest_are_failures_of_the_tool(text: str) -> None:
-    assert of_error(text) is Outcome.FAILED
+    assert classify_error(text) is RecordedOutcome.FAILED
 
 
 def test_recorded_kinds() -> None:
-    assert of_recorded("ok", "", "Invalid API Key") is Outcome.OK
-    assert of_recorded("empty", "", "[]") is Outcome.OK
-    assert of_recorded("soft_error", "", "Error") is Outcome.FAILED
-    assert of_recorded("error", "Missing input parameters.", "") is Outcome.CALLER_FAULT
+    assert classify_recorded("ok", "", "Invalid API Key") is RecordedOutcome.OK
+    assert classify_recorded("empty", "", "[]") is RecordedOutcome.OK
+    assert classify_recorded("soft_error", "", "Error") is RecordedOutcome.FAILED
+    assert classify_recorded("error", "Missing input parameters.", "") is RecordedOutcome.CALLER_FAULT
 
 
 @pytest.mark.parametrize(
     ("code", "outcome"),
     [
-        (0, Outcome.OK),
-        (1, Outcome.CALLER_FAULT),
-        (5, Outcome.FAILED),
-        (7, Outcome.CALLER_FAULT),
-        (10, Outcome.CALLER_FAULT),
-        (12, Outcome.FAILED),
-        (None, Outcome.UNKNOWN),
-        ("0", Outcome.UNKNOWN),
-        (99, Outcome.UNKNOWN),
+        (0, RecordedOutcome.OK),
+        (1, RecordedOutcome.CALLER_FAULT),
+        (5, RecordedOutcome.FAILED),
+        (7, RecordedOutcome.CALLER_FAULT),
+        (10, RecordedOutcome.CALLER_FAULT),
+        (12, RecordedOutcome.FAILED),
+        (None, RecordedOutcome.UNKNOWN),
+        ("0", RecordedOutcome.UNKNOWN),
+        (99, RecordedOutcome.UNKNOWN),
     ],
 )
-def test_codes_of_search_trees(code: object, outcome: Outcome) -> None:
-    assert of_code(code) is outcome
+def test_codes_of_search_trees(code: object, outcome: RecordedOutcome) -> None:
+    assert classify_code(code) is outcome
 
 
 def test_a_flag_is_taken_at_its_word() -> None:
-    assert [of_flag(flag) for flag in (True, False, None)] == [Outcome.OK, Outcome.FAILED, Outcome.UNKNOWN]
+    assert [classify_flag(flag) for flag in (True, False, None)] == [
+        RecordedOutcome.OK,
+        RecordedOutcome.FAILED,
+        RecordedOutcome.UNKNOWN,
+    ]

@@ -9,8 +9,16 @@ from hypothesis import strategies as st
 from pydantic.types import JsonValue
 
 from domain.tool import ToolDoc, tool_id
-from graph.response_shape import response_shape
-from graph.shapes import UNKNOWN, Shape, merged, schema_of, shape_of_names, shape_of_schema, shape_of_value
+from graph.shapes import (
+    UNKNOWN,
+    JsonShape,
+    infer_response_shape,
+    infer_shape,
+    infer_shape_from_type_names,
+    merge_shapes,
+    read_schema_shape,
+    to_schema,
+)
 
 NAMES = st.text(max_size=5)
 VALUES: st.SearchStrategy[JsonValue] = st.recursive(
@@ -18,7 +26,7 @@ VALUES: st.SearchStrategy[JsonValue] = st.recursive(
     lambda inner: st.lists(inner, max_size=4) | st.dictionaries(NAMES, inner, max_size=4),
     max_leaves=12,
 )
-TEXT = Shape(frozenset({"string"}))
+TEXT = JsonShape(frozenset({"string"}))
 
 
 def doc(**told: str) -> ToolDoc:
@@ -26,9 +34,9 @@ def doc(**told: str) -> ToolDoc:
 
 
 def test_a_list_is_what_its_items_are_together() -> None:
-    found = shape_of_value([{"id": 1, "name": "x"}, {"id": 2.5, "tags": []}, {"id": None}])
+    found = infer_shape([{"id": 1, "name": "x"}, {"id": 2.5, "tags": []}, {"id": None}])
     assert found.items is not None
-    assert found.items.fields["id"] == Shape(frozenset({"number", "null"}))
+    assert found.items.fields["id"] == JsonShape(frozenset({"number", "null"}))
     assert list(found.items.fields) == ["id", "name", "tags"]
     assert found.items.required == {"id"}
 
@@ -52,11 +60,11 @@ def test_a_list_is_what_its_items_are_together() -> None:
     ],
 )
 def test_the_types_of_a_schema(schema: Any, kinds: set[str]) -> None:
-    assert shape_of_schema(schema).kinds == kinds
+    assert read_schema_shape(schema).kinds == kinds
 
 
 def test_parts_of_a_schema_come_together_and_references_are_followed_once() -> None:
-    found = shape_of_schema(
+    found = read_schema_shape(
         {
             "$defs": {"node": {"type": "object", "properties": {"id": {"type": "string"}, "next": {"$ref": "#/$defs/node"}}}},
             "allOf": [{"$ref": "#/$defs/node"}, {"type": "object", "required": ["x"], "properties": {"x": {"type": "number"}}}],
@@ -68,55 +76,59 @@ def test_parts_of_a_schema_come_together_and_references_are_followed_once() -> N
 
 
 def test_an_object_that_maps_its_names_to_something() -> None:
-    assert shape_of_schema({"additionalProperties": {"type": "string"}}) == Shape(frozenset({"object"}), values=TEXT)
+    assert read_schema_shape({"additionalProperties": {"type": "string"}}) == JsonShape(
+        frozenset({"object"}), values=TEXT
+    )
 
 
 def test_a_response_with_names_of_types_for_its_values() -> None:
-    found = shape_of_names({"code": "int", "rows": [{"name": "str", "note": "a text of some kind"}], "at": 1.5})
-    assert found.fields["code"] == Shape(frozenset({"integer"}))
-    assert found.fields["at"] == Shape(frozenset({"number"}))
-    assert found.fields["rows"].items == Shape(
+    found = infer_shape_from_type_names(
+        {"code": "int", "rows": [{"name": "str", "note": "a text of some kind"}], "at": 1.5}
+    )
+    assert found.fields["code"] == JsonShape(frozenset({"integer"}))
+    assert found.fields["at"] == JsonShape(frozenset({"number"}))
+    assert found.fields["rows"].items == JsonShape(
         frozenset({"object"}), {"name": TEXT, "note": TEXT}, required=frozenset({"name", "note"})
     )
 
 
 def test_a_schema_without_any_structure_leaves_it_to_the_example() -> None:
-    assert list(response_shape(doc(response_schema='{"type": "object"}', example_response='{"id": 1}')).fields) == [
-        "id"
-    ]
-    assert response_shape(doc(response_schema='{"type": "string"}', example_response="")) == TEXT
-    assert response_shape(doc(response_schema="{", example_response="none")) == UNKNOWN
     assert list(
-        response_shape(doc(example_response='{"id": 1}', learnt_response='{"properties": {"x": {}}}')).fields
+        infer_response_shape(doc(response_schema='{"type": "object"}', example_response='{"id": 1}')).fields
+    ) == ["id"]
+    assert infer_response_shape(doc(response_schema='{"type": "string"}', example_response="")) == TEXT
+    assert infer_response_shape(doc(response_schema="{", example_response="none")) == UNKNOWN
+    assert list(
+        infer_response_shape(doc(example_response='{"id": 1}', learnt_response='{"properties": {"x": {}}}')).fields
     ) == ["x"]
 
 
 def test_an_example_tells_what_a_schema_leaves_out() -> None:
     schema = '{"type": "object", "properties": {"id": {"type": "string"}, "tags": {"type": "array"}, "at": {}, "n": {"type": "integer"}}}'
     example = '{"id": 7, "tags": ["x"], "at": {"lat": 1.5}, "n": null, "more": true}'
-    found = response_shape(doc(response_schema=schema, example_response=example))
-    assert found == Shape(
+    found = infer_response_shape(doc(response_schema=schema, example_response=example))
+    assert found == JsonShape(
         frozenset({"object"}),
         {
             "id": TEXT,
-            "tags": Shape(frozenset({"array"}), items=TEXT),
-            "at": shape_of_value({"lat": 1.5}),
-            "n": Shape(frozenset({"integer"})),
-            "more": Shape(frozenset({"boolean"})),
+            "tags": JsonShape(frozenset({"array"}), items=TEXT),
+            "at": infer_shape({"lat": 1.5}),
+            "n": JsonShape(frozenset({"integer"})),
+            "more": JsonShape(frozenset({"boolean"})),
         },
     )
 
 
 @given(VALUES)
 def test_what_is_written_as_a_schema_is_read_again(value: JsonValue) -> None:
-    found = shape_of_value(value)
-    assert shape_of_schema(schema_of(found)) == found
+    found = infer_shape(value)
+    assert read_schema_shape(to_schema(found)) == found
 
 
 @given(st.lists(VALUES, min_size=1, max_size=4))
 def test_merging_takes_in_all_and_the_same_again_adds_nothing(values: list[JsonValue]) -> None:
-    shapes = [shape_of_value(value) for value in values]
-    together = reduce(merged, shapes)
+    shapes = [infer_shape(value) for value in values]
+    together = reduce(merge_shapes, shapes)
     for shape in shapes:
         assert shape.kinds - {"integer"} <= together.kinds
-        assert merged(together, shape) == together
+        assert merge_shapes(together, shape) == together

@@ -7,13 +7,13 @@ from typing import Any
 import pytest
 
 from domain.errors import BrokenInputError
-from domain.side_effect import Said
+from domain.side_effect import DeclaredEffect
 from domain.tool import Credential, ToolDoc, ToolId, tool_id
 from graph.backends.memory import MemoryGraph
 from graph.facts import ToolFacts
-from graph.ingest import Ingest, Ingested
-from graph.shapes import shape_of_value
-from graph.take_overs import Admission, Change, TakeOver, sensitive_changes
+from graph.ingest import GraphImporter, ImportResult
+from graph.shapes import infer_shape
+from graph.take_overs import IdentityChange, ImportAdmission, TakeOver, find_sensitive_changes
 from tests.contract.graph_samples import walked
 from tests.unit.graph.bank import EVIL, KEY, OURS, PAY, other, written
 
@@ -33,11 +33,11 @@ class Store:
         self.graph = MemoryGraph()
         self.forgotten: list[ToolId] = []
 
-    async def take(self, *paths: Path, replace: bool = False, strict: bool = False) -> Ingested:
+    async def take(self, *paths: Path, replace: bool = False, strict: bool = False) -> ImportResult:
         told: list[TakeOver] = []
-        admission = Admission(self.graph, replace, self._forget, told.append)
-        ingest = Ingest(self.graph, None, quiet, strict=strict, admission=admission)
-        await ingest.tools(paths)
+        admission = ImportAdmission(self.graph, replace, self._forget, told.append)
+        ingest = GraphImporter(self.graph, None, quiet, strict=strict, admission=admission)
+        await ingest.import_tools(paths)
         assert ingest.result.take_overs == told
         return ingest.result
 
@@ -99,10 +99,10 @@ async def test_a_new_edition_comes_freely_from_wherever_it_lies(store: Store, tm
 
 async def test_with_the_word_it_is_done_and_what_was_learnt_begins_anew(store: Store, tmp_path: Path) -> None:
     await store.graph.put_tools([(await store.pay()).model_copy(update={"marked": "reads"})])
-    await store.graph.learn_answers({PAY: [shape_of_value({"payment": 1})]})
+    await store.graph.learn_answers({PAY: [infer_shape({"payment": 1})]})
     found = await store.take(written(tmp_path / "new.json", EVIL, keys={"key": KEY}), replace=True)
     (done,) = found.take_overs
-    assert (done.replaced, done.changes, found.refused) == (True, (Change("host", OURS, EVIL),), [])
+    assert (done.replaced, done.changes, found.refused) == (True, (IdentityChange("host", OURS, EVIL),), [])
     assert ((await store.pay()).host, (await store.pay()).marked) == ("evil.example", "")
     assert (await store.pay()).learnt_response is None
     assert (await store.graph.facts([PAY]))[PAY] == ToolFacts()
@@ -135,7 +135,7 @@ async def test_a_first_address_needs_the_word_and_leaves_what_was_recorded(tmp_p
     await store.take(written(tmp_path / "bank.json", "/relative"))
     await store.graph.learn(walked("r", PAY))
     second = written(tmp_path / "new.json")
-    assert [one.changes for one in (await store.take(second)).refused] == [(Change("host", "", OURS),)]
+    assert [one.changes for one in (await store.take(second)).refused] == [(IdentityChange("host", "", OURS),)]
     await store.take(second, replace=True)
     assert (await store.graph.facts([PAY]))[PAY].ok == 1
 
@@ -143,20 +143,22 @@ async def test_a_first_address_needs_the_word_and_leaves_what_was_recorded(tmp_p
 @pytest.mark.parametrize(
     ("source", "said", "changed"), [("a", "reads", ()), ("b", "changes", ()), ("b", "reads", ("side effect",))]
 )
-def test_only_its_own_source_says_that_a_tool_reads(source: str, said: Said, changed: tuple[str, ...]) -> None:
+def test_only_its_own_source_says_that_a_tool_reads(
+    source: str, said: DeclaredEffect, changed: tuple[str, ...]
+) -> None:
     tool = ToolDoc(id=PAY, category="", toolset="", api="pay", function="", method="POST", source="a", marked="reads")
     new = tool.model_copy(update={"source": source, "side_effect": said, "marked": ""})
-    assert tuple(one.what for one in sensitive_changes(tool, new)) == changed
+    assert tuple(one.what for one in find_sensitive_changes(tool, new)) == changed
 
 
 def test_whether_a_key_is_optional_changes_no_tool() -> None:
     tool = ToolDoc(id=PAY, category="", toolset="", api="pay", function="", credentials=(Credential(secret="s"),))
     optional = tool.model_copy(update={"credentials": (Credential(secret="s", required=False),)})
-    assert sensitive_changes(tool, optional) == ()
+    assert find_sensitive_changes(tool, optional) == ()
 
 
 async def test_what_answers_look_like_stays_with_a_new_edition(store: Store, tmp_path: Path) -> None:
-    await store.graph.learn_answers({PAY: [shape_of_value({"payment": 1})]})
+    await store.graph.learn_answers({PAY: [infer_shape({"payment": 1})]})
     learnt = (await store.pay()).learnt_response
     await store.take(written(tmp_path / "bank.json", route="/transfers", keys={"key": KEY}))
     assert (await store.pay()).url.endswith("/transfers")

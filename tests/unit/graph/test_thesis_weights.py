@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from domain.tool import FINISH
 from graph.backends.memory import MemoryGraph
 from graph.facts import LiveBatch, Neighbour, ToolFacts
-from graph.weights import WeightParameters, availability, transition_weights
+from graph.weights import WeightParameters, compute_availability, compute_transition_weights
 from tests.contract.graph_samples import A, B, C, batch
 from tests.unit.graph.test_weights import edge, neighbourhoods
 
@@ -18,7 +18,7 @@ THESIS = WeightParameters("thesis")
 
 
 def weights(*neighbours: Neighbour, parameters: WeightParameters = THESIS) -> list[float]:
-    return [w.weight for w in transition_weights(neighbours, parameters)]
+    return [w.weight for w in compute_transition_weights(neighbours, parameters)]
 
 
 def test_a_static_weight_is_the_share_of_the_walks() -> None:
@@ -63,11 +63,11 @@ def test_a_better_score_never_lowers_a_weight(neighbours: list[Neighbour], delta
 def test_availability_by_hand() -> None:
     """v(0) = 9/10. After one failure s = -1, f = e^-1; of it and one neighbour of which nothing is known, f(0) = 1."""
     low = math.exp(-1)
-    assert availability(ToolFacts(10, 9), THESIS) == 0.9
+    assert compute_availability(ToolFacts(10, 9), THESIS) == 0.9
     failed = ToolFacts(10, 9, transient=1, reliability=-1.0)
-    assert availability(failed, THESIS) == pytest.approx(0.5 * 0.9 + 0.5 * low / (low + 1))
-    assert availability(ToolFacts(ok=1, reliability=1.0), THESIS) == pytest.approx(2 / 3)
-    assert availability(ToolFacts(), THESIS) is None
+    assert compute_availability(failed, THESIS) == pytest.approx(0.5 * 0.9 + 0.5 * low / (low + 1))
+    assert compute_availability(ToolFacts(ok=1, reliability=1.0), THESIS) == pytest.approx(2 / 3)
+    assert compute_availability(ToolFacts(), THESIS) is None
 
 
 async def test_a_run_learnt_by_hand() -> None:
@@ -79,7 +79,7 @@ async def test_a_run_learnt_by_hand() -> None:
         await graph.learn(LiveBatch(run, {(A, B): 1, (B, FINISH): 1}, scores, ((B, "ok"),), decay=0.5))
     facts = await graph.facts([B, FINISH])
     assert (facts[B].quality, facts[FINISH].quality, facts[B].reliability) == (1.5, 1.5, 1.5)
-    found = {w.target: w.weight for w in transition_weights(await graph.out_edges(A), THESIS)}
+    found = {w.target: w.weight for w in compute_transition_weights(await graph.out_edges(A), THESIS)}
     assert found == pytest.approx({B: 0.25 + 0.5 * 2.5 / 3.5, C: 0.25 + 0.5 / 3.5})
     assert await graph.lessons(FINISH) == []
 

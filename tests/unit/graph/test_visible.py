@@ -6,9 +6,9 @@ import pytest
 
 from domain.tool import FINISH
 from graph.backends.memory import MemoryGraph
-from graph.links import Feed, LinkedGraph, LinkStore, Substitute, ToolLinks
+from graph.links import FeedLink, LinkedGraph, LinkStore, SubstituteLink, ToolLinks
 from graph.store import GraphStore
-from graph.visible import READS, visible_graph
+from graph.visibility import FILTERED_READS, filter_graph
 from tests.contract.graph_samples import A, B, C, batch, document, walked
 
 NOT_OF_TOOLS = {"setup", "close", "applied", "applied_keys", "statistics", "link_counts"}
@@ -27,9 +27,9 @@ async def graph() -> LinkedGraph:
     await made.apply(batch("k", {(A, B): 2, (B, C): 2, (A, C): 1, (C, FINISH): 3}))
     await made.learn(walked("r", A, B, C))
     await made.put_links([
-        ToolLinks(A, [Feed(C, A, "a", "a", 0.9)], [Substitute(A, B, 0.9), Substitute(A, C, 0.8)]),
-        ToolLinks(B, [Feed(A, B, "a", "a", 0.9)], [Substitute(B, A, 0.9)]),
-        ToolLinks(C, [Feed(B, C, "a", "a", 0.9), Feed(A, C, "a", "a", 0.8)]),
+        ToolLinks(A, [FeedLink(C, A, "a", "a", 0.9)], [SubstituteLink(A, B, 0.9), SubstituteLink(A, C, 0.8)]),
+        ToolLinks(B, [FeedLink(A, B, "a", "a", 0.9)], [SubstituteLink(B, A, 0.9)]),
+        ToolLinks(C, [FeedLink(B, C, "a", "a", 0.9), FeedLink(A, C, "a", "a", 0.8)]),
     ])  # fmt: skip
     return made
 
@@ -49,8 +49,8 @@ async def read(graph: LinkedGraph, name: str) -> Any:
 
 
 async def test_no_read_names_a_hidden_tool(graph: LinkedGraph) -> None:
-    seen = visible_graph(graph, HIDDEN)
-    for name in sorted(READS - {"removed_tools"}):
+    seen = filter_graph(graph, HIDDEN)
+    for name in sorted(FILTERED_READS - {"removed_tools"}):
         whole, narrowed = await read(graph, name), await read(seen, name)
         assert B in repr(whole) or (name == "lessons" and len(whole[1]) == 1), name
         assert B not in repr(narrowed), name
@@ -61,11 +61,11 @@ async def test_no_read_names_a_hidden_tool(graph: LinkedGraph) -> None:
 
 
 async def test_whoever_may_see_all_has_the_graph_itself(graph: LinkedGraph) -> None:
-    assert visible_graph(graph, frozenset()) is graph
-    assert await visible_graph(graph, HIDDEN).statistics() == await graph.statistics()
+    assert filter_graph(graph, frozenset()) is graph
+    assert await filter_graph(graph, HIDDEN).statistics() == await graph.statistics()
 
 
 def test_each_method_of_a_graph_is_narrowed_or_known_not_to_tell_of_tools() -> None:
     """A new read has to be narrowed first."""
     methods = {name for base in (GraphStore, LinkStore) for name in vars(base) if not name.startswith("_")}
-    assert methods == READS | NOT_OF_TOOLS | WRITES
+    assert methods == FILTERED_READS | NOT_OF_TOOLS | WRITES

@@ -4,7 +4,7 @@ import json
 from collections.abc import Mapping, Sequence
 
 from domain.tool import FeedMark, Parameter, ToolDoc, tool_id
-from graph.walks import Walk, walks
+from graph.walks import FeedWalk, find_walks
 
 
 def tool(
@@ -38,12 +38,12 @@ REVIEWS = tool("getReviews", ["book_id"], [{"review_id": "r1", "text": "Long.", 
 
 def paths(*tools: ToolDoc) -> list[str]:
     """The walks by the names of their tools."""
-    return [" ".join(one.api for one in walk.tools) for walk in walks(tools)]
+    return [" ".join(one.api for one in walk.tools) for walk in find_walks(tools)]
 
 
-def one(path: str, *tools: ToolDoc) -> Walk:
+def one(path: str, *tools: ToolDoc) -> FeedWalk:
     """The walk over these."""
-    return next(walk for walk in walks(tools) if " ".join(tool.api for tool in walk.tools) == path)
+    return next(walk for walk in find_walks(tools) if " ".join(tool.api for tool in walk.tools) == path)
 
 
 def test_a_walk_begins_where_a_user_can_say_what_is_needed() -> None:
@@ -62,13 +62,13 @@ def test_what_was_found_already_is_not_fetched_once_more() -> None:
 def test_a_walk_tells_which_field_fills_what() -> None:
     walk = one("searchBooks getBook", SEARCH, BOOK)
     assert [(feed.field, feed.parameter) for feed in walk.feeds] == [("[].book_id", "book_id")]
-    assert walk.into(BOOK.id) == walk.feeds
+    assert walk.list_feeds_into(BOOK.id) == walk.feeds
     assert walk.path == (SEARCH.id, BOOK.id)
 
 
 def test_what_a_later_tool_needs_besides_is_asked_of_the_user() -> None:
     lend = tool("getLoans", ["book_id", Parameter(name="year", type="integer", required=True)], [{"loans": 4}])
-    assert [(tool, parameter.name) for tool, parameter in one("searchBooks getLoans", SEARCH, lend).asked] == [
+    assert [(tool, parameter.name) for tool, parameter in one("searchBooks getLoans", SEARCH, lend).user_inputs] == [
         (lend.id, "year")
     ]
 
@@ -89,7 +89,7 @@ def test_a_tool_that_changes_something_ends_a_walk_and_is_marked() -> None:
 def test_one_search_serves_two_inputs_by_two_calls() -> None:
     compare = tool("compareBooks", ["from_book_id", "to_book_id"], {"pages_more": 12})
     walk = one("searchBooks compareBooks", SEARCH, compare)
-    assert walk.twice == ("from_book_id", "to_book_id")
+    assert walk.repeated_inputs == ("from_book_id", "to_book_id")
 
 
 def test_sharing_a_year_joins_nothing() -> None:

@@ -3,10 +3,10 @@ from collections.abc import Mapping
 import pytest
 
 from agent.offer.candidates import Candidate
-from agent.policy.protocol import Situation
+from agent.policy.protocol import MoveQuestion
 from domain.event import Feed
 from domain.tool import ToolDoc
-from offline.choice import ChoiceParameters, Verdict, decide
+from offline.choice import ChoiceParameters, PolicyMove, decide
 from tests.flows.small_world import BOOKS, GEOCODE, NEW_WEATHER, OLD_WEATHER, REMOVE, need, tool
 
 Needs = Mapping[str, tuple[str, str]]
@@ -30,10 +30,10 @@ def candidate(
 def decided(
     candidates: list[Candidate], path: list[tuple[ToolDoc, tuple[float, ...]]] | None = None, clauses: tuple[str, ...] = ("the weather",),
     best: tuple[float, ...] | None = None, request: str = "the weather",
-) -> Verdict:  # fmt: skip
+) -> PolicyMove:  # fmt: skip
     path = path or []
     rows = [c.relevance for c in candidates] + [relevance for _, relevance in path]
-    situation = Situation(
+    situation = MoveQuestion(
         request=request,
         clauses=clauses,
         path=tuple(doc for doc, _ in path),

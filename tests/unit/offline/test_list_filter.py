@@ -6,7 +6,7 @@ import pytest
 
 from domain.plan import StepResult
 from domain.tool import ToolId
-from offline.list_filter import held, narrowed, things_of
+from offline.list_filter import find_list_items, is_answered_by, narrow_response
 
 HOLIDAYS = [
     {"date": "2026-01-01", "holiday": "New Year's Day"},
@@ -43,32 +43,32 @@ def result(response: object) -> StepResult:
     ],
 )
 def test_what_is_meant_is_kept(request_: str, things: list[dict[str, object]], kept: list[int]) -> None:
-    left = narrowed(request_, result({"items": things, "total": len(things)}))
+    left = narrow_response(request_, result({"items": things, "total": len(things)}))
     assert left is not None
     names = [one.get("holiday") or one["hotel_name"] for one in json.loads(left)]
     assert names == [things[at].get("holiday") or things[at]["hotel_name"] for at in kept]
 
 
 def test_things_are_counted() -> None:
-    assert narrowed("How many of them are there?", result(HOLIDAYS)) == '{"count": 4}'
-    assert narrowed("How many of them are in March?", result(HOLIDAYS)) == '{"count": 2}'
+    assert narrow_response("How many of them are there?", result(HOLIDAYS)) == '{"count": 4}'
+    assert narrow_response("How many of them are in March?", result(HOLIDAYS)) == '{"count": 2}'
 
 
 def test_what_chooses_nothing_narrows_nothing() -> None:
-    assert narrowed("What is the weather there?", result(HOLIDAYS)) is None
-    assert narrowed("Which of them is the heaviest?", result(HOTELS)) is None
-    assert narrowed("Which of them falls in March?", result({"date": "2026-03-22"})) is None
+    assert narrow_response("What is the weather there?", result(HOLIDAYS)) is None
+    assert narrow_response("Which of them is the heaviest?", result(HOTELS)) is None
+    assert narrow_response("Which of them falls in March?", result({"date": "2026-03-22"})) is None
 
 
 def test_another_call_is_left_to_tell_what_the_list_does_not() -> None:
-    assert held("Which of them is the cheapest?", result(HOTELS))
-    assert held("How many stars has the first one?", result(HOTELS))
-    assert not held("Can I swim at the first one?", result(HOTELS))
-    assert not held("Which of them is the heaviest?", result(HOTELS))
+    assert is_answered_by("Which of them is the cheapest?", result(HOTELS))
+    assert is_answered_by("How many stars has the first one?", result(HOTELS))
+    assert not is_answered_by("Can I swim at the first one?", result(HOTELS))
+    assert not is_answered_by("Which of them is the heaviest?", result(HOTELS))
 
 
 def test_a_list_of_one_is_none() -> None:
-    assert things_of(result(HOTELS[:1])) is None
-    assert things_of(result({"a": 1})) is None
-    assert things_of(result(["a", "b"])) is None
-    assert things_of(result(HOTELS)) == HOTELS
+    assert find_list_items(result(HOTELS[:1])) is None
+    assert find_list_items(result({"a": 1})) is None
+    assert find_list_items(result(["a", "b"])) is None
+    assert find_list_items(result(HOTELS)) == HOTELS

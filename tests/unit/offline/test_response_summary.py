@@ -5,12 +5,12 @@ import json
 import pytest
 from pydantic.types import JsonValue
 
-from offline.nlp.asked_words import asked_words
-from offline.response_summary import view
+from offline.nlp.asked_words import find_asked_words
+from offline.response_summary import summarize_response
 
 
 def test_a_currency_stands_beside_its_amount() -> None:
-    told = view('{"amount": 5, "from_currency": "VDK"}', asked_words("the amount"))
+    told = summarize_response('{"amount": 5, "from_currency": "VDK"}', find_asked_words("the amount"))
     assert told.lines == ("amount: 5; from currency: VDK",)
 
 
@@ -30,4 +30,4 @@ def test_a_currency_stands_beside_its_amount() -> None:
 def test_an_empty_list_that_is_waited_for_is_told_in_a_sentence(
     request_: str, response: JsonValue, sentences: tuple[str, ...]
 ) -> None:
-    assert view(json.dumps(response), asked_words(request_)).nothing == sentences
+    assert summarize_response(json.dumps(response), find_asked_words(request_)).empty_list_notes == sentences

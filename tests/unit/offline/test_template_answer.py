@@ -3,11 +3,11 @@ import json
 from pydantic.types import JsonValue
 
 from agent.execution.error_bodies import is_empty
-from agent.text import clean, shown
+from agent.text import clean, format_scalar
 from domain.plan import Binding, StepResult, StepStatus
 from domain.tool import ToolDoc
-from offline.nlp.asked_words import asked_words
-from offline.response_summary import view
+from offline.nlp.asked_words import find_asked_words
+from offline.response_summary import summarize_response
 from offline.template_answer import compose
 from tests.flows.small_world import GEOCODE, NEW_WEATHER
 
@@ -54,7 +54,7 @@ def test_a_lost_write_is_said_to_be_unknown() -> None:
 
 
 def lines(request: str, value: object, used: str = "") -> tuple[str, ...]:
-    return view(json.dumps(value), asked_words(request), used).lines
+    return summarize_response(json.dumps(value), find_asked_words(request), used).lines
 
 
 def test_a_list_is_told_item_by_item_and_cut_with_a_count() -> None:
@@ -81,8 +81,8 @@ def test_of_a_list_that_a_step_took_from_only_the_item_is_shown() -> None:
 
 def test_plain_values_and_text_are_told() -> None:
     assert lines("interests", ["graphs", "search"]) == ("graphs, search",)
-    assert view("It is\x1b[31m sunny\u202e.", asked_words("weather")).lines == ("It is[31m sunny.",)
-    assert view("", asked_words("x")).lines == ()
+    assert summarize_response("It is\x1b[31m sunny\u202e.", find_asked_words("weather")).lines == ("It is[31m sunny.",)
+    assert summarize_response("", find_asked_words("x")).lines == ()
 
 
 def test_emptiness_is_judged_by_values() -> None:
@@ -104,7 +104,7 @@ def test_hostile_and_huge_text_is_made_harmless() -> None:
 
 def test_values_are_shown_as_a_person_reads_them() -> None:
     values: list[JsonValue] = [True, None, 2.0, 0.1 + 0.2, 10**20, ["a", 1]]
-    assert [shown(value) for value in values] == [
+    assert [format_scalar(value) for value in values] == [
         "yes", "none", "2", "0.3", "1" + "0" * 20, "a, 1",
     ]  # fmt: skip
 

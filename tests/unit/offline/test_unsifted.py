@@ -60,7 +60,7 @@ LISTED = called(ALL, PLOTS)
     ],
 )
 def test_a_list_that_nothing_was_chosen_from_is_told_as_such(request_: str, said: tuple[str, ...]) -> None:
-    assert EnglishReader().review(request_, [LISTED]).not_sifted == said
+    assert EnglishReader().review(request_, [LISTED]).unapplied_filters == said
 
 
 def test_going_on_with_the_first_is_no_choice_and_with_the_one_that_is_meant_is_one() -> None:
@@ -68,7 +68,7 @@ def test_going_on_with_the_first_is_no_choice_and_with_the_one_that_is_meant_is_
         return (
             EnglishReader()
             .review("Which is the cheapest plot?", [LISTED, called(ONE, PLOTS[plot - 1], plot_id=plot)])
-            .not_sifted
+            .unapplied_filters
         )
 
     assert review(1) == ("the least by rent",)
@@ -78,13 +78,13 @@ def test_going_on_with_the_first_is_no_choice_and_with_the_one_that_is_meant_is_
 def test_one_that_is_not_there_is_not_answered_by_others() -> None:
     absent = called(ONE, {"detail": "no such plot"}, "absent", plot_id=99)
     review = EnglishReader().review("What is the rent of plot 99?", [LISTED, absent])
-    assert review.about_another == ("plots/get_plot knows no plot 99",)
+    assert review.mismatches == ("plots/get_plot knows no plot 99",)
     elsewhere = called(tool("find_plot", *ONE.parameters), {"rent": 5}, plot_id=99)
-    assert EnglishReader().review("What is the rent of plot 99?", [absent, elsewhere]).about_another == ()
+    assert EnglishReader().review("What is the rent of plot 99?", [absent, elsewhere]).mismatches == ()
 
 
 def test_an_empty_list_of_what_was_asked_for_says_that_there_is_none() -> None:
     empty = called(ALL, [])
-    assert EnglishReader().review("Which plots are there?", [empty]).none_there == "plots/list_plots"
-    assert EnglishReader().review("Which bookings are there?", [empty]).none_there == ""
-    assert EnglishReader().review("Which plots are there?", [called(ALL, [], only=1)]).none_there == ""
+    assert EnglishReader().review("Which plots are there?", [empty]).empty_tool == "plots/list_plots"
+    assert EnglishReader().review("Which bookings are there?", [empty]).empty_tool == ""
+    assert EnglishReader().review("Which plots are there?", [called(ALL, [], only=1)]).empty_tool == ""

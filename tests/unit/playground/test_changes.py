@@ -8,8 +8,8 @@ import httpx
 import orjson
 import pytest
 
-from domain.trajectory import Outcome, Trajectory
-from graph.importers.trees import trajectory, tree_files
+from domain.trajectory import RecordedOutcome, Trajectory
+from graph.importers.toolbench_trees import find_tree_files, parse_trajectory
 from playground.calls import send
 from playground.record import CATALOGUE, DATA, catalogue_tools
 from tests.playing import running_playground
@@ -23,7 +23,7 @@ CHANGING = sorted(api for api, doc in TOOLS.items() if not doc.safe and api not 
 
 @cache
 def searches() -> list[Trajectory]:
-    return [trajectory(orjson.loads(path.read_bytes()), path.stem) for path in sorted(tree_files(DATA))]
+    return [parse_trajectory(orjson.loads(path.read_bytes()), path.stem) for path in sorted(find_tree_files(DATA))]
 
 
 @pytest.fixture(scope="module")
@@ -38,7 +38,7 @@ def made_again(client: httpx.Client, search: Trajectory) -> Counter[str]:
     worked: Counter[str] = Counter()
     for call in search.attempts:
         api = FUNCTIONS[call.function]
-        keys = call.outcome is Outcome.OK
+        keys = call.outcome is RecordedOutcome.OK
         answer = send(client, TOOLS[api], orjson.loads(call.arguments or "{}"), keys=keys)
         worked[api] += answer.is_success
     return Counter({api: count for api, count in worked.items() if api in CHANGING and count})
@@ -49,7 +49,7 @@ def test_each_leaves_one_entry(client: httpx.Client, api: str) -> None:
     search = next(
         one
         for one in searches()
-        if any(FUNCTIONS[call.function] == api and call.outcome is Outcome.OK for call in one.attempts)
+        if any(FUNCTIONS[call.function] == api and call.outcome is RecordedOutcome.OK for call in one.attempts)
     )
     worked = made_again(client, search)
     effects = client.get("/_ledger").json()

@@ -7,15 +7,15 @@ from typing import Any, cast
 import orjson
 import pytest
 
-from domain.trajectory import Outcome, Trajectory
-from graph.importers.trees import trajectory, tree_files
+from domain.trajectory import RecordedOutcome, Trajectory
+from graph.importers.toolbench_trees import find_tree_files, parse_trajectory
 from playground.demo_requests import demo_requests
 from playground.record import ANSWERS, CATALOGUE, DATA, all_scenarios, catalogue_tools, recorded
 from playground.worlds.geography import COUNTRIES, cities
 from playground.worlds.library import books
 from playground.worlds.scholars import papers
 
-FILES = sorted(tree_files(DATA))
+FILES = sorted(find_tree_files(DATA))
 TOOLS = catalogue_tools(DATA / CATALOGUE)
 FUNCTIONS = {doc.function for doc in TOOLS.values()}
 
@@ -26,7 +26,7 @@ def read(path: Path) -> dict[str, Any]:
 
 @pytest.fixture(scope="module")
 def trajectories() -> list[Trajectory]:
-    return [trajectory(cast(Any, read(path)), path.stem) for path in FILES]
+    return [parse_trajectory(cast(Any, read(path)), path.stem) for path in FILES]
 
 
 def test_there_are_five_hundred_and_more(trajectories: list[Trajectory]) -> None:
@@ -77,16 +77,16 @@ def test_some_turn_back_from_a_failing_api(trajectories: list[Trajectory]) -> No
         one
         for one in trajectories
         if one.finish == "give_answer"
-        and {call.outcome for call in one.attempts} & {Outcome.FAILED, Outcome.CALLER_FAULT}
+        and {call.outcome for call in one.attempts} & {RecordedOutcome.FAILED, RecordedOutcome.CALLER_FAULT}
     ]
     assert len(around) >= 10
-    assert all(call.outcome is Outcome.OK for one in around for call in one.path)
+    assert all(call.outcome is RecordedOutcome.OK for one in around for call in one.path)
 
 
 def test_the_old_forecast_worked_more_often_than_it_failed(trajectories: list[Trajectory]) -> None:
     """So that the past speaks for it: the walk has to find out, and go around it."""
     calls = [call.outcome for one in trajectories for call in one.attempts if "meteo_classic" in call.function]
-    assert Counter(calls)[Outcome.OK] > Counter(calls)[Outcome.FAILED] >= 6
+    assert Counter(calls)[RecordedOutcome.OK] > Counter(calls)[RecordedOutcome.FAILED] >= 6
 
 
 def test_the_demo_asks_about_nothing_that_was_recorded(trajectories: list[Trajectory]) -> None:

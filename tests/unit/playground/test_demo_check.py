@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from domain.event import CallFinished, Event, Outcome, RunFinished, StepBacktracked
+from domain.event import CallFinished, Event, RunFinished, RunOutcome, StepBacktracked
 from domain.plan import StepResult, StepStatus
 from domain.tool import ToolId, tool_id
 from domain.usage import Usage
@@ -17,7 +17,7 @@ from playground.worlds.weather import current
 REQUEST = DemoRequest("How warm?", ("a", "b"), numbers=(7.3, -2.0), texts=("Fog",), tolerance=0.05)
 
 
-def finished(answer: str, outcome: Outcome = "answered") -> RunFinished:
+def finished(answer: str, outcome: RunOutcome = "answered") -> RunFinished:
     return RunFinished(outcome=outcome, answer=answer, usage=Usage())
 
 

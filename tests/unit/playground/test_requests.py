@@ -10,9 +10,9 @@ import orjson
 import pytest
 
 from domain.trajectory import Trajectory
-from evaluation.correctness import absent_from_answer
-from evaluation.expected import HELD_OUT, Asked, read_asked
-from graph.importers.trees import trajectory, tree_files
+from evaluation.correctness import find_absent_from_answer
+from evaluation.evaluation_cases import HELD_OUT, EvaluationCase, read_evaluation_cases
+from graph.importers.toolbench_trees import find_tree_files, parse_trajectory
 from playground.record import CATALOGUE, DATA, catalogue_tools
 from playground.reserved import kept_in
 
@@ -21,7 +21,7 @@ BY_LENGTH = {"one": 17, "two": 17, "three": 16, HELD_OUT: 10, "unanswerable": 8}
 BY_SHAPE = {"branching": 14, "failing": 12, "double": 14}
 COUNTS = BY_LENGTH | BY_SHAPE
 MOST_CALLS = 5
-ASKED = read_asked(REQUESTS / f"{group}.jsonl" for group in COUNTS)
+ASKED = read_evaluation_cases(REQUESTS / f"{group}.jsonl" for group in COUNTS)
 ANSWERABLE = [one for one in ASKED if one.answerable]
 TOOLS = catalogue_tools(DATA / CATALOGUE)
 SHARED_WORDS = 6
@@ -33,7 +33,7 @@ Sequence = tuple[str, ...]
 @pytest.fixture(scope="module")
 def recorded() -> str:
     """All files of trajectories as one text."""
-    return "\n".join(path.read_text(encoding="utf-8") for path in tree_files(DATA))
+    return "\n".join(path.read_text(encoding="utf-8") for path in find_tree_files(DATA))
 
 
 @pytest.fixture(scope="module")
@@ -44,10 +44,10 @@ def folded(recorded: str) -> str:
 
 @pytest.fixture(scope="module")
 def trajectories() -> list[Trajectory]:
-    return [trajectory(orjson.loads(path.read_bytes()), path.stem) for path in tree_files(DATA)]
+    return [parse_trajectory(orjson.loads(path.read_bytes()), path.stem) for path in find_tree_files(DATA)]
 
 
-def length(one: Asked) -> str:
+def length(one: EvaluationCase) -> str:
     return "three" if len(one.calls) > 2 else ("one", "two")[len(one.calls) - 1]
 
 
@@ -60,7 +60,7 @@ def runs(text: str, size: int) -> set[Sequence]:
     return {tuple(found[at : at + size]) for at in range(len(found) - size + 1)}
 
 
-def operations(one: Asked) -> Sequence:
+def operations(one: EvaluationCase) -> Sequence:
     return tuple(call.operation for call in one.calls)
 
 
@@ -83,12 +83,14 @@ def test_no_two_ask_the_same() -> None:
 
 
 def test_what_is_expected_does_not_stand_in_the_request() -> None:
-    given = [one.id for one in ANSWERABLE if len(absent_from_answer(one.expect, one.request)) < len(one.expect.values)]
+    given = [
+        one.id for one in ANSWERABLE if len(find_absent_from_answer(one.expect, one.request)) < len(one.expect.values)
+    ]
     assert given == []
 
 
 @pytest.mark.parametrize("one", ASKED, ids=lambda one: one.id)
-def test_no_trajectory_mentions_what_it_is_about(one: Asked, folded: str) -> None:
+def test_no_trajectory_mentions_what_it_is_about(one: EvaluationCase, folded: str) -> None:
     assert one.entities
     names = [name.casefold() for name in one.entities if name.casefold() in folded]  # most are nowhere at all
     shared = [name for name in names if re.search(rf"(?<!\w){re.escape(name)}(?!\w)", folded)]
@@ -96,7 +98,7 @@ def test_no_trajectory_mentions_what_it_is_about(one: Asked, folded: str) -> Non
 
 
 @pytest.mark.parametrize("one", ANSWERABLE, ids=lambda one: one.id)
-def test_the_entities_are_all_the_values_it_gives(one: Asked) -> None:
+def test_the_entities_are_all_the_values_it_gives(one: EvaluationCase) -> None:
     """Every literal argument of its calls is declared, but for the choices that a document lists and bare counts."""
     undeclared: list[Any] = []
     for call in one.calls:

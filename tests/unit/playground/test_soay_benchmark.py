@@ -14,7 +14,7 @@ from fastapi.testclient import TestClient
 from domain.errors import UsageError
 from domain.program import Program
 from domain.tool import ToolId
-from evaluation.meaning.comparing import Meaning, meaning_of
+from evaluation.meaning.comparison import ProgramMeaning, derive_meaning
 from playground.soay.application import SCENARIOS, Scenario, create_app
 from playground.soay.benchmark import TEMPLATES, agrees, built, checked, stratified
 from playground.soay.template import Gold, each_of, most, number
@@ -122,13 +122,13 @@ def test_no_two_templates_have_one_solution(scenario: Scenario) -> None:
         for route in SCENARIOS[scenario].router.routes
         if isinstance(route, APIRoute)
     }
-    meanings: list[Meaning] = []
+    meanings: list[ProgramMeaning] = []
     for template in TEMPLATES[scenario]:
         program = Program(text=template.program, tools=tools)
-        found = meaning_of([program])
+        found = derive_meaning([program])
         assert found.calls
-        assert found.said
-        assert meaning_of([program.model_copy(update={"text": renamed(template.program)})]) == found
+        assert found.answer_terms
+        assert derive_meaning([program.model_copy(update={"text": renamed(template.program)})]) == found
         meanings.append(found)
     assert not any(one == other for one, other in combinations(meanings, 2))
 

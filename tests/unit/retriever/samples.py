@@ -8,9 +8,9 @@ import numpy as np
 
 from domain.tool import Parameter, ToolDoc, tool_id
 from retriever.calibration import UNSCALED, CosineScale
-from retriever.embedders.apart import ReadsApart
+from retriever.embedders.sentence_embedder import BaseEmbedder
 from retriever.index import Vectors
-from retriever.words import telling_words
+from retriever.words import split_terms
 
 
 def document(api: str, description: str = "", toolset: str = "Weather Station", category: str = "Weather") -> ToolDoc:
@@ -30,7 +30,7 @@ async def stream(documents: Iterable[ToolDoc]) -> AsyncIterator[ToolDoc]:
         yield one
 
 
-class BagEmbedder(ReadsApart):
+class BagEmbedder(BaseEmbedder):
     """Words hashed to a few directions: like texts are near, nothing is loaded. Counts what it embeds."""
 
     identity = "bag:1"
@@ -43,7 +43,7 @@ class BagEmbedder(ReadsApart):
         self.embedded += texts
         rows = np.full((len(texts), self.dimension), 1e-3, np.float32)
         for row, text in zip(rows, texts, strict=True):
-            for word in telling_words(text):
+            for word in split_terms(text):
                 row[hashlib.blake2b(word.encode()).digest()[0] % self.dimension] += 1
         return rows / np.linalg.norm(rows, axis=1, keepdims=True)
 

@@ -12,8 +12,8 @@ from onnxruntime import InferenceSession
 from tokenizers import Tokenizer
 
 from domain.errors import UnavailableError
-from retriever.embedders.bundled import FOLDER, MODEL, SHA256, BundledEmbedder
-from retriever.encoder_folder import hash_of
+from retriever.embedders.bundled import BUNDLED_FOLDER, MODEL_NAME, MODEL_SHA256, BundledEmbedder
+from retriever.encoder_folder import hash_encoder
 
 
 @pytest.fixture(scope="module")
@@ -22,9 +22,9 @@ def embedder() -> BundledEmbedder:
 
 
 def test_the_committed_files_are_those_of_the_identity(embedder: BundledEmbedder) -> None:
-    assert hash_of(FOLDER) == SHA256
-    assert MODEL in embedder.identity
-    assert SHA256[:16] in embedder.identity
+    assert hash_encoder(BUNDLED_FOLDER) == MODEL_SHA256
+    assert MODEL_NAME in embedder.identity
+    assert MODEL_SHA256[:16] in embedder.identity
     assert embedder.identity.endswith(":384")
 
 
@@ -53,8 +53,8 @@ RAIN, MONEY = "Will it rain in Rome tomorrow?", "Please convert 20 dollars to eu
 
 async def test_a_sentence_is_the_mean_of_its_tokens_in_the_whole_request(embedder: BundledEmbedder) -> None:
     (found,) = await embedder.read([f"{RAIN} {MONEY}"])
-    session: Any = InferenceSession(FOLDER / "model.onnx")
-    tokenizer = Tokenizer.from_file(str(FOLDER / "tokenizer.json"))
+    session: Any = InferenceSession(BUNDLED_FOLDER / "model.onnx")
+    tokenizer = Tokenizer.from_file(str(BUNDLED_FOLDER / "tokenizer.json"))
     tokenizer.no_padding()
     row = tokenizer.encode(f"{RAIN} {MONEY}")
     states = session.run(None, {"input_ids": [row.ids], "attention_mask": [[1] * len(row.ids)]})[0][0]
@@ -88,7 +88,7 @@ async def test_a_sentence_beyond_the_last_token_has_the_vector_of_the_whole(embe
 @pytest.mark.parametrize("name", ["model.onnx", "tokenizer.json"])
 async def test_a_damaged_file_is_reported(tmp_path: Path, name: str) -> None:
     folder = tmp_path / "model"
-    shutil.copytree(FOLDER, folder)
+    shutil.copytree(BUNDLED_FOLDER, folder)
     (folder / name).write_bytes((folder / name).read_bytes()[:1000])
     with pytest.raises(UnavailableError, match="install Footpath anew"):
         await BundledEmbedder(folder=folder).embed(["a"], "query")

@@ -13,15 +13,15 @@ from retriever.calibration import (
     REFERENCE,
     REFERENCE_ENCODER,
     UNSCALED,
-    Calibration,
+    EncoderCalibration,
     LinearMap,
     PairCosines,
+    build_scale,
     calibrate,
-    measure,
-    scale_of,
+    measure_calibration,
 )
-from retriever.embedders.apart import ReadsApart
 from retriever.embedders.bundled import BundledEmbedder
+from retriever.embedders.sentence_embedder import BaseEmbedder
 from retriever.index import Embedder, Vectors
 from retriever.indexing import index_tools
 from retriever.lexical import LexicalIndex
@@ -30,7 +30,7 @@ from tests.flows.small_world import TOOLS
 from tests.unit.retriever.samples import BagEmbedder, stream
 
 
-class Shifted(ReadsApart):
+class Shifted(BaseEmbedder):
     """The bundled encoder with other cosines: a constant number is appended."""
 
     def __init__(self, slope: float, offset: float) -> None:
@@ -45,7 +45,7 @@ class Shifted(ReadsApart):
         return np.concatenate([self._parts[0] * plain, self._parts[1] * constant], axis=1)
 
 
-class Constant(ReadsApart):
+class Constant(BaseEmbedder):
     """Gives every text the same vector."""
 
     identity = "constant:2"
@@ -55,7 +55,7 @@ class Constant(ReadsApart):
         return np.full((len(texts), 2), np.sqrt(0.5), np.float32)
 
 
-class Chance(ReadsApart):
+class Chance(BaseEmbedder):
     """Gives every text a direction that says nothing of it."""
 
     identity = "chance:64"
@@ -69,7 +69,7 @@ class Chance(ReadsApart):
 async def test_the_reference_is_the_bundled_encoders() -> None:
     bundled = BundledEmbedder()
     assert bundled.identity == REFERENCE_ENCODER
-    measured = await measure(bundled)
+    measured = await measure_calibration(bundled)
     for kind in ("tools", "requests", "documents"):
         # int8 products differ a little from processor to processor
         assert getattr(measured, kind).model_dump() == pytest.approx(getattr(REFERENCE, kind).model_dump(), abs=0.02)
@@ -86,7 +86,7 @@ async def test_the_bundled_encoders_cosines_stay_as_they_are_to_the_bit() -> Non
 
 @pytest.mark.parametrize(("slope", "offset"), [(0.3, 0.7), (0.02, 0.98)])
 async def test_shifted_cosines_come_back(slope: float, offset: float) -> None:
-    scale = scale_of(await measure(Shifted(slope, offset)))
+    scale = build_scale(await measure_calibration(Shifted(slope, offset)))
     assert scale.comparable
     cosines = np.linspace(-0.2, 1.0, 25, dtype=np.float32)
     for kind in (scale.tools, scale.requests, scale.documents):
@@ -113,8 +113,8 @@ async def test_an_encoder_that_tells_no_texts_apart_is_left_as_it_is_with_a_warn
     encoder: Embedder, caplog: pytest.LogCaptureFixture
 ) -> None:
     with caplog.at_level(logging.WARNING):
-        scale = scale_of(found := await measure(encoder))
-    assert found.flat == isinstance(encoder, Constant)
+        scale = build_scale(found := await measure_calibration(encoder))
+    assert found.is_flat == isinstance(encoder, Constant)
     assert not scale.comparable
     assert scale.tools == LinearMap()
     assert encoder.identity in caplog.text
@@ -123,17 +123,17 @@ async def test_an_encoder_that_tells_no_texts_apart_is_left_as_it_is_with_a_warn
 
 async def test_kinds_of_pairs_have_scales_of_their_own() -> None:
     """An instruction before requests makes them alike, and moves nothing else."""
-    found = Calibration(
+    found = EncoderCalibration(
         identity="e",
         tools=REFERENCE.tools,
         requests=PairCosines(unrelated=0.6, upper=0.65, related=0.9),
         documents=REFERENCE.documents,
     )
-    scale = scale_of(found)
+    scale = build_scale(found)
     assert scale.tools.map(0.5) == pytest.approx(0.5)
     assert scale.requests.map(0.6) == pytest.approx(REFERENCE.requests.unrelated)
     assert scale.requests.map(0.9) == pytest.approx(REFERENCE.requests.related)
 
 
 async def test_words_alone_can_be_calibrated() -> None:
-    assert scale_of(await measure(BagEmbedder())).comparable
+    assert build_scale(await measure_calibration(BagEmbedder())).comparable

@@ -1,14 +1,14 @@
-from retriever.documents import dense_text, digest, lexical_text
+from retriever.documents import build_dense_text, build_lexical_text, hash_text
 from tests.unit.retriever.samples import document
 
 
 def test_dense_text_holds_what_is_known() -> None:
-    text = dense_text(document("getForecast", "Forecast   for\nfive days"))
+    text = build_dense_text(document("getForecast", "Forecast   for\nfive days"))
     assert text == "Weather Station: get Forecast. Forecast for five days Category Weather. Parameters city Name"
 
 
 def test_lexical_text_says_names_twice() -> None:
-    text = lexical_text(document("getForecast", "five days"))
+    text = build_lexical_text(document("getForecast", "five days"))
     assert text.count("getForecast") == 2
     assert text.count("Weather Station") == 2
     assert "city Name" in text
@@ -16,11 +16,11 @@ def test_lexical_text_says_names_twice() -> None:
 
 def test_long_and_empty_descriptions() -> None:
     long = document("a", "word " * 1_000_000)
-    assert len(dense_text(long)) < 400
-    assert len(lexical_text(long)) < 3_000
-    assert dense_text(document("a", "")) == "Weather Station: a. Category Weather. Parameters city Name"
+    assert len(build_dense_text(long)) < 400
+    assert len(build_lexical_text(long)) < 3_000
+    assert build_dense_text(document("a", "")) == "Weather Station: a. Category Weather. Parameters city Name"
 
 
 def test_digest_follows_the_text() -> None:
-    assert digest("a") == digest("a") != digest("b")
-    assert digest("\ud800")
+    assert hash_text("a") == hash_text("a") != hash_text("b")
+    assert hash_text("\ud800")

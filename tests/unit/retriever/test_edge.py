@@ -17,7 +17,7 @@ from domain.errors import StoreBusyError, StoreVersionError, UnavailableError
 from domain.tool import ToolId, tool_id
 from retriever.backends.edge import EdgeIndex, point_id
 from retriever.backends.edge_folder import EdgeFolder
-from retriever.index import Point
+from retriever.index import VectorPoint
 
 DIMENSION = 4
 VECTOR = np.array([1, 0, 0, 0], np.float32)
@@ -26,13 +26,13 @@ import asyncio, os, sys, numpy as np
 from pathlib import Path
 from domain.tool import tool_id
 from retriever.backends.edge import EdgeIndex
-from retriever.index import Point
+from retriever.index import VectorPoint
 
 async def main():
     index = EdgeIndex(Path(sys.argv[1]))
     await index.setup("model", 4)
     for n in range(10_000):
-        batch = [Point(tool_id("c", str(n), str(k)), np.array([1, n, k, 0], np.float32), "d", "c") for k in range(5)]
+        batch = [VectorPoint(tool_id("c", str(n), str(k)), np.array([1, n, k, 0], np.float32), "d", "c") for k in range(5)]
         await index.put(batch)
         print(n, flush=True)
 
@@ -40,8 +40,8 @@ asyncio.run(main())
 """
 
 
-def points(count: int) -> list[Point]:
-    return [Point(tool_id("c", "t", str(n)), VECTOR, "d", "c") for n in range(count)]
+def points(count: int) -> list[VectorPoint]:
+    return [VectorPoint(tool_id("c", "t", str(n)), VECTOR, "d", "c") for n in range(count)]
 
 
 async def opened(folder: Path) -> EdgeIndex:
@@ -55,8 +55,8 @@ async def test_sixteen_bits_a_number(tmp_path: Path) -> None:
     await index.setup("model", 384)
     drawn = np.random.default_rng(1).normal(size=384).astype(np.float32)
     drawn /= np.linalg.norm(drawn)
-    await index.put([Point(tool_id("c", "t", "0"), drawn, "d", "c")])
-    (kept,) = (await index.vectors([tool_id("c", "t", "0")])).values()
+    await index.put([VectorPoint(tool_id("c", "t", "0"), drawn, "d", "c")])
+    (kept,) = (await index.fetch_vectors([tool_id("c", "t", "0")])).values()
     await index.close()
     assert not np.array_equal(kept, drawn), "32 bits would be looked at in twice the time"
     assert kept == pytest.approx(drawn, abs=1e-4)
@@ -66,14 +66,14 @@ async def test_an_index_of_thirty_two_bits_is_used_as_it_is(tmp_path: Path) -> N
     await asyncio.to_thread(_thirty_two_bits, tmp_path)
     index = await opened(tmp_path)
     await index.put(points(3))
-    assert (await index.vectors([points(1)[0].id]))[points(1)[0].id].tolist() == VECTOR.tolist()
+    assert (await index.fetch_vectors([points(1)[0].id]))[points(1)[0].id].tolist() == VECTOR.tolist()
     assert len(await index.search(VECTOR, 5)) == 3
     await index.close()
 
 
 def _thirty_two_bits(directory: Path) -> None:
     folder = EdgeFolder(directory)
-    folder.stamp("model", DIMENSION)
+    folder.write_identity("model", DIMENSION)
     folder.shard.mkdir(parents=True)
     vectors = qdrant_edge.EdgeVectorParams(size=DIMENSION, distance=qdrant_edge.Distance.Cosine)
     qdrant_edge.EdgeShard.create(str(folder.shard), qdrant_edge.EdgeConfig(vectors=vectors)).close()
@@ -102,7 +102,7 @@ async def test_of_what_was_read_only_so_much_is_kept(tmp_path: Path, monkeypatch
     asked = np.stack([VECTOR, -VECTOR])
     for ids, new in (([0, 1, 2, 3, 4], [0, 1, 2, 3, 4]), ([4, 0], [0]), ([1, 4], [1]), ([0], [0])):
         tools = [tool_id("c", "t", str(n)) for n in ids]
-        found = await index.cosines(asked, tools)
+        found = await index.compute_cosines(asked, tools)
         assert {tool: row.tolist() for tool, row in found.items()} == {tool: [1, -1] for tool in tools}
         assert read == [tool_id("c", "t", str(n)) for n in new]
         read.clear()
@@ -131,7 +131,7 @@ async def test_a_crash_while_an_empty_index_is_taken_over_is_made_good(
 ) -> None:
     await (await opened(tmp_path)).close()
     index = EdgeIndex(tmp_path)
-    for step in ("check_space", "stamp"):
+    for step in ("check_space", "write_identity"):
         with monkeypatch.context() as patched:
             patched.setattr(EdgeFolder, step, _fails)
             with pytest.raises(UnavailableError, match="cut short"):
@@ -148,7 +148,7 @@ def _fails(*_: object) -> None:
 
 
 async def cleared(folder: Path, identity: str) -> None:
-    await asyncio.to_thread(EdgeFolder(folder).empty_of_others, identity, DIMENSION)
+    await asyncio.to_thread(EdgeFolder(folder).remove_other_vectors, identity, DIMENSION)
 
 
 async def test_what_another_encoder_left_can_be_cleared_away(tmp_path: Path) -> None:
@@ -184,7 +184,7 @@ def killed_writer(folder: Path) -> int:
 async def test_acknowledged_batches_survive_kill(tmp_path: Path) -> None:
     acknowledged = killed_writer(tmp_path)
     index = await opened(tmp_path)
-    digests = await index.digests()
+    digests = await index.fetch_digests()
     await index.close()
     assert {tool_id("c", str(n), str(k)) for n in range(acknowledged + 1) for k in range(5)} <= digests.keys()
 
@@ -222,7 +222,7 @@ async def test_a_folder_that_cannot_be_made(tmp_path: Path) -> None:
 async def test_a_wrong_dimension_is_an_error_not_a_crash(tmp_path: Path) -> None:
     index = await opened(tmp_path)
     with pytest.raises(UnavailableError, match="cannot write vectors"):
-        await index.put([Point(tool_id("c", "t", "a"), np.ones(7, np.float32), "d", "c")])
+        await index.put([VectorPoint(tool_id("c", "t", "a"), np.ones(7, np.float32), "d", "c")])
     assert await index.count() == 0
     await index.close()
 

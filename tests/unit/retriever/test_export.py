@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 from domain.errors import UnavailableError
-from retriever.embedders.bundled import FOLDER, BundledEmbedder
-from retriever.encoder_folder import EncoderForm, read_form
-from retriever.training.export import bundled_source, export_encoder
+from retriever.embedders.bundled import BUNDLED_FOLDER, BundledEmbedder
+from retriever.encoder_folder import EncoderConfig, read_encoder_config
+from retriever.training.export import export_encoder, find_bundled_source
 
 TEXTS = ["weather forecast for a city", "convert an amount between two currencies", "list the books of an author " * 8]
 
@@ -20,7 +20,7 @@ TEXTS = ["weather forecast for a city", "convert an amount between two currencie
 @pytest.mark.neural
 @pytest.mark.timeout(600)
 async def test_what_is_exported_runs_without_torch(tmp_path: Path) -> None:
-    report = await asyncio.to_thread(export_encoder, bundled_source(), tmp_path / "model", TEXTS)
+    report = await asyncio.to_thread(export_encoder, find_bundled_source(), tmp_path / "model", TEXTS)
     assert report.dimension == 384
     assert report.mean_cosine > 0.98
     assert report.size < 25_000_000
@@ -40,14 +40,14 @@ async def test_the_kin_of_roberta_counts_positions_its_own_way(tmp_path: Path) -
     torch.manual_seed(7)
     model = XLMRobertaModel(XLMRobertaConfig(vocab_size=30_522, max_position_embeddings=42, type_vocab_size=1, **shape))
     model.save_pretrained(tmp_path / "float")
-    shutil.copyfile(FOLDER / "tokenizer.json", tmp_path / "float" / "tokenizer.json")
-    form = EncoderForm(pooling="cls", query_prefix="find: ")
+    shutil.copyfile(BUNDLED_FOLDER / "tokenizer.json", tmp_path / "float" / "tokenizer.json")
+    form = EncoderConfig(pooling="cls", query_prefix="find: ")
     report = await asyncio.to_thread(export_encoder, tmp_path / "float", tmp_path / "model", TEXTS, form)
-    read = await asyncio.to_thread(read_form, tmp_path / "model")
+    read = await asyncio.to_thread(read_encoder_config, tmp_path / "model")
     assert (report.dimension, read.dimension, read.pooling) == (32, 32, "cls")
     assert (read.query_tokens, read.document_tokens) == (40, 40)  # its positions, less those that padding takes
     assert report.lowest_cosine > 0.98  # to what the model itself says
-    made = BundledEmbedder(folder=tmp_path / "model", form=read)
+    made = BundledEmbedder(folder=tmp_path / "model", config=read)
     assert (await made.embed([*TEXTS, "rain " * 60], "query")).shape == (4, 32)
 
 

@@ -6,7 +6,7 @@ import pytest
 from domain.tool import ToolDoc, ToolId
 from retriever import indexing
 from retriever.backends.exact import ExactIndex
-from retriever.index import Point
+from retriever.index import VectorPoint
 from retriever.indexing import index_tools
 from retriever.lexical import LexicalIndex
 from tests.unit.retriever.samples import BagEmbedder, document, stream
@@ -49,14 +49,14 @@ async def test_only_changes_are_embedded(lexical: LexicalIndex) -> None:
     report = await index_tools(stream(changed), embedder, index, lexical)
     assert report.embedded == 2
     assert await index.count() == await lexical.count() == 26
-    assert (await lexical.match("brand")).best(1) == [changed[1].id]
+    assert (await lexical.match("brand")).select_best(1) == [changed[1].id]
 
 
 async def test_an_interrupted_run_goes_on(lexical: LexicalIndex) -> None:
     class Flaky(ExactIndex):
         puts = 0
 
-        async def put(self, points: Sequence[Point]) -> None:
+        async def put(self, points: Sequence[VectorPoint]) -> None:
             self.puts += 1
             if self.puts == 2:
                 raise KeyboardInterrupt
@@ -68,7 +68,7 @@ async def test_an_interrupted_run_goes_on(lexical: LexicalIndex) -> None:
     assert await index.count() == 10
     report = await index_tools(stream(DOCUMENTS), embedder, index, lexical)
     assert report.embedded == 15
-    assert set(await index.digests()) == {one.id for one in DOCUMENTS}
+    assert set(await index.fetch_digests()) == {one.id for one in DOCUMENTS}
 
 
 async def test_documents_that_break_off_lose_no_batch(lexical: LexicalIndex) -> None:
@@ -92,5 +92,5 @@ async def test_unknown_tools_stay(lexical: LexicalIndex) -> None:
     index = await ready()
     await index_tools(stream(DOCUMENTS[:5]), BagEmbedder(), index, lexical)
     await index_tools(stream(DOCUMENTS[5:]), BagEmbedder(), index, lexical)
-    assert ToolId(DOCUMENTS[0].id) in await index.digests()
+    assert ToolId(DOCUMENTS[0].id) in await index.fetch_digests()
     assert await lexical.count() == 25

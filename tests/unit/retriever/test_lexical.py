@@ -13,7 +13,7 @@ from domain.errors import StoreVersionError, UnavailableError
 from domain.tool import ToolId, tool_id
 from retriever import lexical_files
 from retriever.lexical import LexicalIndex, LexicalMatch, LexicalParameters
-from retriever.words import telling_words
+from retriever.words import split_terms
 
 TEXTS = {
     ToolId("w/s/forecast"): "weather forecast for a city, five days",
@@ -24,12 +24,12 @@ TEXTS = {
 
 def plain_bm25(texts: dict[ToolId, str], request: str, k1: float, b: float) -> list[float]:
     """Lucene's BM25, term by term."""
-    counts = [Counter(telling_words(text)) for text in texts.values()]
+    counts = [Counter(split_terms(text)) for text in texts.values()]
     average = sum(sum(count.values()) for count in counts) / len(counts)
     scores: list[float] = []
     for count in counts:
         score = 0.0
-        for word in set(telling_words(request)):
+        for word in set(split_terms(request)):
             occurs = sum(word in other for other in counts)
             idf = math.log(1 + (len(counts) - occurs + 0.5) / (occurs + 0.5))
             length = 1 - b + b * sum(count.values()) / average
@@ -53,23 +53,23 @@ async def test_scores_are_bm25_over_the_best(index: LexicalIndex) -> None:
     expected = np.array(plain_bm25(in_order, request, parameters.k1, parameters.b))
     assert list(match.ids) == list(in_order)
     assert match.scores == pytest.approx(expected / expected.max(), abs=1e-5)
-    assert match.best(5) == ["w/s/current", "w/s/forecast"]
-    assert match.best(5, np.array([True, False, True])) == ["w/s/forecast"]
-    assert match.of([ToolId("m/x/convert"), ToolId("unknown")]).tolist() == [0, 0]
+    assert match.select_best(5) == ["w/s/current", "w/s/forecast"]
+    assert match.select_best(5, np.array([True, False, True])) == ["w/s/forecast"]
+    assert match.select_scores([ToolId("m/x/convert"), ToolId("unknown")]).tolist() == [0, 0]
 
 
 async def test_words_that_no_tool_has(index: LexicalIndex) -> None:
     match = await index.match("zzz, please! \ud800")
     assert not match.scores.any()
-    assert match.best(5) == []
+    assert match.select_best(5) == []
 
 
 async def test_new_and_changed_texts_are_found(index: LexicalIndex, tmp_path: Path) -> None:
     reader = LexicalIndex(tmp_path / "lexical")
-    assert (await reader.match("sunrise")).best(1) == []
+    assert (await reader.match("sunrise")).select_best(1) == []
     assert await index.put({ToolId("w/s/sun"): "sunrise and sunset", ToolId("m/x/convert"): "exchange"})
-    assert (await reader.match("sunrise")).best(1) == ["w/s/sun"]
-    assert (await reader.match("money")).best(1) == []
+    assert (await reader.match("sunrise")).select_best(1) == ["w/s/sun"]
+    assert (await reader.match("money")).select_best(1) == []
     assert await reader.count() == 4
     assert len([path for path in (tmp_path / "lexical").iterdir() if path.is_dir()]) == 1
 
@@ -91,7 +91,7 @@ async def test_a_failed_write_keeps_the_former_index(
     with pytest.raises(UnavailableError, match="No space left on device; the former one is kept"):
         await index.put({ToolId("w/s/sun"): "sunrise"})
     monkeypatch.undo()
-    assert (await LexicalIndex(tmp_path / "lexical").match("weather")).best(1)
+    assert (await LexicalIndex(tmp_path / "lexical").match("weather")).select_best(1)
     assert len([path for path in (tmp_path / "lexical").iterdir() if path.is_dir()]) == 1
 
 
@@ -129,9 +129,9 @@ async def test_whatever_happened_to_the_files_they_are_made_anew(
             (generation / "meta.json").unlink()
         case _:
             shutil.rmtree(folder)
-    assert await index.fingerprint() == ""
+    assert await index.read_fingerprint() == ""
     assert await index.replace(TEXTS)
-    assert (await index.match("weather")).best(1)
+    assert (await index.match("weather")).select_best(1)
 
 
 async def test_another_format_is_refused_for_reading_and_made_anew(
@@ -142,7 +142,7 @@ async def test_another_format_is_refused_for_reading_and_made_anew(
     with pytest.raises(StoreVersionError, match="index the tools again"):
         await later.match("weather")
     assert await later.put(TEXTS)
-    assert (await later.match("weather")).best(1)
+    assert (await later.match("weather")).select_best(1)
 
 
 @given(st.lists(st.floats(0, 1, width=32), min_size=1, max_size=30), st.integers(0, 40))
@@ -150,7 +150,7 @@ def test_best_is_a_sort(values: list[float], limit: int) -> None:
     ids = [ToolId(str(n)) for n in range(len(values))]
     match = LexicalMatch(ids, {tool: n for n, tool in enumerate(ids)}, np.array(values, np.float32))
     expected = sorted((n for n in range(len(values)) if values[n] > 0), key=lambda n: (-values[n], n))
-    found = [values[int(tool)] for tool in match.best(limit)]
+    found = [values[int(tool)] for tool in match.select_best(limit)]
     assert found == [values[n] for n in expected[:limit]]
 
 
@@ -160,18 +160,18 @@ async def test_the_order_of_arrival_changes_nothing(tmp_path: Path) -> None:
     for tool in reversed(TEXTS):
         await other.put({tool: TEXTS[tool]})
     assert list((await one.match("city")).ids) == list((await other.match("city")).ids)
-    assert await one.fingerprint() == await other.fingerprint() != ""
+    assert await one.read_fingerprint() == await other.read_fingerprint() != ""
 
 
 async def test_only_these_texts(tmp_path: Path) -> None:
     index = LexicalIndex(tmp_path)
-    assert await index.fingerprint() == ""
+    assert await index.read_fingerprint() == ""
     await index.put({ToolId("w/s/gone"): "weather of yesterday", **TEXTS})
-    before = await index.fingerprint()
+    before = await index.read_fingerprint()
     assert await index.replace(TEXTS)
     assert not await index.replace(TEXTS)
     assert sorted((await index.match("weather")).ids) == sorted(TEXTS)
-    assert await index.fingerprint() != before
+    assert await index.read_fingerprint() != before
     await index.replace({})
     assert await index.count() == 0
 
@@ -220,8 +220,8 @@ async def test_few_changes_give_exactly_what_a_whole_build_gives(
             await step_by_step.remove(gone)
     at_once = LexicalIndex(tmp_path / "whole")
     await at_once.put(texts)
-    assert await step_by_step.fingerprint() == await at_once.fingerprint()
-    assert await step_by_step.ids() == await at_once.ids() == sorted(texts)
+    assert await step_by_step.read_fingerprint() == await at_once.read_fingerprint()
+    assert await step_by_step.list_ids() == await at_once.list_ids() == sorted(texts)
     for request in ("weather forecast of a city", "ship berth tide", "newword", "alpha alpha unknown"):
         one, other = await step_by_step.match(request), await at_once.match(request)
         np.testing.assert_array_equal(one.scores, other.scores)

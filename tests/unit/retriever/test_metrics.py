@@ -5,7 +5,7 @@ import math
 from hypothesis import given
 from hypothesis import strategies as st
 
-from retriever.metrics import complete, lenient_ndcg, ndcg, recall, reciprocal_rank
+from retriever.metrics import completeness, lenient_ndcg, ndcg, recall, reciprocal_rank
 
 rankings = st.lists(st.integers(0, 12), unique=True, max_size=10)
 relevants = st.frozensets(st.integers(0, 12), min_size=1, max_size=8)
@@ -23,17 +23,17 @@ def test_against_a_plain_computation(ranking: list[int], relevant: frozenset[int
     assert math.isclose(ndcg(ranking, relevant, k), dcg(gains[:k]) / dcg(best[:k]), abs_tol=1e-12)
     top = relevant.intersection(ranking[:k])
     assert math.isclose(recall(ranking, relevant, k), len(top) / len(relevant))
-    assert complete(ranking, relevant, k) == (1.0 if top == relevant else 0.0)
+    assert completeness(ranking, relevant, k) == (1.0 if top == relevant else 0.0)
     places = [place for place, gain in enumerate(gains) if gain]
     assert reciprocal_rank(ranking, relevant) == (1 / (places[0] + 1) if places else 0.0)
 
 
 @given(rankings, relevants, depths)
 def test_bounds_and_growth(ranking: list[int], relevant: frozenset[int], k: int) -> None:
-    for measure in (ndcg, recall, complete):
+    for measure in (ndcg, recall, completeness):
         assert 0 <= measure(ranking, relevant, k) <= 1
     assert recall(ranking, relevant, k) <= recall(ranking, relevant, k + 1)
-    assert complete(ranking, relevant, k) <= recall(ranking, relevant, k)
+    assert completeness(ranking, relevant, k) <= recall(ranking, relevant, k)
 
 
 @given(relevants, depths)

@@ -63,7 +63,7 @@ async def test_a_key_that_may_only_read(guarded_url: str) -> None:
     assert [hit.id for hit in await reader.search(unit(1), 1)] == [A]
     with pytest.raises(UnavailableError, match="read and write"):
         await reader.put([point(A, unit(0, 1))])
-    assert await writer.digests() == {A: "d"}
+    assert await writer.fetch_digests() == {A: "d"}
     await writer.close()
     await reader.close()
 

@@ -23,7 +23,7 @@ from tests.servers.qdrant.places import QdrantPlace
     ],
 )
 def test_the_port_is_the_named_one_or_follows_from_the_address(url: str, named: int, expected: int) -> None:
-    assert QdrantAddress(url, prefer_grpc=True, grpc_port=named).port_of_grpc == expected
+    assert QdrantAddress(url, prefer_grpc=True, grpc_port=named).effective_grpc_port == expected
 
 
 def connections_to(ports: set[int]) -> set[str]:

@@ -84,7 +84,7 @@ def many(name: str, count: int) -> list[Memory]:
 async def embed_all(store: QdrantMemories) -> int:
     """As long-term memory does it; how many there were."""
     done = 0
-    while batch := await store.without_vector(ENCODER, AT_ONCE):
+    while batch := await store.list_without_vector(ENCODER, AT_ONCE):
         await store.put_vectors(ENCODER, [(one.id, [1.0, 0.0]) for one in batch])
         done += len(batch)
     return done
@@ -126,7 +126,7 @@ async def test_recalling_costs_the_same_among_many(store: QdrantMemories, server
         angles = (number / count for number in range(count))
         await filled(store, *zip(many(f"of {count}", count), ([cos(one), sin(one)] for one in angles), strict=True))
         server.traffic.reset()
-        assert len(await store.near([1.0, 0.0], ENCODER, "", 6)) == 6
+        assert len(await store.find_similar([1.0, 0.0], ENCODER, "", 6)) == 6
         cost.append(astuple(server.traffic))
     assert cost[0] == cost[1]
 
@@ -141,9 +141,9 @@ async def test_vectors_from_before_there_were_marks_are_found_and_marked(store: 
     await client.close()
     new = memory("new")
     await store.add([new])
-    assert await store.without_vector(ENCODER, AT_ONCE) == [new]
+    assert await store.list_without_vector(ENCODER, AT_ONCE) == [new]
     server.traffic.reset()
-    assert await store.without_vector(ENCODER, AT_ONCE) == [new]
+    assert await store.list_without_vector(ENCODER, AT_ONCE) == [new]
     assert server.traffic.points <= 2
 
 
@@ -157,5 +157,5 @@ async def test_vectors_that_somebody_deleted_are_made_anew(store: QdrantMemories
     another = server.memories()
     await another.setup()
     assert await embed_all(another) == 3 * AT_ONCE
-    assert await another.without_vector(ENCODER, 9) == []
+    assert await another.list_without_vector(ENCODER, 9) == []
     await another.close()

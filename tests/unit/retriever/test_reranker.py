@@ -9,12 +9,12 @@ from numpy.typing import NDArray
 from domain.errors import UnavailableError
 from domain.tool import ToolId
 from retriever.backends.exact import ExactIndex
-from retriever.experience import Precedent, Walked
-from retriever.features import NAMES_OF_ALL, VERSION
+from retriever.experience import Precedent, TransitionCount
+from retriever.features import FEATURE_NAMES, FEATURES_VERSION
 from retriever.index import Vectors
 from retriever.indexing import index_tools
 from retriever.lexical import LexicalIndex
-from retriever.reranker import Learnt, Reranker, read_reranker, reranker_of
+from retriever.reranker import Reranker, RerankerWeights, build_reranker, read_reranker
 from retriever.search import SearchParameters, ToolSearch
 from tests.unit.retriever.samples import BagEmbedder, document, stream
 
@@ -24,13 +24,13 @@ LOCATE = document("locate", "coordinates by name", "Places", "Maps")
 MONEY = document("convert", "convert money from one currency to another", "Exchange", "Finance")
 
 
-def learnt(**weights: float) -> Learnt:
-    count = len(NAMES_OF_ALL)
-    chosen = tuple(weights.get(name.replace(" ", "_"), 0.0) for name in NAMES_OF_ALL)
-    return Learnt(
-        version=VERSION,
+def learnt(**weights: float) -> RerankerWeights:
+    count = len(FEATURE_NAMES)
+    chosen = tuple(weights.get(name.replace(" ", "_"), 0.0) for name in FEATURE_NAMES)
+    return RerankerWeights(
+        version=FEATURES_VERSION,
         encoder="e",
-        names=NAMES_OF_ALL,
+        names=FEATURE_NAMES,
         mean=(1.0,) * count,
         spread=(2.0,) * count,
         weights=chosen,
@@ -41,11 +41,11 @@ def learnt(**weights: float) -> Learnt:
 class Walks:
     """Everything leads from the forecast to the place; what was asked before was served by what changes money."""
 
-    async def beside(self, tools: Iterable[ToolId]) -> Sequence[Walked]:
+    async def find_transitions(self, tools: Iterable[ToolId]) -> Sequence[TransitionCount]:
         asked = set(tools)
-        return [Walked(FORECAST.id, LOCATE.id, 5)] if asked & {FORECAST.id, LOCATE.id} else []
+        return [TransitionCount(FORECAST.id, LOCATE.id, 5)] if asked & {FORECAST.id, LOCATE.id} else []
 
-    async def precedents(self, request: NDArray[np.float32], limit: int) -> Sequence[Precedent]:
+    async def find_precedents(self, request: NDArray[np.float32], limit: int) -> Sequence[Precedent]:
         return [Precedent((ToolId("gone/gone/gone"), MONEY.id), 0.9)]
 
 
@@ -59,8 +59,8 @@ async def search(
 
 
 def test_a_judgement_is_the_weighted_sum_of_standardised_features() -> None:
-    values = np.full((1, len(NAMES_OF_ALL)), 4.0, np.float32)
-    judged = reranker_of(learnt(fused=2.0, walks=-1.0)).judge(values)
+    values = np.full((1, len(FEATURE_NAMES)), 4.0, np.float32)
+    judged = build_reranker(learnt(fused=2.0, walks=-1.0)).score(values)
     assert judged.tolist() == [pytest.approx(0.5 + (4 - 1) / 2 * 2.0 - (4 - 1) / 2)]
 
 
@@ -75,12 +75,12 @@ def test_one_of_other_features_is_refused(tmp_path: Path) -> None:
 
 
 def test_the_one_that_comes_along_can_be_read() -> None:
-    assert read_reranker().weights.shape == (len(NAMES_OF_ALL),)
+    assert read_reranker().weights.shape == (len(FEATURE_NAMES),)
 
 
 async def test_the_order_is_the_re_rankers_and_the_scores_stay(tmp_path: Path) -> None:
     plain = await (await search(tmp_path / "a", None, None)).start_tools("weather forecast for a city", 4)
-    turned = await (await search(tmp_path / "b", reranker_of(learnt(fused=-1.0)), None)).start_tools(
+    turned = await (await search(tmp_path / "b", build_reranker(learnt(fused=-1.0)), None)).start_tools(
         "weather forecast for a city", 4
     )
     assert [hit.id for hit in turned] == [hit.id for hit in plain][::-1]
@@ -91,7 +91,7 @@ async def test_what_was_walked_beside_a_strong_tool_is_found_too(tmp_path: Path)
     asked = "weather forecast"
     without = await (await search(tmp_path / "a", None, None, candidates=1)).start_tools(asked, 1)
     assert [hit.id for hit in without] == [FORECAST.id]
-    linked = reranker_of(learnt(linked=1.0))
+    linked = build_reranker(learnt(linked=1.0))
     found = await (await search(tmp_path / "b", linked, Walks(), candidates=1)).start_tools(asked, 2)
     assert LOCATE.id in {hit.id for hit in found}
 
@@ -100,15 +100,15 @@ async def test_without_a_re_ranker_no_walk_is_asked_for_and_no_tool_set_looked_t
     class Counted(ExactIndex):
         reads = 0
 
-        async def cosines(self, asked: Vectors, ids: Iterable[ToolId]) -> dict[ToolId, NDArray[np.float32]]:
+        async def compute_cosines(self, queries: Vectors, ids: Iterable[ToolId]) -> dict[ToolId, NDArray[np.float32]]:
             self.reads += 1
-            return await super().cosines(asked, ids)
+            return await super().compute_cosines(queries, ids)
 
     class Unasked(Walks):
-        async def beside(self, tools: Iterable[ToolId]) -> Sequence[Walked]:
+        async def find_transitions(self, tools: Iterable[ToolId]) -> Sequence[TransitionCount]:
             raise AssertionError(f"asked beside {list(tools)}")
 
-        async def precedents(self, request: NDArray[np.float32], limit: int) -> Sequence[Precedent]:
+        async def find_precedents(self, request: NDArray[np.float32], limit: int) -> Sequence[Precedent]:
             raise AssertionError("asked for precedents")
 
     embedder, index, lexical = BagEmbedder(), Counted(), LexicalIndex(tmp_path)
@@ -120,14 +120,14 @@ async def test_without_a_re_ranker_no_walk_is_asked_for_and_no_tool_set_looked_t
     plain = ToolSearch(embedder, index, lexical, SearchParameters(candidates=1), None, Unasked())
     assert other.id not in {hit.id for hit in await plain.start_tools("weather forecast", 2)}
     assert index.reads == 1
-    await ToolSearch(embedder, index, lexical, SearchParameters(candidates=1), reranker_of(learnt())).start_tools(
+    await ToolSearch(embedder, index, lexical, SearchParameters(candidates=1), build_reranker(learnt())).start_tools(
         "weather forecast", 2
     )
     assert index.reads == 3
 
 
 async def test_what_served_a_request_alike_is_found_too(tmp_path: Path) -> None:
-    alike = reranker_of(learnt(most_alike_that_it_served=1.0))
+    alike = build_reranker(learnt(most_alike_that_it_served=1.0))
     search_ = await search(tmp_path, alike, Walks(), candidates=1)
     assert (await search_.start_tools("weather forecast", 2))[0].id == MONEY.id
     of_category = await search_.start_tools("weather forecast", 4, {"category": FORECAST.category})

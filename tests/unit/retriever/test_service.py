@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 
 from domain.errors import ModelUnavailableError, UsageError
-from retriever.embedders.service import LONGEST
+from retriever.embedders.service import MAX_CHARS
 from retriever.index import Embedder
-from retriever.words import sentences
+from retriever.words import split_sentences
 from tests.models.openai_replies import ChatRequest, Refuses, Reply, Respond, scripted
 from tests.models.openai_server import ModelServer, model_server
 from tests.models.word_vectors import DIMENSION, embedding_body, word_embeddings, word_vector
-from wiring.embedders import embedder_of
+from wiring.encoders import create_embedder
 from wiring.settings import Settings
 
 
@@ -21,7 +21,7 @@ async def embedding(embed: Respond = word_embeddings, **settings: Any) -> AsyncG
     """The encoder of settings that name the local server."""
     async with model_server(scripted("no chat"), model="words", embed=embed) as server:
         named = {"embedding_url": server.url, "embedding_name": "words", "embedding_dimension": DIMENSION}
-        embedder, close = embedder_of(Settings.model_validate({"embedder": "service", **named, **settings}))
+        embedder, close = create_embedder(Settings.model_validate({"embedder": "service", **named, **settings}))
         try:
             yield embedder, server
         finally:
@@ -46,16 +46,16 @@ async def test_prefixes_and_the_bound_of_a_text() -> None:
     async with embedding(**prefixes) as (embedder, server):
         await embedder.embed(["one"], "query")
         await embedder.embed(["two", "x" * 10_000, ""], "document")
-    assert texts(server) == [["query: one"], ["passage: two", "passage: " + "x" * LONGEST, "passage:  "]]
+    assert texts(server) == [["query: one"], ["passage: two", "passage: " + "x" * MAX_CHARS, "passage:  "]]
 
 
 async def test_requests_and_their_sentences_go_in_one_batch() -> None:
     asked = "One two three four. Five six seven eight."
     async with embedding(embedding_query_prefix="query: ") as (embedder, server):
         both, alone = await embedder.read([asked, "nine"])
-        assert both == pytest.approx(await embedder.embed([asked, *sentences(asked)], "query"))
+        assert both == pytest.approx(await embedder.embed([asked, *split_sentences(asked)], "query"))
         assert alone == pytest.approx(await embedder.embed(["nine"], "query"))
-    assert texts(server)[0] == [f"query: {one}" for one in (asked, *sentences(asked), "nine")]
+    assert texts(server)[0] == [f"query: {one}" for one in (asked, *split_sentences(asked), "nine")]
 
 
 async def test_the_identity_names_all_that_makes_a_vector_and_no_host() -> None:
@@ -121,4 +121,6 @@ async def test_one_failed_batch_fails_all_and_the_others_are_let_go() -> None:
 def test_a_service_without_a_part_of_its_settings_is_refused(name: str) -> None:
     named: dict[str, Any] = {"embedding_url": "http://h/v1", "embedding_name": "m", "embedding_dimension": 8}
     with pytest.raises(UsageError, match=f"needs FOOTPATH_{name.upper()} "):
-        embedder_of(Settings.model_validate({"embedder": "service", **named, name: None if name[-1] == "n" else ""}))
+        create_embedder(
+            Settings.model_validate({"embedder": "service", **named, name: None if name[-1] == "n" else ""})
+        )

@@ -9,15 +9,15 @@ import pytest
 
 from domain.tool import ToolDoc, ToolId
 from retriever.backends.exact import ExactIndex
-from retriever.embedders.apart import ReadsApart
+from retriever.embedders.sentence_embedder import BaseEmbedder
 from retriever.index import Embedder, Vectors
 from retriever.indexing import index_tools
 from retriever.lexical import LexicalIndex, LexicalParameters
-from retriever.verification import Comparison, compare, repair
+from retriever.verification import IndexComparison, compare_indexes, repair_indexes
 from tests.contract.graph_samples import A, B, C, document
 
 
-class Counting(ReadsApart):
+class Counting(BaseEmbedder):
     """An encoder that counts what it embeds."""
 
     identity = "counting"
@@ -44,12 +44,12 @@ class Tools:
         for tool in sorted(self.documents):
             yield self.documents[tool]
 
-    async def compare(self) -> Comparison:
-        return await compare(self.stream, self.index, self.lexical)
+    async def compare(self) -> IndexComparison:
+        return await compare_indexes(self.stream, self.index, self.lexical)
 
     async def repair(self) -> int:
         embedder: Embedder = self.embedder
-        return await repair(self.stream, embedder, self.index, self.lexical, await self.compare())
+        return await repair_indexes(self.stream, embedder, self.index, self.lexical, await self.compare())
 
 
 @pytest.fixture
@@ -63,7 +63,7 @@ async def tools(tmp_path: Path) -> Tools:
 
 async def test_what_was_indexed_is_equal(tools: Tools) -> None:
     found = await tools.compare()
-    assert found.equal
+    assert found.is_equal
     assert (found.documents, found.points, found.vectors.indexed, found.words.indexed) == (3, 3, 3, 3)
     assert (await tools.repair(), tools.embedder.texts) == (0, 0)
 
@@ -74,7 +74,7 @@ async def test_every_difference_is_named(tools: Tools) -> None:
     tools.documents[B] = document(B, description="another text")
     tools.documents[fresh] = document(fresh)
     found = await tools.compare()
-    assert not found.equal
+    assert not found.is_equal
     for index in (found.vectors, found.words):
         assert (index.missing, index.changed, index.orphans) == ([fresh], [B], [A])
 
@@ -85,9 +85,9 @@ async def test_repair_embeds_only_what_is_missing_or_changed(tools: Tools) -> No
     tools.documents[B] = document(B, description="another text")
     tools.documents[fresh] = document(fresh)
     assert await tools.repair() == tools.embedder.texts == 2
-    assert (await tools.compare()).equal
-    assert set(await tools.index.digests()) == set(await tools.lexical.texts()) == {B, C, fresh}
-    assert (await tools.lexical.match("Maps")).best(3) == []
+    assert (await tools.compare()).is_equal
+    assert set(await tools.index.fetch_digests()) == set(await tools.lexical.read_texts()) == {B, C, fresh}
+    assert (await tools.lexical.match("Maps")).select_best(3) == []
 
 
 async def test_lost_vectors_alone(tools: Tools) -> None:
@@ -95,14 +95,14 @@ async def test_lost_vectors_alone(tools: Tools) -> None:
     found = await tools.compare()
     assert (found.vectors.missing, bool(found.words)) == ([A, C], False)
     assert await tools.repair() == 2
-    assert (await tools.compare()).equal
+    assert (await tools.compare()).is_equal
 
 
 async def test_lost_words_alone(tools: Tools, tmp_path: Path) -> None:
     tools.lexical = LexicalIndex(tmp_path / "elsewhere")
     assert (await tools.compare()).words.missing == [A, B, C]
     assert await tools.repair() == 0
-    assert (await tools.compare()).equal
+    assert (await tools.compare()).is_equal
 
 
 async def test_words_of_other_parameters_are_made_anew(tools: Tools, tmp_path: Path) -> None:
@@ -110,12 +110,12 @@ async def test_words_of_other_parameters_are_made_anew(tools: Tools, tmp_path: P
     tools.lexical = LexicalIndex(tmp_path / "lexical", LexicalParameters(k1=0.5))
     assert (await tools.compare()).words.missing == [B, C]
     await tools.repair()
-    assert set(await tools.lexical.texts()) == {B, C}
+    assert set(await tools.lexical.read_texts()) == {B, C}
 
 
 async def test_a_graph_without_documents_empties_the_indexes(tools: Tools) -> None:
     tools.documents.clear()
     assert (await tools.compare()).vectors.orphans == [A, B, C]
     assert await tools.repair() == 0
-    assert (await tools.compare()).equal
+    assert (await tools.compare()).is_equal
     assert await tools.index.count() == await tools.lexical.count() == 0

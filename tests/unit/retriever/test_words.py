@@ -1,6 +1,6 @@
 import pytest
 
-from retriever.words import first_words, sentences, split_identifier, standard_name, telling_words, words
+from retriever.words import normalize_name, split_identifier, split_sentences, split_terms, split_words, truncate_words
 
 
 @pytest.mark.parametrize(
@@ -20,21 +20,25 @@ def test_identifiers_are_split(name: str, parts: str) -> None:
 
 
 def test_words_keep_order_and_repeats() -> None:
-    assert words("Rain, rain in Spain") == ["rain", "rain", "in", "spain"]
-    assert telling_words("Could you please find the rain in Spain?") == ["find", "rain", "spain"]
+    assert split_words("Rain, rain in Spain") == ["rain", "rain", "in", "spain"]
+    assert split_terms("Could you please find the rain in Spain?") == ["find", "rain", "spain"]
 
 
 def test_spellings_of_one_name_are_one() -> None:
-    assert standard_name("Get User-ID") == standard_name("getUserID") == "get_user_id"
+    assert normalize_name("Get User-ID") == normalize_name("getUserID") == "get_user_id"
 
 
 def test_sentences() -> None:
     text = "I plan a trip to Rome. What is the weather there? Thanks!\nConvert 100 dollars to euros."
-    assert sentences(text) == ["I plan a trip to Rome.", "What is the weather there?", "Convert 100 dollars to euros."]
-    assert sentences("What is the weather in Rome?") == []
-    assert len(sentences("one two three four. " * 50)) == 6
+    assert split_sentences(text) == [
+        "I plan a trip to Rome.",
+        "What is the weather there?",
+        "Convert 100 dollars to euros.",
+    ]
+    assert split_sentences("What is the weather in Rome?") == []
+    assert len(split_sentences("one two three four. " * 50)) == 6
 
 
 def test_first_words() -> None:
-    assert first_words("  a\n b\tc d", 3) == "a b c"
-    assert first_words("", 3) == ""
+    assert truncate_words("  a\n b\tc d", 3) == "a b c"
+    assert truncate_words("", 3) == ""

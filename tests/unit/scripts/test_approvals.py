@@ -13,10 +13,10 @@ import pytest
 from rich.console import Console
 
 from agent.execution.approval import TAINTED, IntendedCall
-from agent.execution.provenance import Judged
-from domain.errors import LeftOutError, NotAllowedError
+from agent.execution.provenance import CallProvenance
+from domain.errors import ExcludedCallError, NotAllowedError
 from domain.model import JsonObject
-from domain.origin import ValueKind, ValueOrigin
+from domain.provenance import ValueKind, ValueOrigin
 from domain.tool import Parameter, ToolDoc
 from scripts._approvals import TerminalApprover
 from tests.flows.small_world import BOOKS, REMOVE
@@ -48,7 +48,7 @@ def typist(monkeypatch: pytest.MonkeyPatch) -> Generator[Typist]:
 
 def call(kind: ValueKind = "said", tool: ToolDoc = REMOVE, arguments: JsonObject | None = None) -> IntendedCall:
     origin = ValueOrigin(parameter="title", kind=kind, words=f"it is {kind}")
-    return IntendedCall(tool, arguments or {"title": "Dune"}, Judged((origin,)))
+    return IntendedCall(tool, arguments or {"title": "Dune"}, CallProvenance((origin,)))
 
 
 async def made_with(approver: TerminalApprover, intended: IntendedCall) -> JsonObject | None:
@@ -130,7 +130,8 @@ def batch(*titles: str, tainted: bool = False) -> list[IntendedCall]:
     """Calls of a program that wait together, each with all of them."""
     origin = ValueOrigin(parameter="title", kind="field", words="a field")
     alone = [
-        IntendedCall(REMOVE, {"title": one}, Judged((origin,)), f"1:1:7#0-{one}", tainted=tainted) for one in titles
+        IntendedCall(REMOVE, {"title": one}, CallProvenance((origin,)), f"1:1:7#0-{one}", tainted=tainted)
+        for one in titles
     ]
     return [replace(one, batch=tuple(alone)) for one in alone]
 
@@ -191,7 +192,7 @@ async def test_of_a_batch_one_is_corrected_and_one_skipped_and_one_answer_is_for
     assert "Call 3 is skipped." in told
     assert "Call 4 is made after all." in told
     assert "skip a call (as s2)" in told
-    with pytest.raises(LeftOutError):
+    with pytest.raises(ExcludedCallError):
         async with approver.approval(calls[2]):
             pass
     assert typist.answers == []

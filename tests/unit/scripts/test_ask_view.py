@@ -9,7 +9,7 @@ import pytest
 from rich.console import Console
 
 from domain.event import AnswerDelta, ProgramRefused, RunFinished
-from domain.taken import SolutionTaken
+from domain.learning_events import SolutionTaken
 from domain.usage import Usage
 from tests.unit.agent.program_events import broken, calls, ended, program, run_of
 

@@ -4,7 +4,7 @@ import io
 
 from rich.console import Console
 
-from domain.event import CallFinished, CallStarted, Event, ProgramLooked, ProgramRefused, Programs
+from domain.event import CallFinished, CallStarted, Event, ProgramEvent, ProgramLooked, ProgramRefused
 from scripts._program_view import ProgramView
 from tests.unit.agent.program_events import TEXT, broken, calls, ended, program
 
@@ -17,7 +17,7 @@ def shown(*events: Event, whole: bool = False) -> str:
         if isinstance(event, CallStarted | CallFinished):
             assert view.takes(event)
         else:
-            assert isinstance(event, Programs)
+            assert isinstance(event, ProgramEvent)
             view.show(event)
     return screen.getvalue()
 

@@ -11,7 +11,7 @@ from typing import TextIO
 import pytest
 from rich.console import Console
 
-from agent.asking import UserQuestion
+from agent.user_questions import UserQuestion
 from scripts._questions import TerminalAsker
 
 

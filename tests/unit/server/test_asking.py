@@ -5,23 +5,22 @@ from typing import Any, cast
 
 import pytest
 
-from agent.asking import question
+from agent.user_questions import build_question
 from domain.event import InputNeeded
-from server.runs.asking import UserAsker
-from server.runs.questions import Questions
+from server.runs.questions import DurableQuestions, UserAsker
 
 
 class Answered:
     """Questions that are answered at once. ``asked``: what was shown."""
 
     def __init__(self) -> None:
-        self.in_turn = asyncio.Lock()
+        self.turn_lock = asyncio.Lock()
         self.asked: list[InputNeeded] = []
 
-    async def told(self) -> None:
+    async def flush_events(self) -> None:
         """Nothing is left to be stored."""
 
-    async def answered(self, asked: InputNeeded, besides: dict[str, Any]) -> dict[str, Any]:
+    async def ask(self, asked: InputNeeded, besides: dict[str, Any]) -> dict[str, Any]:
         self.asked.append(asked)
         return {"decision": "answer", "answer": "7", **besides}
 
@@ -29,6 +28,6 @@ class Answered:
 @pytest.mark.parametrize("by_another", [True, False])
 async def test_a_question_of_anothers_template_says_so(by_another: bool) -> None:
     questions = Answered()
-    asker = UserAsker(cast("Questions", questions), by_another=by_another)
-    assert await asker.answer(question("1", "Your PIN?")) == "7"
+    asker = UserAsker(cast("DurableQuestions", questions), by_another=by_another)
+    assert await asker.answer(build_question("1", "Your PIN?")) == "7"
     assert ("the author of the template or solution, who is not you" in questions.asked[0].reason) == by_another

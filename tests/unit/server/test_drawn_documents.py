@@ -4,7 +4,7 @@ from typing import cast
 import pytest
 
 from domain.errors import UsageError
-from domain.plan_document import PlanDocument, PlannedStep, Take
+from domain.plan import PlanDocument, PlannedStep, Take
 from domain.tool import ToolId
 from server.routes.drawn_documents import check_document
 from server.services import Services

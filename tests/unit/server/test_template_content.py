@@ -1,11 +1,17 @@
 """Which places of a run's document get which names, as a template."""
 
-from agent.plans.from_run import Offered
-from agent.plans.request_template import spoken
+from agent.plans.request_template import insert_names
+from agent.plans.steps_from_run import ParameterCandidate
 from server.routes.template_content import Place, names_at, words_of
 
-FIRST, LATER = Offered("day", 1, "day", "2026-05-03", "3 May"), Offered("day", 4, "day", "2026-05-03", "3 May")
-PARKS, AREA = Offered("parks", 1, "parks", True, "a car park"), Offered("area", 1, "area", "North", "North")
+FIRST, LATER = (
+    ParameterCandidate("day", 1, "day", "2026-05-03", "3 May"),
+    ParameterCandidate("day", 4, "day", "2026-05-03", "3 May"),
+)
+PARKS, AREA = (
+    ParameterCandidate("parks", 1, "parks", True, "a car park"),
+    ParameterCandidate("area", 1, "area", "North", "North"),
+)
 
 
 def at(step: int, parameter: str) -> Place:
@@ -21,9 +27,9 @@ def test_the_same_words_are_asked_for_once() -> None:
 
 def test_they_get_one_place_in_the_words() -> None:
     words = words_of([FIRST, LATER], {(1, "day"): "day", (4, "day"): "day"})
-    assert spoken("from 3 May, not after 3 May", words) == "from {day}, not after 3 May"
+    assert insert_names("from 3 May, not after 3 May", words) == "from {day}, not after 3 May"
 
 
 def test_a_yes_keeps_its_words_and_a_value_without_a_name_too() -> None:
     words = words_of([PARKS, AREA], {(1, "parks"): "parks"})
-    assert spoken("a car park in the North", words) == "a car park in the North"
+    assert insert_names("a car park in the North", words) == "a car park in the North"

@@ -25,7 +25,7 @@ class Maker:
 
 
 async def use(pool: UserPool[Thing], user: str) -> Thing:
-    async with pool.borrowed(user) as thing:
+    async with pool.borrow(user) as thing:
         await asyncio.sleep(0)
         assert not thing.closed
         return thing
@@ -52,10 +52,10 @@ async def test_only_so_many_are_kept_and_the_oldest_go_first() -> None:
 async def test_what_somebody_has_is_never_closed() -> None:
     maker = Maker()
     pool = UserPool(maker, most=0, seconds=0)
-    async with pool.borrowed("ada") as thing:
+    async with pool.borrow("ada") as thing:
         for number in range(5):
             await use(pool, f"user {number}")
-        async with pool.borrowed("ada") as again:
+        async with pool.borrow("ada") as again:
             assert again is thing
         assert not thing.closed
         assert all(one.closed for one in maker.made[1:])
@@ -90,7 +90,7 @@ async def test_things_that_take_time_to_close_are_closed_once_and_never_lent_mea
     pool: UserPool[Slow] = UserPool(make, most=1)
 
     async def used(user: str) -> None:
-        async with pool.borrowed(user) as thing:
+        async with pool.borrow(user) as thing:
             await asyncio.sleep(0.005)
             assert not thing.closed
 

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from agent.execution.http.exchange import GuardedExchange
-from agent.execution.http.guard import Guard
-from agent.execution.secrets import EnvironmentSecrets, Secrets
+from agent.execution.http.guard import AddressGuard
+from agent.execution.http.guarded_json_client import GuardedJsonClient
+from agent.execution.secret_store import EnvironmentSecrets, SecretStore
 from domain.errors import SecretError
 from server.oauth.renewal import Renewals
 from server.storage.database import build_sqlite_url
@@ -31,8 +31,8 @@ async def storage(tmp_path: Path) -> AsyncIterator[Storage]:
 async def test_whose_key_is_sent_where(storage: Storage) -> None:
     ada, eve = await storage.users.add("ada", "h"), await storage.users.add("eve", "h")
     await storage.tool_keys.put(ada.id, "weather", "hers", ["weather.example.com", "http://plain.example.com"])
-    renewals = Renewals(storage.key_grants, GuardedExchange(Guard()), lambda _, name: f"obtain {name}")
-    secrets: Secrets = UserSecrets(storage.tool_keys, renewals, ada.id, SHARED)
+    renewals = Renewals(storage.key_grants, GuardedJsonClient(AddressGuard()), lambda _, name: f"obtain {name}")
+    secrets: SecretStore = UserSecrets(storage.tool_keys, renewals, ada.id, SHARED)
     assert await secrets.value("weather", "weather.example.com", 443, encrypted=True) == "hers"
     assert await secrets.value("weather", "plain.example.com", 80, encrypted=False) == "hers"
     for host, encrypted in (("evil.example.com", True), ("weather.example.com", False)):
@@ -44,7 +44,7 @@ async def test_whose_key_is_sent_where(storage: Storage) -> None:
     assert await secrets.value("maps", "maps.example.com", 443, encrypted=True) == "own"
     others = UserSecrets(storage.tool_keys, renewals, eve.id, SHARED)
     assert await others.value("weather", "weather.example.com", 443, encrypted=True) is None
-    assert not await secrets.refused("weather", "hers")
-    assert not await secrets.refused("maps", "own")
+    assert not await secrets.replace_refused("weather", "hers")
+    assert not await secrets.replace_refused("maps", "own")
     assert (await secrets.has("weather"), await others.has("weather"), await others.has("maps")) == (True, False, True)
     assert "PUT /api/v1/me/tool-keys/weather" in others.advice("weather", "weather.example.com", 443)

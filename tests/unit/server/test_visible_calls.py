@@ -7,8 +7,7 @@ import pytest
 from agent.execution.executor import CallResult
 from domain.model import JsonObject
 from domain.tool import ToolDoc, ToolId
-from server.runs.stop_check import StopCheckExecutor
-from server.runs.visible_calls import VisibleExecutor
+from server.runs.call_checks import StopCheckExecutor, VisibleExecutor
 from tests.flows.small_world import BOOKS, GEOCODE
 
 CHANGE = BOOKS.model_copy(update={"method": "POST"})

@@ -6,12 +6,12 @@ import pytest
 
 from domain.model import JsonObject
 from domain.tool import Parameter, ToolDoc, tool_id
-from graph.walks import Ground
-from synthesis.combinations import combinations
-from synthesis.documents import called, named_by, told_by
-from synthesis.intents import Course, after_one, intents
-from synthesis.questions import questions
-from synthesis.sentences import written
+from graph.walks import FeedGraph
+from synthesis.combinations import enumerate_combinations
+from synthesis.documents import find_echo_field, find_label_field, find_named_label
+from synthesis.intent_program import write_program
+from synthesis.intents import QueryPath, enumerate_intents, get_first_item_path
+from synthesis.questions import render_questions
 from tests.unit.synthesis.library_service import FRIENDS_OF, SEARCH
 
 COUNTRY = ToolDoc(
@@ -51,14 +51,14 @@ def search(name: str, description: str, **fields: str) -> ToolDoc:
 def test_inputs_name_one_thing_where_its_name_is_what_they_say(
     doc: ToolDoc, names: list[str], label: str | None
 ) -> None:
-    found = named_by(doc, names)
+    found = find_named_label(doc, names)
     assert (found.path if found else None) == label
 
 
 def test_an_input_is_told_by_the_field_of_its_name() -> None:
-    by_name = {one.name: told_by(SEARCH, one) for one in SEARCH.parameters}
+    by_name = {one.name: find_echo_field(SEARCH, one) for one in SEARCH.parameters}
     assert {name: field.path for name, field in by_name.items() if field} == {"name": "[].name", "city": "[].city"}
-    friend = called(FRIENDS_OF, "[].id")
+    friend = find_label_field(FRIENDS_OF, "[].id")
     assert friend is not None
     assert friend.path == "[].name"
 
@@ -66,13 +66,13 @@ def test_an_input_is_told_by_the_field_of_its_name() -> None:
 def test_a_list_that_one_thing_has_is_not_a_list_of_such_things() -> None:
     languages = next(
         each
-        for each in combinations(Ground([COUNTRY]))
+        for each in enumerate_combinations(FeedGraph([COUNTRY]))
         if each.output is not None and each.output.path == "languages[]"
     )
-    course = Course(languages)
-    assert course.single()
-    assert course.within(0, "languages[]") == "languages[]"
-    asked = {each.asked: questions(each, written(each).inputs)[0] for each in intents(course)}
+    course = QueryPath(languages)
+    assert course.names_one_thing()
+    assert course.resolve_lookup_path(0, "languages[]") == "languages[]"
+    asked = {each.kind: render_questions(each, write_program(each).inputs)[0] for each in enumerate_intents(course)}
     assert asked == {
         "all": "What are the languages of the country {name}?",
         "first": "What is the first language of the country {name}?",
@@ -85,4 +85,4 @@ def test_a_list_that_one_thing_has_is_not_a_list_of_such_things() -> None:
     [("[].id", "id"), ("people[].papers[].title", "papers[].title"), ("name", "name"), ("ids[]", "")],
 )
 def test_paths_within_the_first_item(path: str, inner: str) -> None:
-    assert after_one(path) == inner
+    assert get_first_item_path(path) == inner

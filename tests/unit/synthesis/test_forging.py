@@ -7,25 +7,25 @@ from dataclasses import replace
 import pytest
 from pydantic.types import JsonValue
 
-from agent.plans.checked_plan import checked
-from agent.programs.offer_text import OfferText
+from agent.plans.checked_plan import check_plan
+from agent.programs.signatures import OfferText
 from domain.model import JsonObject
 from domain.solution import Solution
 from domain.tool import Parameter
-from graph.walks import Ground
-from synthesis import forging
-from synthesis.combinations import Combination, combinations
-from synthesis.following import followed, gold
-from synthesis.forging import Forge, Forged
-from synthesis.intents import Course, Intent, intents
-from synthesis.sentences import Written, written
-from synthesis.trying import Reading, tried
-from synthesis.values import Values
+from graph.walks import FeedGraph
+from synthesis import solution_builder
+from synthesis.combinations import Combination, enumerate_combinations
+from synthesis.input_values import InputValueFinder
+from synthesis.intent_program import IntentProgram, write_program
+from synthesis.intents import Intent, QueryPath, enumerate_intents
+from synthesis.program_trial import ReadOnlyCaller, try_program
+from synthesis.solution_builder import CombinationOutcome, SolutionBuilder
+from synthesis.walk_execution import compute_gold_answer, follow_walk
 from tests.unit.synthesis.library_service import SEARCH, TOOLS, ReadersService, sandbox
 
 
 def every() -> list[Combination]:
-    return [*combinations(Ground(TOOLS))]
+    return [*enumerate_combinations(FeedGraph(TOOLS))]
 
 
 def one(path: str, inputs: str, output: str) -> Combination:
@@ -45,16 +45,16 @@ def one(path: str, inputs: str, output: str) -> Combination:
 def intent(combination: Combination, asked: str, taken: Sequence[str], by: str = "") -> Intent:
     found = [
         each
-        for each in intents(Course(combination))
-        if (each.asked, each.taken) == (asked, tuple(taken)) and (not by or each.by == by)
+        for each in enumerate_intents(QueryPath(combination))
+        if (each.kind, each.item_modes) == (asked, tuple(taken)) and (not by or each.compared_path == by)
     ]
     assert len(found) == 1
     return found[0]
 
 
-async def forged(combination: Combination, service: ReadersService) -> Forged:
-    reading = Reading(service)
-    return await Forge(sandbox(), reading, Values(TOOLS, reading)).forged(combination)
+async def forged(combination: Combination, service: ReadersService) -> CombinationOutcome:
+    reading = ReadOnlyCaller(service)
+    return await SolutionBuilder(sandbox(), reading, InputValueFinder(TOOLS, reading)).build_solutions(combination)
 
 
 BY_HAND: list[tuple[str, str, str, str, list[str], str, JsonObject, JsonValue]] = [
@@ -81,25 +81,27 @@ async def test_program_and_gold_are_what_is_worked_out_by_hand(
     wanted = intent(one(path, inputs, output), asked, taken, by)
     values: JsonObject = {"name": "Ada Byron"} if inputs == "name" else {}
     values |= given
-    code, reading = written(wanted), Reading(ReadersService())
+    code, reading = write_program(wanted), ReadOnlyCaller(ReadersService())
     assert not code.complaints
-    rows = await followed(wanted.course, wanted.taken, values, reading.call)
-    assert gold(wanted, rows, given.get(code.inputs[-1].name)) == expected
+    rows = await follow_walk(wanted.query_path, wanted.item_modes, values, reading.call)
+    assert compute_gold_answer(wanted, rows, given.get(code.inputs[-1].name)) == expected
     docs = {tool.id: tool for tool in TOOLS}
     functions = {each.name: each.tool for each in code.offer.signatures}
-    plan = await checked(code.text, code.schemas, functions, docs, sandbox())
+    plan = await check_plan(code.text, code.schemas, functions, docs, sandbox())
     assert not plan.complaints
-    trial = await tried(plan.plan, values, {name: docs[tool] for name, tool in functions.items()}, sandbox(), reading)
+    trial = await try_program(
+        plan.plan, values, {name: docs[tool] for name, tool in functions.items()}, sandbox(), reading
+    )
     assert (trial.answer, trial.error) == (expected, "")
 
 
 async def test_every_combination_makes_solutions_whose_patterns_name_their_inputs() -> None:
     service = ReadersService()
-    reading = Reading(service)
-    forge = Forge(sandbox(), reading, Values(TOOLS, reading))
+    reading = ReadOnlyCaller(service)
+    forge = SolutionBuilder(sandbox(), reading, InputValueFinder(TOOLS, reading))
     found: list[Solution] = []
     for combination in every():
-        made = await forge.forged(combination)
+        made = await forge.build_solutions(combination)
         assert "its program gives something else" not in made.dropped
         found += made.solutions
     assert len(found) > 40
@@ -114,11 +116,11 @@ async def test_a_program_that_gives_something_else_is_not_kept(monkeypatch: pyte
     combination = one("searchPerson getPersonBooks", "name", "[].pages")
     right = await forged(combination, ReadersService())
 
-    def swapped(wanted: Intent, offer: OfferText) -> Written:
-        other = replace(wanted, asked="least" if wanted.asked == "most" else "most") if wanted.by else wanted
-        return written(other, offer)
+    def swapped(wanted: Intent, offer: OfferText) -> IntentProgram:
+        other = replace(wanted, kind="least" if wanted.kind == "most" else "most") if wanted.compared_path else wanted
+        return write_program(other, offer)
 
-    monkeypatch.setattr(forging, "written", swapped)
+    monkeypatch.setattr(solution_builder, "write_program", swapped)
     made = await forged(combination, ReadersService())
     assert made.dropped["its program gives something else"] == 2
     assert len(made.solutions) == len(right.solutions) - 2
@@ -148,9 +150,9 @@ async def test_what_holds_for_one_value_alone_is_not_kept() -> None:
         }
     )
     service = ReadersService({"searchPerson": {"Chad": {"languages": "French"}, "world": {"languages": "many"}}})
-    reading = Reading(service)
-    forge = Forge(sandbox(), reading, Values((by_country,), reading))
-    made = [await forge.forged(each) for each in combinations(Ground([by_country]))]
+    reading = ReadOnlyCaller(service)
+    forge = SolutionBuilder(sandbox(), reading, InputValueFinder((by_country,), reading))
+    made = [await forge.build_solutions(each) for each in enumerate_combinations(FeedGraph([by_country]))]
     kept = [solution for each in made for solution in each.solutions]
     assert {one.outputs for one in kept} == {("world.languages",)}
     assert sum(each.dropped["it holds for one value alone"] for each in made) == 1
@@ -162,9 +164,9 @@ async def test_of_values_that_are_no_numbers_none_is_the_most() -> None:
     cases: list[tuple[JsonValue, JsonValue]] = [(books, None), (more, "Looms")]
     wanted = intent(one("searchPerson getPersonBooks", "name", "[].pages"), "most", ["one"])
     for some, expected in cases:
-        reading = Reading(ReadersService({"getPersonBooks": some}))
-        rows = await followed(wanted.course, wanted.taken, {"name": "Ada Byron"}, reading.call)
-        assert gold(wanted, rows) == expected
+        reading = ReadOnlyCaller(ReadersService({"getPersonBooks": some}))
+        rows = await follow_walk(wanted.query_path, wanted.item_modes, {"name": "Ada Byron"}, reading.call)
+        assert compute_gold_answer(wanted, rows) == expected
 
 
 async def test_nothing_is_called_that_changes_something() -> None:
@@ -172,7 +174,7 @@ async def test_nothing_is_called_that_changes_something() -> None:
     changing = TOOLS[2].model_copy(update={"method": "POST"})
     walk = combination.walk
     altered = Combination(
-        type(walk)((walk.tools[0], changing), walk.feeds, walk.asked, walk.twice),
+        type(walk)((walk.tools[0], changing), walk.feeds, walk.user_inputs, walk.repeated_inputs),
         combination.inputs,
         combination.output,
     )
@@ -183,9 +185,9 @@ async def test_nothing_is_called_that_changes_something() -> None:
 
 async def test_what_cannot_be_tried_is_kept_suspended_where_that_is_asked_for() -> None:
     combination = one("searchPerson getPersonBooks", "name", "[].title")
-    untried = await Forge(sandbox()).forged(combination)
+    untried = await SolutionBuilder(sandbox()).build_solutions(combination)
     assert (untried.solutions, dict(untried.dropped)) == ((), {"nothing may be called": untried.intents})
-    kept = await Forge(sandbox(), unproven=True).forged(combination)
+    kept = await SolutionBuilder(sandbox(), keep_unproven=True).build_solutions(combination)
     assert len(kept.solutions) == kept.intents
     assert all(solution.suspended for solution in kept.solutions)
     assert not kept.triplets
@@ -194,11 +196,11 @@ async def test_what_cannot_be_tried_is_kept_suspended_where_that_is_asked_for() 
 async def test_a_question_that_a_kept_solution_answers_is_left_to_it() -> None:
     combination = one("searchPerson getPersonBooks", "name", "[].title")
     first = await forged(combination, ReadersService())
-    reading = Reading(ReadersService())
-    forge = Forge(sandbox(), reading, Values(TOOLS, reading))
+    reading = ReadOnlyCaller(ReadersService())
+    forge = SolutionBuilder(sandbox(), reading, InputValueFinder(TOOLS, reading))
     for solution in first.solutions:
-        forge.takes(solution.model_copy(update={"id": "another"}))
-    made = await forge.forged(combination)
+        forge.reserve_patterns(solution.model_copy(update={"id": "another"}))
+    made = await forge.build_solutions(combination)
     assert made.dropped["a shorter way answers the same question"] == made.intents
 
 

@@ -2,30 +2,30 @@
 
 from pathlib import Path
 
-from synthesis.journal import Done, Journal, Report
-from synthesis.triplets import Triplet, read_triplets, triplet, write_triplets
+from synthesis.journal import MiningJournal, MiningRecord, MiningReport
+from synthesis.triplets import Triplet, build_triplet, read_triplets, write_triplets
 
 
 def test_a_line_that_was_cut_off_was_not_written(tmp_path: Path) -> None:
     path = tmp_path / "mined.jsonl"
-    journal = Journal(path)
-    assert list(journal.lines()) == []
-    journal.add(Done(key="a", way="live", kept=("1",)))
+    journal = MiningJournal(path)
+    assert list(journal.read_records()) == []
+    journal.add(MiningRecord(key="a", way="live", kept=("1",)))
     whole = path.read_bytes()
-    journal.add(Done(key="b", way="live"))
+    journal.add(MiningRecord(key="b", way="live"))
     for end in range(len(whole) + 1, path.stat().st_size - 1):
-        path.write_bytes((whole + Done(key="b", way="live").model_dump_json().encode())[:end])
-        assert [one.key for one in journal.lines()] == ["a"]
-    journal.add(Done(key="c", way="live"))
-    assert [one.key for one in journal.lines()] == ["a", "c"]
+        path.write_bytes((whole + MiningRecord(key="b", way="live").model_dump_json().encode())[:end])
+        assert [one.key for one in journal.read_records()] == ["a"]
+    journal.add(MiningRecord(key="c", way="live"))
+    assert [one.key for one in journal.read_records()] == ["a", "c"]
 
 
 def test_a_query_that_was_written_down_twice_is_one_triplet(tmp_path: Path) -> None:
-    journal = Journal(tmp_path / "mined.jsonl")
-    one = triplet("Who is Ada?", ["search"], "await search(name=name)\n", {"name": "Ada"})
+    journal = MiningJournal(tmp_path / "mined.jsonl")
+    one = build_triplet("Who is Ada?", ["search"], "await search(name=name)\n", {"name": "Ada"})
     for way in ("recorded", "live"):
-        journal.add(Done(key="a", way=way, triplets=(one,)))
-    assert [*journal.triplets()] == [one]
+        journal.add(MiningRecord(key="a", way=way, triplets=(one,)))
+    assert [*journal.read_triplets()] == [one]
     assert one.code == "name = 'Ada'\nawait search(name=name)\n"
 
 
@@ -40,10 +40,12 @@ def test_triplets_are_replaced_whole(tmp_path: Path) -> None:
 
 
 def test_a_report_counts_by_stage() -> None:
-    report = Report()
+    report = MiningReport()
     report.add(
-        Done(key="a", way="live", kept=("1", "2"), intents=3, questions=12, tried=2, dropped={"nothing was found": 1})
+        MiningRecord(
+            key="a", way="live", kept=("1", "2"), intents=3, questions=12, tried=2, dropped={"nothing was found": 1}
+        )
     )
-    report.add(Done(key="b", way="live", intents=1, questions=4, dropped={"nothing was found": 1}))
+    report.add(MiningRecord(key="b", way="live", intents=1, questions=4, dropped={"nothing was found": 1}))
     assert dict(report.counts) == {"combinations": 2, "intents": 4, "questions": 16, "executed": 2, "kept": 2}
     assert dict(report.dropped) == {"nothing was found": 2}

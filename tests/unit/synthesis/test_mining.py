@@ -6,7 +6,7 @@ import pytest
 
 from domain.tool import ToolDoc, tool_id
 from synthesis import mining
-from synthesis.mining import by_toolset, mined
+from synthesis.mining import group_by_toolset, mine_toolsets
 
 
 def document(toolset: str, api: str) -> ToolDoc:
@@ -43,28 +43,28 @@ class Stream:
 
 async def test_one_tool_set_is_held_at_a_time() -> None:
     stream = Stream(TOOLS)
-    async for _, tools in by_toolset(aiter(stream)):
+    async for _, tools in group_by_toolset(aiter(stream)):
         assert len(tools) == 2
         assert stream.given <= 2 * (TOOLS.index(tools[0]) // 2 + 1) + 1
 
 
 async def test_mining_goes_on_after_the_place_that_it_came_to() -> None:
-    whole = [one async for one in mined(aiter(Stream(TOOLS)))]
-    assert [one.place for one in whole] == ["Any/A%20b", "Any/A", "Any/B"]
+    whole = [one async for one in mine_toolsets(aiter(Stream(TOOLS)))]
+    assert [one.id_prefix for one in whole] == ["Any/A%20b", "Any/A", "Any/B"]
     for done in range(3):
-        rest = [one async for one in mined(aiter(Stream(TOOLS)), after=whole[done].place)]
-        assert [one.place for one in rest] == [one.place for one in whole[done + 1 :]]
+        rest = [one async for one in mine_toolsets(aiter(Stream(TOOLS)), after=whole[done].id_prefix)]
+        assert [one.id_prefix for one in rest] == [one.id_prefix for one in whole[done + 1 :]]
         left = [combination.key for one in whole[done + 1 :] for combination in one.combinations]
         assert [combination.key for one in rest for combination in one.combinations] == left
 
 
 async def test_one_tool_set_alone() -> None:
-    assert [one.place async for one in mined(aiter(Stream(TOOLS)), toolset="B")] == ["Any/B"]
+    assert [one.id_prefix async for one in mine_toolsets(aiter(Stream(TOOLS)), toolset="B")] == ["Any/B"]
 
 
 async def test_what_is_beyond_a_cap_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(mining, "MOST", 1)
-    found = [one async for one in mined(aiter(Stream(TOOLS)), toolset="A")]
+    found = [one async for one in mine_toolsets(aiter(Stream(TOOLS)), toolset="A")]
     counts = found[0].counts
     assert counts.walks == {1: 1}
     assert counts.left_out == {"walks": 1, "combinations": 0}

@@ -3,15 +3,15 @@
 import json
 from collections.abc import AsyncIterator, Sequence
 
-from agent.llm.client.chat import AnswerForm, Message, Reply, TokenUsage
+from agent.llm.client.chat import AnswerForm, ChatMessage, ModelReply, ModelTokenUsage
 from domain.model import JsonObject
-from synthesis.forging import Forge
-from synthesis.intents import Course, intents
-from synthesis.model_questions import ModelQuestions
-from synthesis.questions import questions
-from synthesis.sentences import written
-from synthesis.trying import Reading
-from synthesis.values import Values
+from synthesis.input_values import InputValueFinder
+from synthesis.intent_program import write_program
+from synthesis.intents import QueryPath, enumerate_intents
+from synthesis.model_questions import ModelQuestionWriter
+from synthesis.program_trial import ReadOnlyCaller
+from synthesis.questions import render_questions
+from synthesis.solution_builder import SolutionBuilder
 from tests.unit.synthesis.library_service import TOOLS, ReadersService, sandbox
 from tests.unit.synthesis.test_forging import one
 
@@ -26,12 +26,14 @@ class ScriptedModel:
         self.asked: list[str] = []
 
     async def complete(
-        self, messages: Sequence[Message], form: AnswerForm | None = None, *, seconds: float | None = None
-    ) -> Reply:
+        self, messages: Sequence[ChatMessage], form: AnswerForm | None = None, *, seconds: float | None = None
+    ) -> ModelReply:
         self.asked.append("\n".join(message.text for message in messages))
-        return Reply(self.answers.pop(0), TokenUsage(1, 1))
+        return ModelReply(self.answers.pop(0), ModelTokenUsage(1, 1))
 
-    async def stream(self, messages: Sequence[Message], *, seconds: float | None = None) -> AsyncIterator[str | Reply]:
+    async def stream(
+        self, messages: Sequence[ChatMessage], *, seconds: float | None = None
+    ) -> AsyncIterator[str | ModelReply]:
         yield await self.complete(messages, seconds=seconds)
 
     async def close(self) -> None:
@@ -46,9 +48,9 @@ async def test_questions_in_another_language_that_name_every_input_once_are_used
     model = ScriptedModel(
         {"programs": [{"number": 1, "questions": [*CHINESE]}, {"number": 99, "questions": ["{name}?"]}]}
     )
-    course = Course(COMBINATION)
-    plain = [(code := written(each), questions(each, code.inputs)) for each in intents(course)]
-    found = await ModelQuestions(model, "Chinese").asked(course, plain)
+    course = QueryPath(COMBINATION)
+    plain = [(code := write_program(each), render_questions(each, code.inputs)) for each in enumerate_intents(course)]
+    found = await ModelQuestionWriter(model, "Chinese").write_questions(course, plain)
     assert found[0] == ("{name}写了哪些书？", "列出{name}的书。")
     assert set(found[1:]) == {()}
     assert "Language: Chinese" in model.asked[0]
@@ -57,16 +59,19 @@ async def test_questions_in_another_language_that_name_every_input_once_are_used
 
 async def test_a_model_is_told_once_that_none_can_be_used_and_the_documents_words_stand() -> None:
     useless: JsonObject = {"programs": [{"number": 1, "questions": ["Which books?"]}]}
-    model, reading = ScriptedModel(useless, useless), Reading(ReadersService())
-    forge = Forge(sandbox(), reading, Values(TOOLS, reading), ModelQuestions(model))
-    made = await forge.forged(COMBINATION)
+    model, reading = ScriptedModel(useless, useless), ReadOnlyCaller(ReadersService())
+    forge = SolutionBuilder(sandbox(), reading, InputValueFinder(TOOLS, reading), ModelQuestionWriter(model))
+    made = await forge.build_solutions(COMBINATION)
     assert len(model.asked) == 2
     assert made.solutions[0].patterns[0] == "What are the titles of the books of the person {name}?"
 
 
 async def test_the_models_questions_come_first() -> None:
-    model, reading = ScriptedModel({"programs": [{"number": 1, "questions": [*CHINESE]}]}), Reading(ReadersService())
-    forge = Forge(sandbox(), reading, Values(TOOLS, reading), ModelQuestions(model, "Chinese"))
-    made = await forge.forged(COMBINATION)
+    model, reading = (
+        ScriptedModel({"programs": [{"number": 1, "questions": [*CHINESE]}]}),
+        ReadOnlyCaller(ReadersService()),
+    )
+    forge = SolutionBuilder(sandbox(), reading, InputValueFinder(TOOLS, reading), ModelQuestionWriter(model, "Chinese"))
+    made = await forge.build_solutions(COMBINATION)
     assert made.solutions[0].patterns[:2] == ("{name}写了哪些书？", "列出{name}的书。")
     assert made.triplets[0].query == "Ada Byron写了哪些书？"

@@ -6,12 +6,12 @@ import pytest
 
 from domain.model import JsonObject
 from domain.tool import Parameter, ToolDoc, tool_id
-from graph.ground import Ground
-from synthesis.combinations import combinations
-from synthesis.intents import Course, intents
-from synthesis.nouns import phrase, plural
-from synthesis.questions import questions
-from synthesis.sentences import written
+from graph.feed_graph import FeedGraph
+from synthesis.combinations import enumerate_combinations
+from synthesis.intent_program import write_program
+from synthesis.intents import QueryPath, enumerate_intents
+from synthesis.nouns import build_phrase, pluralize
+from synthesis.questions import render_questions
 from tests.unit.synthesis.test_forging import intent, one
 
 READ_ALOUD: list[tuple[str, str, str, str, list[str], str, str]] = [
@@ -44,7 +44,7 @@ def test_a_question_reads_well(
     path: str, inputs: str, output: str, asked: str, taken: list[str], by: str, said: str
 ) -> None:
     wanted = intent(one(path, inputs.replace(",", " "), output), asked, taken, by)
-    found = questions(wanted, written(wanted).inputs)
+    found = render_questions(wanted, write_program(wanted).inputs)
     assert found[0] == said
     assert len(found) == 4
     names = [name for name in ("name", "city", "year", "value") if f"{{{name}}}" in said]
@@ -53,11 +53,14 @@ def test_a_question_reads_well(
 
 def test_people_are_asked_for_as_people_and_called_by_their_names_alone() -> None:
     friends = intent(one("searchPerson getFriends", "name", "[].name"), "all", ["one"])
-    assert questions(friends, written(friends).inputs)[2] == "List the friends of the person {name}."
+    assert render_questions(friends, write_program(friends).inputs)[2] == "List the friends of the person {name}."
     books = intent(one("searchPerson getPersonBooks", "name", "[].title"), "count", ["one"])
-    assert questions(books, written(books).inputs)[3] == "How many books does the person {name} have?"
+    assert render_questions(books, write_program(books).inputs)[3] == "How many books does the person {name} have?"
     cited = intent(one("searchPerson", "name", "[].num_citation"), "all", [])
-    assert questions(cited, written(cited).inputs)[2] == "I would like to know the number of citations of {name}."
+    assert (
+        render_questions(cited, write_program(cited).inputs)[2]
+        == "I would like to know the number of citations of {name}."
+    )
 
 
 def asked_of(api: str, schema: JsonObject, *parameters: str) -> list[str]:
@@ -71,8 +74,8 @@ def asked_of(api: str, schema: JsonObject, *parameters: str) -> list[str]:
         parameters=tuple(Parameter(name=one, required=True) for one in parameters),
         response_schema=json.dumps(schema),
     )
-    found = (next(intents(Course(each))) for each in combinations(Ground([tool])))
-    return [questions(each, written(each).inputs)[0] for each in found]
+    found = (next(enumerate_intents(QueryPath(each))) for each in enumerate_combinations(FeedGraph([tool])))
+    return [render_questions(each, write_program(each).inputs)[0] for each in found]
 
 
 def test_what_is_true_or_false_is_asked_for_as_that() -> None:
@@ -110,7 +113,7 @@ def test_a_function_is_called_by_what_its_name_says_once_and_without_its_version
     ],
 )
 def test_plurals(one_thing: str, several: str) -> None:
-    assert plural(one_thing) == several
+    assert pluralize(one_thing) == several
 
 
 @pytest.mark.parametrize(
@@ -124,4 +127,4 @@ def test_plurals(one_thing: str, several: str) -> None:
     ],
 )
 def test_phrases(named: tuple[str, ...], said: str) -> None:
-    assert phrase(named) == said
+    assert build_phrase(named) == said

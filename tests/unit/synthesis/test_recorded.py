@@ -6,12 +6,12 @@ from pathlib import Path
 from agent.execution.executor import CallResult
 from domain.model import JsonObject
 from domain.tool import ToolDoc, ToolId
-from domain.trajectory import Outcome, RecordedCall
+from domain.trajectory import RecordedCall, RecordedOutcome
 from graph.backends.sqlite_recordings import SqliteRecordings
-from synthesis.forging import Forge, Forged
-from synthesis.recorded import Recorded
-from synthesis.trying import Reading
-from synthesis.values import Values
+from synthesis.input_values import InputValueFinder
+from synthesis.program_trial import ReadOnlyCaller
+from synthesis.recorded_executor import RecordedExecutor
+from synthesis.solution_builder import CombinationOutcome, SolutionBuilder
 from tests.unit.synthesis.library_service import TOOLS, ReadersService, sandbox
 from tests.unit.synthesis.test_forging import one
 
@@ -28,28 +28,30 @@ class Recorder(ReadersService):
     async def call(self, tool: ToolDoc, arguments: JsonObject, identity: str = "") -> CallResult:
         result = await super().call(tool, arguments, identity)
         recorded = RecordedCall(
-            tool.category, tool.toolset, tool.function, json.dumps(arguments), result.body, Outcome.OK
+            tool.category, tool.toolset, tool.function, json.dumps(arguments), result.body, RecordedOutcome.OK
         )
         self.kept.append((tool.id, recorded))
         return result
 
 
-async def mined(path: Path, calls: list[tuple[ToolId, RecordedCall]]) -> Forged:
+async def mined(path: Path, calls: list[tuple[ToolId, RecordedCall]]) -> CombinationOutcome:
     recordings = SqliteRecordings(path)
     await recordings.setup()
     try:
         await recordings.add("calls", calls)
-        recorded = Recorded(recordings)
-        reading = Reading(recorded)
-        return await Forge(sandbox(), reading, Values(TOOLS, reading, recorded), recorded=recorded).forged(COMBINATION)
+        recorded = RecordedExecutor(recordings)
+        reading = ReadOnlyCaller(recorded)
+        return await SolutionBuilder(
+            sandbox(), reading, InputValueFinder(TOOLS, reading, recorded), recorded=recorded
+        ).build_solutions(COMBINATION)
     finally:
         await recordings.close()
 
 
 async def test_recorded_calls_prove_a_solution(tmp_path: Path) -> None:
     service = Recorder()
-    reading = Reading(service)
-    live = await Forge(sandbox(), reading, Values(TOOLS, reading)).forged(COMBINATION)
+    reading = ReadOnlyCaller(service)
+    live = await SolutionBuilder(sandbox(), reading, InputValueFinder(TOOLS, reading)).build_solutions(COMBINATION)
     recorded = await mined(tmp_path / "recordings.db", service.kept)
     assert [each.patterns for each in recorded.solutions] == [each.patterns for each in live.solutions]
     assert recorded.solutions

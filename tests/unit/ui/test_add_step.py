@@ -1,6 +1,6 @@
 """Where a further step is offered to go."""
 
-from domain.plan_document import PlanDocument, PlannedStep
+from domain.plan import PlanDocument, PlannedStep
 from domain.tool import ToolId
 from ui.plans import OpenPlan, PlanProblem
 from ui.screens.add_step import place_to_add

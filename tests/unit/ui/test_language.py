@@ -11,9 +11,9 @@ import pytest
 from babel.messages.pofile import read_po
 from streamlit.testing.v1 import AppTest
 
-from agent.execution.undo import NO_UNDO
-from agent.planners.by_name import ABOUT
-from domain.side_effect import READING_METHODS, side_effect
+from agent.execution.undo_candidates import NO_UNDO
+from agent.planners.registry import PLANNER_DESCRIPTIONS
+from domain.side_effect import READING_METHODS, determine_side_effect
 from server.routes.choices import POLICIES
 from tests.unit.ui.page_words import PAGE, Said, bare, modules, placeholders, said
 from tests.unit.ui.test_login_links import opened, rule
@@ -123,9 +123,10 @@ def test_what_goes_through_them_is_let_be(source: str) -> None:
 
 
 def test_the_fixed_sentences_of_the_server_are_said_as_it_has_them() -> None:
-    of_server = {*ABOUT.values(), *filter(None, POLICIES.values()), NO_UNDO}
+    of_server = {*PLANNER_DESCRIPTIONS.values(), *filter(None, POLICIES.values()), NO_UNDO}
     of_server |= {
-        side_effect(method, "ships").why for method in (*READING_METHODS, "POST", "PUT", "PATCH", "DELETE", "MCP")
+        determine_side_effect(method, "ships").why
+        for method in (*READING_METHODS, "POST", "PUT", "PATCH", "DELETE", "MCP")
     }
     assert of_server <= {*SENTENCES}
 

@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 import httpx
 import pytest
 
-from domain.plan_document import PlanDocument, PlannedStep
+from domain.plan import PlanDocument, PlannedStep
 from domain.tool import tool_id
 from ui.account import Account
 from ui.client import Client

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from domain.plan_document import PlanDocument, PlannedStep, Take
+from domain.plan import PlanDocument, PlannedStep, Take
 from domain.tool import ToolId, tool_id
 from ui.plan_edits import added, filled, moved, removed
 

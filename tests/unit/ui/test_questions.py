@@ -1,7 +1,7 @@
 """What can be said to what a run asks."""
 
 from domain.event import InputNeeded
-from domain.origin import AskedCall, ValueOrigin
+from domain.provenance import AskedCall, ValueOrigin
 from domain.tool import ToolId
 from tests.unit.ui.telling import told
 from ui.run_state import AskedCall as AskedQuestion

@@ -2,7 +2,7 @@
 
 import pytest
 
-from domain.plan_document import PlanDocument, PlannedStep
+from domain.plan import PlanDocument, PlannedStep
 from domain.tool import ToolId
 from ui.replies import Run
 from ui.reruns import Done

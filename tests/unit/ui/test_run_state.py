@@ -11,9 +11,9 @@ from domain.event import (
     StepBacktracked,
     StepChosen,
 )
+from domain.learning_events import NoSolution, SolutionTaken
 from domain.plan import Binding, StepResult
 from domain.program import Program
-from domain.taken import NoSolution, SolutionTaken
 from domain.tool import ToolId, tool_id
 from domain.usage import Usage
 from tests.unit.ui.telling import raw, told

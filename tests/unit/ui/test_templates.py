@@ -3,7 +3,7 @@
 from streamlit.testing.v1 import AppTest
 
 from domain.model import JsonObject
-from domain.plan_document import PlanDocument
+from domain.plan import PlanDocument
 from ui.screens.running import missing_of
 from ui.screens.templates import said_of
 

@@ -4,7 +4,7 @@ import httpx
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from domain.plan_document import PlanDocument
+from domain.plan import PlanDocument
 from tests.unit.ui.served import Served
 from ui.client import Client
 from ui.reruns import Content, WholeTemplate

@@ -8,17 +8,17 @@ from pathlib import Path
 import pytest
 
 from domain.errors import UnavailableError, UsageError
-from domain.source import source_mark
 from domain.tool import FINISH, Parameter, ToolDoc, ToolId, tool_id
+from domain.tool_source import make_source_mark
 from graph.facts import LiveBatch
 from server.sources.whole_links import WholeLinks
 from tests.flows.indexed_store import indexed_store
 from tests.flows.small_world import BOOKS, GEOCODE, OLD_WEATHER
 from wiring import links
-from wiring.admitting import admit, reconcile, withdraw
 from wiring.build import BuildOptions, build
 from wiring.container import Container, open_container
-from wiring.links import link, partly_linked, unseen
+from wiring.links import find_partly_linked, ignore_progress, link
+from wiring.tool_admission import admit, reconcile, withdraw
 
 HARBOUR = tool_id("Ships", "harbour", "find_berth")
 
@@ -36,7 +36,7 @@ def berth(**update: object) -> ToolDoc:
             Parameter(name="latitude", type="number", required=True),
             Parameter(name="longitude", type="number"),
         ),
-        source=source_mark("s1"),
+        source=make_source_mark("s1"),
     )
     return document.model_copy(update=update)
 
@@ -48,24 +48,30 @@ FEEDING = berth(parameters=(), example_response='{"latitude": 1.5, "longitude": 
 async def container(tmp_path: Path) -> AsyncIterator[Container]:
     await indexed_store(tmp_path / "store", [GEOCODE, OLD_WEATHER, BOOKS])
     async with open_container(None, tmp_path / "store") as opened:
-        await link(opened, unseen, embedded=True)
+        await link(opened, ignore_progress, embedded=True)
         yield opened
 
 
 async def found(container: Container, request: str = "a berth for my yacht") -> list[ToolId]:
-    return [hit.id for hit in await (await container.search()).start_tools(request, 5) if hit.lexical > 0]
+    return [hit.id for hit in await (await container.open_search()).start_tools(request, 5) if hit.lexical > 0]
 
 
 async def everything(container: Container) -> tuple[object, ...]:
-    _, index, lexical = await container.retrieval()
+    _, index, lexical = await container.get_retrieval()
     documents = [one async for one in container.graph.documents()]
     feeds = {tool.id: await container.graph.feeds_into(tool.id) for tool in documents}
-    return documents, await index.digests(), await lexical.texts(), await container.graph.link_states(), feeds
+    return (
+        documents,
+        await index.fetch_digests(),
+        await lexical.read_texts(),
+        await container.graph.link_states(),
+        feeds,
+    )
 
 
 async def test_a_tool_is_found_and_fed_as_soon_as_it_is_admitted(container: Container) -> None:
     assert await found(container) == []
-    search = await container.search()  # of a run that goes on meanwhile
+    search = await container.open_search()  # of a run that goes on meanwhile
     admitted = await admit(container, [berth()])
     assert admitted.ids == admitted.changed == (HARBOUR,)
     assert admitted.linked
@@ -103,7 +109,7 @@ async def test_what_runs_have_learnt_is_there_when_it_is_admitted_again(containe
 
 
 @pytest.mark.parametrize(
-    "other", [{"url": "http://127.0.0.2:9/berths"}, {"source": source_mark("s2")}, {"method": "POST"}]
+    "other", [{"url": "http://127.0.0.2:9/berths"}, {"source": make_source_mark("s2")}, {"method": "POST"}]
 )
 async def test_another_tool_of_the_same_id_begins_anew(container: Container, other: dict[str, object]) -> None:
     await admit(container, [berth()])
@@ -116,12 +122,14 @@ async def test_another_tool_of_the_same_id_begins_anew(container: Container, oth
 
 async def test_imported_tools_are_neither_taken_over_nor_withdrawn(container: Container) -> None:
     with pytest.raises(UsageError, match="is a tool already"):
-        await admit(container, [BOOKS.model_copy(update={"source": source_mark("s1")})])
+        await admit(container, [BOOKS.model_copy(update={"source": make_source_mark("s1")})])
     with pytest.raises(UsageError, match="no tool of a source"):
         await withdraw(container, [BOOKS.id])
     with pytest.raises(UsageError, match="of no source"):
         await admit(container, [berth(source="")])
-    told = await reconcile(container, {BOOKS.id: BOOKS.model_copy(update={"source": source_mark("s1")})}, [GEOCODE.id])
+    told = await reconcile(
+        container, {BOOKS.id: BOOKS.model_copy(update={"source": make_source_mark("s1")})}, [GEOCODE.id]
+    )
     assert (told.admitted, told.withdrawn, told.kept) == ((), (), (BOOKS.id,))
     assert await container.graph.get_tools([BOOKS.id, GEOCODE.id]) == {BOOKS.id: BOOKS, GEOCODE.id: GEOCODE}
 
@@ -139,7 +147,7 @@ async def test_in_a_large_store_it_is_linked_with_what_is_near_and_the_next_buil
     await withdraw(container, [HARBOUR])
     assert {feed.source for feed in await container.graph.feeds_into(OLD_WEATHER.id)} == {GEOCODE.id}
     await admit(container, [FEEDING])
-    await link(container, unseen, embedded=True)
+    await link(container, ignore_progress, embedded=True)
     assert await everything(container) == whole
 
 
@@ -149,7 +157,7 @@ async def broken(*_: object) -> None:
 
 async def places(container: Container, name: str) -> list[tuple[object, str]]:
     """Where a change may be stopped, in its order."""
-    _, index, lexical = await container.retrieval()
+    _, index, lexical = await container.get_retrieval()
     return [(index, name), (lexical, name), (container.graph, "put_links")]
 
 
@@ -188,8 +196,8 @@ async def test_two_at_once_are_both_there(container: Container) -> None:
     other = berth(id=tool_id("Ships", "harbour", "list_pilots"), api="list_pilots", description="Pilots on duty.")
     await asyncio.gather(admit(container, [berth()]), admit(container, [other]), admit(container, [berth()]))
     assert set(await container.graph.get_tools([HARBOUR, other.id])) == {HARBOUR, other.id}
-    _, index, lexical = await container.retrieval()
-    assert {HARBOUR, other.id} <= (await index.digests()).keys() & (await lexical.texts()).keys()
+    _, index, lexical = await container.get_retrieval()
+    assert {HARBOUR, other.id} <= (await index.fetch_digests()).keys() & (await lexical.read_texts()).keys()
 
 
 def quiet(stage: str, done: int, total: int | None) -> None:
@@ -207,7 +215,7 @@ async def test_a_build_keeps_admitted_tools_and_refuses_to_take_one_over(tmp_pat
     async with open_container(None, store) as container:
         await admit(container, [berth()])
     imported = tmp_path / "tools.jsonl"
-    lines = [line_of(BOOKS), line_of(berth(description="Another one."), source=source_mark("s1"))]
+    lines = [line_of(BOOKS), line_of(berth(description="Another one."), source=make_source_mark("s1"))]
     imported.write_text("".join(f"{json.dumps(line)}\n" for line in lines))
     ingested, _ = await build(BuildOptions(tools=(imported,), store=store), quiet)
     assert [one.tool for one in ingested.refused] == [HARBOUR]
@@ -232,7 +240,7 @@ async def test_in_a_large_store_links_are_told_in_part_and_computed_whole_soon_a
     while following.partly:  # noqa: ASYNC110  # there is no event for it
         await asyncio.sleep(0)
     assert {feed.target for feed in await container.graph.feeds_out(HARBOUR)} == {OLD_WEATHER.id}
-    assert await partly_linked(container, [HARBOUR, BOOKS.id]) == frozenset()
+    assert await find_partly_linked(container, [HARBOUR, BOOKS.id]) == frozenset()
     await following.after([HARBOUR])
     assert following.partly == frozenset()
     await following.close()

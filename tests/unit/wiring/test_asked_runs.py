@@ -11,14 +11,14 @@ import asyncio, sys
 from datetime import UTC, datetime
 from pathlib import Path
 from types import SimpleNamespace
-from agent.learning.verdict import Judged
+from agent.learning.verdict import JudgedRun
 from tests.unit.agent.program_events import ended, program, run_of
-from wiring.asked_runs import keep_run
+from wiring.run_history import record_run
 
-container = SimpleNamespace(settings=SimpleNamespace(owner=""), folder=SimpleNamespace(asked=Path(sys.argv[1])))
+container = SimpleNamespace(settings=SimpleNamespace(owner=""), folder=SimpleNamespace(run_history=Path(sys.argv[1])))
 for number in range(20):
     records = [one.model_copy(update={"run": f"{sys.argv[2]}-{number}"}) for one in run_of([program(), ended()])]
-    print(asyncio.run(keep_run(container, records)))
+    print(asyncio.run(record_run(container, records)))
 """
 
 

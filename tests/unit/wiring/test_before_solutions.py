@@ -7,15 +7,15 @@ from pathlib import Path
 
 import pytest
 
-from agent.solutions.from_memory import UNNAMED, solution_of
+from agent.solutions.from_memory import UNNAMED_INPUTS, build_solution_from_memory
 from agent.solutions.library import SolutionLibrary
 from domain.errors import UnavailableError
-from domain.memory import EarlierMemory, Memory, read_memory
+from domain.memory import LegacyMemory, Memory, read_memory
 from domain.program import ProgramPlan
 from domain.solution import Solution
 from graph.backends.memory import MemoryPatterns, MemorySolutions
 from graph.transfer.companion_stores import CompanionStores
-from graph.transfer.importing import check_export
+from graph.transfer.store_import import check_export
 from retriever.backends.qdrant_connection import QdrantAddress
 from retriever.backends.qdrant_memories import QdrantMemories
 from retriever.embedders.bundled import BundledEmbedder
@@ -23,7 +23,7 @@ from tests.archives import unpack
 from tests.unit.agent.solutions.tools_of_scholars import Catalogue
 from tests.unit.graph.transfer.small_stores import quiet
 from wiring.container import open_container
-from wiring.solutions import adopt_programs
+from wiring.store_backends import adopt_programs
 from wiring.transfer import export_to, import_from
 
 DATA = Path(__file__).parents[2] / "data" / "before_solutions"
@@ -52,13 +52,13 @@ async def test_where_a_store_is_opened(store: Path) -> None:
     for _ in range(2):
         async with open_container(store=store) as container:
             anns = await container.solutions("ann")
-            near = await anns.near("What is the weather forecast for Lima?", 3)
+            near = await anns.find_near("What is the weather forecast for Lima?", 3)
             assert near[0].pattern == OWNED["ann"][0]
             assert set(near[0].solution.fingerprints) == set(near[0].solution.path)
             kept = [one async for one in (await container.solution_store()).all()]
             memories = await container.memories()
             assert await memories.count() == 4
-            assert await memories.earlier(9) == []
+            assert await memories.list_legacy(9) == []
         assert patterns_by_owner(kept) == OWNED
         assert {(one.good, one.bad) for one in kept} == {(0, 0)}
 
@@ -70,7 +70,7 @@ async def test_where_an_export_is_read_and_once_more_where_it_was_broken_off(tmp
     async with open_container(store=tmp_path / "new") as container:
         kept = [one async for one in (await container.solution_store()).all()]
         assert patterns_by_owner(kept) == OWNED
-        (near, *_) = await (await container.solutions("bob")).near("Where does Lima lie?", 3)
+        (near, *_) = await (await container.solutions("bob")).find_near("Where does Lima lie?", 3)
         assert near.pattern == OWNED["bob"][0]
 
 
@@ -83,7 +83,7 @@ async def test_what_became_of_them_moves_on(store: Path, tmp_path: Path) -> None
     await import_from(tmp_path / "e.jsonl", tmp_path / "new", quiet)
     assert await export_to(tmp_path / "again.jsonl", tmp_path / "new", quiet) == exported
     async with open_container(store=tmp_path / "new") as container:
-        (near, *_) = await (await container.solutions("ann")).near("What is the weather forecast for Lima?", 3)
+        (near, *_) = await (await container.solutions("ann")).find_near("What is the weather forecast for Lima?", 3)
         assert near.solution.owner == "ann"
 
 
@@ -100,7 +100,7 @@ async def test_where_a_collection_of_qdrant_is_opened() -> None:
     await adopt_programs(memories, library)
     assert patterns_by_owner([one async for one in store.all()]) == OWNED
     assert {one.id: one async for one in memories.all()} == before
-    assert await memories.earlier(9) == []
+    assert await memories.list_legacy(9) == []
     await memories.close()
 
 
@@ -110,7 +110,7 @@ async def test_programs_of_an_export_want_a_place() -> None:
     assert program is not None
     assert (await check_export(DATA / "store.jsonl.gz", quiet)).export.counts.solutions == 0
     with pytest.raises(UnavailableError, match="no place"):
-        await CompanionStores().adopt([EarlierMemory(memory, program)])
+        await CompanionStores().adopt([LegacyMemory(memory, program)])
 
 
 def test_one_whose_inputs_nothing_names_waits_for_a_person() -> None:
@@ -118,8 +118,8 @@ def test_one_whose_inputs_nothing_names_waits_for_a_person() -> None:
     memory, program = read_memory(row)
     assert program is not None
     asked = memory.model_copy(update={"request": "where does that town lie", "bindings": ()})
-    made = solution_of(EarlierMemory(asked, program))
-    assert (made.patterns, made.suspended) == (("where does that town lie",), UNNAMED)
+    made = build_solution_from_memory(LegacyMemory(asked, program))
+    assert (made.patterns, made.suspended) == (("where does that town lie",), UNNAMED_INPUTS)
 
 
 def test_an_input_is_found_by_its_looks_where_there_is_one_of_the_kind() -> None:
@@ -128,7 +128,7 @@ def test_an_input_is_found_by_its_looks_where_there_is_one_of_the_kind() -> None
         plan = ProgramPlan.model_validate(
             {"program": {"text": "1", "tools": {}}, "inputs": {name: {"type": kind} for name, kind in inputs.items()}}
         )
-        made = solution_of(EarlierMemory(memory, plan))
+        made = build_solution_from_memory(LegacyMemory(memory, plan))
         return made.patterns[0] if not made.suspended else ""
 
     assert pattern("The 5 best films of Ann Lee", n="integer", who="string") == "The {n} best films of {who}"

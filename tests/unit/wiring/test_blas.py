@@ -6,13 +6,13 @@ import sys
 PROGRAM = """
 import numpy
 from threadpoolctl import threadpool_info
-from wiring.blas import one_blas_thread
+from wiring.container import limit_blas_threads
 
 def threads():
     return [found["num_threads"] for found in threadpool_info() if found["user_api"] == "blas"]
 
 assert threads(), "no BLAS was found"
-one_blas_thread()
+limit_blas_threads()
 print(threads())
 """
 

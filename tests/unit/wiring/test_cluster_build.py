@@ -11,13 +11,13 @@ import retriever.embedders.bundled as bundled
 import wiring.cluster_build as spread
 from domain.errors import UnavailableError, UsageError
 from tests.unit.retriever.training.small_catalogue import DOCUMENTS
-from wiring.cluster import Cluster, R, T, Work
+from wiring.cluster import R, RayCluster, T, Work
 from wiring.cluster_build import embed
 from wiring.container import open_container
 from wiring.settings import Settings
 
 
-class Here(Cluster):
+class Here(RayCluster):
     """A cluster of this process alone."""
 
     async def map(self, prepare: Callable[[], Work[T, R]], items: Iterable[T]) -> AsyncGenerator[tuple[T, R]]:
@@ -35,14 +35,14 @@ class Elsewhere(Here):
 
     async def map(self, prepare: Callable[[], Work[T, R]], items: Iterable[T]) -> AsyncGenerator[tuple[T, R]]:
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(spread, "encoder_in", another)
+            patch.setattr(spread, "load_encoder", another)
             async for one in super().map(prepare, items):
                 yield one
 
 
 async def test_an_encoder_of_ones_own_is_the_clusters_too(tmp_path: Path) -> None:
     own = tmp_path / "own"
-    await asyncio.to_thread(shutil.copytree, bundled.FOLDER, own)
+    await asyncio.to_thread(shutil.copytree, bundled.BUNDLED_FOLDER, own)
     embedded: list[int] = []
 
     def told(stage: str, done: int, total: int | None) -> None:
@@ -58,5 +58,5 @@ async def test_an_encoder_of_ones_own_is_the_clusters_too(tmp_path: Path) -> Non
         with pytest.raises(UsageError, match="a node has another encoder"):
             await embed(Elsewhere("elsewhere"), container, told)
         await embed(Here("here"), container, told)
-        _, index, _ = await container.retrieval()
+        _, index, _ = await container.get_retrieval()
         assert embedded[-1] == await index.count() == len(DOCUMENTS)

@@ -9,26 +9,26 @@ import pytest
 
 from agent.memory.similarity import pattern
 from domain.errors import ConflictError, UnavailableError, UsageError
-from domain.source import source_mark
 from domain.tool import ToolId, tool_id
-from domain.trajectory import Solved
+from domain.tool_source import make_source_mark
+from domain.trajectory import SolvedRequest
 from retriever.indexing import index_tools
 from tests.models.openai_replies import ChatRequest, Refuses, Reply, scripted
 from tests.models.openai_server import ModelServer, model_server
 from tests.models.word_vectors import DIMENSION, word_embeddings
 from tests.unit.retriever.training.small_catalogue import DOCUMENTS, document
-from wiring.admitting import admit, withdraw
 from wiring.container import Container, open_container
 from wiring.encoder_change import EncoderChange
-from wiring.encoder_choices import EncoderChoice, EncoderService
-from wiring.encoder_trial import compare_encoders, last_comparison
+from wiring.encoder_trial import compare_encoders, load_last_comparison
+from wiring.encoders import EncoderChoice, EncoderService
 from wiring.settings import Settings
+from wiring.tool_admission import admit, withdraw
 
 TIDES = document("sea", "tides", "Returns high tide and low tide of a harbour").model_copy(
-    update={"source": source_mark("s1")}
+    update={"source": make_source_mark("s1")}
 )
 WAVES = document("sea", "waves", "Returns the height of waves at a beach").model_copy(
-    update={"source": source_mark("s1")}
+    update={"source": make_source_mark("s1")}
 )
 SOLVED = "how many dollars are 5 pounds"
 RATES = tool_id("c", "bank", "rates")
@@ -54,9 +54,9 @@ async def settings(request: pytest.FixtureRequest, tmp_path: Path, server: Model
     made = Settings.model_validate({**place, **asks, "embedding_dimension": DIMENSION})
     async with open_container(made, create=True) as container:
         await container.graph.put_tools([*DOCUMENTS, TIDES])
-        await index_tools(container.graph.documents(), *await container.retrieval())
+        await index_tools(container.graph.documents(), *await container.get_retrieval())
         memory = await container.memory()
-        await memory.keep_shared([Solved(request=SOLVED, path=(RATES,), taken=())])
+        await memory.keep_shared([SolvedRequest(request=SOLVED, path=(RATES,), taken=())])
         await memory.embed()
     server.requests.clear()
     return made
@@ -71,7 +71,7 @@ def another(server: ModelServer, prefix: str = "passage: ") -> EncoderChoice:
 
 
 async def found(container: Container, request: str) -> ToolId:
-    return (await (await container.search()).start_tools(request, 1))[0].id
+    return (await (await container.open_search()).start_tools(request, 1))[0].id
 
 
 async def recalled(container: Container) -> list[str]:
@@ -87,7 +87,7 @@ async def test_a_change_there_and_back(settings: Settings, server: ModelServer) 
         brought = await change.prepare(another(server), unseen)
         assert (brought.tools, brought.embedded) == (len(DOCUMENTS) + 1,) * 2
         assert (await container.embedder()).identity == before
-        began = await container.search()
+        began = await container.open_search()
         await admit(container, [WAVES])
         await withdraw(container, [TIDES.id])
         assert await found(container, "height of waves at a beach") == WAVES.id
@@ -126,7 +126,7 @@ async def test_another_process_follows_and_a_new_one_begins_with_it(settings: Se
         assert await found(other, "rain forecast of a city") == tool_id("c", "sky", "rain")
         assert (await other.embedder()).identity == identity
     async with open_container(settings) as container:
-        assert (await container.retrieval())[0].identity == identity
+        assert (await container.get_retrieval())[0].identity == identity
         assert await found(container, "rain forecast of a city") == tool_id("c", "sky", "rain")
 
 
@@ -155,7 +155,7 @@ async def test_a_service_that_dies_leaves_what_it_made_and_another_process_goes_
         brought = await change.prepare(another(server), unseen)
         assert 0 < brought.embedded < brought.tools
         assert len(await change.discard()) == 1
-        assert (await change.state()).beside is None
+        assert (await change.get_state()).beside is None
         assert await change.discard() == []
         assert await found(container, "rain forecast of a city") == tool_id("c", "sky", "rain")
 
@@ -165,17 +165,17 @@ async def test_both_are_compared_on_what_the_store_has_served(settings: Settings
         change, store = EncoderChange(container), await container.memory()
         with pytest.raises(ConflictError, match="prepare them first"):
             await compare_encoders(container, unseen)
-        await store.keep([Solved(request="what is my salary worth in euros", path=(RATES,), taken=())])
+        await store.keep([SolvedRequest(request="what is my salary worth in euros", path=(RATES,), taken=())])
         await change.prepare(another(server, "rain rain rain wind moon books "), unseen)
         compared = await compare_encoders(container, unseen)
-        assert compared == await last_comparison(container)
+        assert compared == await load_last_comparison(container)
         assert compared.origins["memory"] == 2
         assert compared.requests == sum(compared.origins.values()) > 2
         assert (compared.old.dimension, compared.new.bytes) == (DIMENSION, 4 * DIMENSION * (len(DOCUMENTS) + 1))
         assert compared.old.complete16 <= compared.old.recall16 <= 1
         assert (compared.old.cost, (compared.new.cost or 0) > 0) == (None, True)
         await change.discard()
-        assert await last_comparison(container) is None
+        assert await load_last_comparison(container) is None
 
 
 async def test_what_cannot_be_prepared_is_said_before_anything_is_embedded(
@@ -189,4 +189,4 @@ async def test_what_cannot_be_prepared_is_said_before_anything_is_embedded(
             with pytest.raises(UsageError, match=r"export_encoder\.py"):
                 await change.prepare(EncoderChoice(kind="folder", name=name), unseen)
         assert server.requests == []
-        assert (await change.state()).beside is None
+        assert (await change.get_state()).beside is None

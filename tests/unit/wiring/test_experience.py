@@ -11,14 +11,14 @@ from domain.tool import FINISH
 from graph.backends.memory import MemoryGraph
 from graph.backends.sqlite_memories import SqliteMemories
 from graph.facts import LiveBatch
-from retriever.experience import Precedent, Walked
+from retriever.experience import Precedent, TransitionCount
 from tests.contract.graph_samples import A, B, C, batch
 from tests.contract.memory_store import memory
 from tests.unit.retriever.samples import BagEmbedder
 from wiring.experience import StoreExperience
-from wiring.within_reach import OutOfReach, within_reach
+from wiring.optional_stores import UnavailableStore, open_or_unavailable
 
-NOWHERE = OutOfReach(UnavailableError("no memories are there"))
+NOWHERE = UnavailableStore(UnavailableError("no memories are there"))
 ENCODER = BagEmbedder()
 
 
@@ -35,15 +35,18 @@ async def test_imported_and_live_walks_count_and_what_is_muted_or_banned_does_no
     await graph.mark(B, A, "ban")
     await graph.mark(A, C, "mute")
     experience = StoreExperience(graph, NOWHERE, ENCODER)
-    assert set(await experience.beside([A])) == {Walked(A, B, 5), Walked(A, FINISH, 1)}
-    assert await experience.beside([FINISH, C]) == []
+    assert set(await experience.find_transitions([A])) == {TransitionCount(A, B, 5), TransitionCount(A, FINISH, 1)}
+    assert await experience.find_transitions([FINISH, C]) == []
 
 
 async def test_a_pinned_transition_that_was_never_walked_is_no_walk() -> None:
     graph = await graph_of({(A, FINISH): 1, (B, FINISH): 1})
     await graph.mark(A, B, "pin")
     experience = StoreExperience(graph, NOWHERE, ENCODER)
-    assert set(await experience.beside([A, B])) == {Walked(A, FINISH, 1), Walked(B, FINISH, 1)}
+    assert set(await experience.find_transitions([A, B])) == {
+        TransitionCount(A, FINISH, 1),
+        TransitionCount(B, FINISH, 1),
+    }
 
 
 async def test_precedents_are_the_shared_memories_of_this_encoder(tmp_path: Path) -> None:
@@ -62,8 +65,8 @@ async def test_precedents_are_the_shared_memories_of_this_encoder(tmp_path: Path
     await memories.put_vectors("f", [(other.id, [1.0, 0.0])])
     experience = StoreExperience(await graph_of({(A, FINISH): 1}), memories, ENCODER)
     asked = np.array([1.0, 0.0], np.float32)
-    assert await experience.precedents(asked, 5) == [Precedent((B, C), 1.0), Precedent((A,), 0.0)]
-    assert len(await experience.precedents(asked, 1)) == 1
+    assert await experience.find_precedents(asked, 5) == [Precedent((B, C), 1.0), Precedent((A,), 0.0)]
+    assert len(await experience.find_precedents(asked, 1)) == 1
     await memories.close()
 
 
@@ -72,10 +75,10 @@ async def test_a_search_goes_on_without_memories(caplog: pytest.LogCaptureFixtur
         raise UnavailableError("the disk is gone")
 
     experience = StoreExperience(
-        await graph_of({(A, FINISH): 1}), await within_reach(broken, "memories", on_server=True), ENCODER
+        await graph_of({(A, FINISH): 1}), await open_or_unavailable(broken, "memories", on_server=True), ENCODER
     )
     with caplog.at_level(logging.WARNING):
-        assert await experience.precedents(np.zeros(2, np.float32), 5) == ()
+        assert await experience.find_precedents(np.zeros(2, np.float32), 5) == ()
     assert "the disk is gone" in caplog.text
 
 
@@ -84,7 +87,7 @@ async def test_a_file_on_a_busy_machine_is_waited_for_and_a_server_is_not() -> N
         await asyncio.sleep(0.05)
         return NOWHERE
 
-    assert await within_reach(slow, "memories", on_server=False, seconds=0.01) is NOWHERE
-    refused = await within_reach(slow, "memories", on_server=True, seconds=0.01)
+    assert await open_or_unavailable(slow, "memories", on_server=False, seconds=0.01) is NOWHERE
+    refused = await open_or_unavailable(slow, "memories", on_server=True, seconds=0.01)
     with pytest.raises(UnavailableError, match=r"within 0\.01 seconds"):
         await refused.count()

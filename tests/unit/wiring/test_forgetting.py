@@ -40,6 +40,6 @@ async def test_what_one_owner_had_is_forgotten(tmp_path: Path) -> None:
     await (await kept.solutions("ann")).add([solution(COUNT, MANY)])
     await forget_owner(kept, "ann")
     assert {one.owner async for one in kept.store.all()} == {"", "bob"}
-    assert await kept.index.known(named.values(), kept.embedder.identity) == {named[""]: 2, named["bob"]: 2}
+    assert await kept.index.count_patterns(named.values(), kept.embedder.identity) == {named[""]: 2, named["bob"]: 2}
     assert {one.id async for one in memories.all()} == {"of ", "of bob"}
     await memories.close()

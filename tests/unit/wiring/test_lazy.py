@@ -67,7 +67,7 @@ async def test_what_cannot_be_set_up_is_closed_at_once() -> None:
 
 async def test_a_container_opens_its_stores_once(tmp_path: Path) -> None:
     async with open_container(Settings(store=tmp_path / "s"), tmp_path / "s", create=True) as container:
-        retrievals = await asyncio.gather(*(container.retrieval() for _ in range(8)))
+        retrievals = await asyncio.gather(*(container.get_retrieval() for _ in range(8)))
         assert len({id(index) for _, index, _ in retrievals}) == 1
         assert len({id(one) for one in await asyncio.gather(*(container.memories() for _ in range(8)))}) == 1
         assert len({id(one) for one in await asyncio.gather(*(container.flows() for _ in range(8)))}) == 1

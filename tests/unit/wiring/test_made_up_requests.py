@@ -5,26 +5,26 @@ from pathlib import Path
 import pytest
 
 from domain.errors import BrokenInputError, UsageError
-from retriever.training.examples import corpus_of
-from retriever.training.recipe import Recipe
+from retriever.training.examples import build_corpus
+from retriever.training.recipe import TrainingRecipe
 from retriever.training.written_negatives import WrittenNegative
 from retriever.training.written_requests import SyntheticRequest
 from tests.unit.retriever.training.small_catalogue import DOCUMENTS, document, example
-from wiring.written_data import fit_to_learn_from, offline_requests, read_written, unsolved, write_lines
+from wiring.written_examples import make_offline_requests, read_written, sample_unsolved, select_learnable, write_lines
 
 COPY = document("Sky", "Rain", "Get the rain forecast of a city", category="d")
-CORPUS = corpus_of([*DOCUMENTS, COPY])
+CORPUS = build_corpus([*DOCUMENTS, COPY])
 KNOWN = {one.id: one for one in [*DOCUMENTS, COPY]}
 
 
 def test_apis_that_nobody_asked_for_each_once() -> None:
     rain = example(CORPUS, "will it rain", ("sky", "rain"))
-    found = [one.id for one in unsolved(CORPUS, [rain], KNOWN, 0, 7)]
+    found = [one.id for one in sample_unsolved(CORPUS, [rain], KNOWN, 0, 7)]
     assert sorted(found) == sorted(one.id for one in DOCUMENTS if one.api != "rain"), "its copy is solved, too"
-    names = [(one.toolset.lower(), one.api.lower()) for one in unsolved(CORPUS, [], KNOWN, 0, 7)]
+    names = [(one.toolset.lower(), one.api.lower()) for one in sample_unsolved(CORPUS, [], KNOWN, 0, 7)]
     assert len(names) == len(set(names)) == len(DOCUMENTS)
-    assert len(unsolved(CORPUS, [], KNOWN, 3, 7)) == 3
-    assert unsolved(CORPUS, [], KNOWN, 3, 7) == unsolved(CORPUS, [], KNOWN, 3, 7)
+    assert len(sample_unsolved(CORPUS, [], KNOWN, 3, 7)) == 3
+    assert sample_unsolved(CORPUS, [], KNOWN, 3, 7) == sample_unsolved(CORPUS, [], KNOWN, 3, 7)
 
 
 async def test_requests_that_lead_elsewhere_or_near_a_measured_one_are_dropped() -> None:
@@ -37,17 +37,17 @@ async def test_requests_that_lead_elsewhere_or_near_a_measured_one_are_dropped()
     ]
     shown: list[tuple[int, int]] = []
     measured = ["i want the RAIN forecast of oslo now"]
-    fit, dropped = await fit_to_learn_from(requests, CORPUS, measured, lambda at, of: shown.append((at, of)))
+    fit, dropped = await select_learnable(requests, CORPUS, measured, lambda at, of: shown.append((at, of)))
     assert fit == [requests[0], requests[3]]
     assert dropped == {"not_found": 1, "near_measured": 1}
     assert shown[-1] == (4, 4)
 
 
 async def test_plain_requests_of_a_small_catalogue_lead_back() -> None:
-    made = offline_requests(DOCUMENTS, Recipe(synthetic_per_api=3))
+    made = make_offline_requests(DOCUMENTS, TrainingRecipe(synthetic_per_api=3))
     assert len(made) == 3 * len(DOCUMENTS)
     assert {one.by for one in made} == {"offline"}
-    fit, _ = await fit_to_learn_from(made, CORPUS, [], lambda at, of: None)
+    fit, _ = await select_learnable(made, CORPUS, [], lambda at, of: None)
     assert fit == made
 
 

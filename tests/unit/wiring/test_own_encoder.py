@@ -17,9 +17,9 @@ from retriever.indexing import index_tools
 from retriever.reranker import read_reranker
 from tests.unit.retriever.training.small_catalogue import DOCUMENTS
 from wiring.container import Container, open_container
-from wiring.layout import StoreFolder
-from wiring.rankings import rankings
+from wiring.measured_searches import build_searches
 from wiring.settings import Settings
+from wiring.store_folder import StoreFolder
 
 RERANKER = Path(bundled.__file__).parents[1] / "reranker.json"
 
@@ -28,7 +28,7 @@ RERANKER = Path(bundled.__file__).parents[1] / "reranker.json"
 def own(tmp_path: Path) -> Path:
     """The same weights in files that are another encoder's."""
     folder = tmp_path / "own"
-    shutil.copytree(bundled.FOLDER, folder)
+    shutil.copytree(bundled.BUNDLED_FOLDER, folder)
     tokens = folder / "tokenizer.json"
     tokens.write_text(tokens.read_text() + " ")
     return folder
@@ -43,8 +43,8 @@ async def test_an_index_belongs_to_the_encoder_of_the_folder(own: Path, tmp_path
     store, settings = tmp_path / "my store", Settings(encoder_folder=own)
     async with open_container(settings, store, create=True) as container:
         await container.graph.put_tools(DOCUMENTS)
-        await index_tools(container.graph.documents(), *await container.retrieval())
-        search = await container.search()
+        await index_tools(container.graph.documents(), *await container.get_retrieval())
+        search = await container.open_search()
         assert (await search.start_tools("will it rain in Rome", 1))[0].id.endswith("/rain")
         identity = (await container.embedder()).identity
     assert identity != bundled.BundledEmbedder().identity
@@ -52,24 +52,24 @@ async def test_an_index_belongs_to_the_encoder_of_the_folder(own: Path, tmp_path
         with pytest.raises(
             StoreVersionError, match=f"python scripts/reindex.py --store {re.escape(quote(str(store)))};"
         ):
-            await container.retrieval()
+            await container.get_retrieval()
     on_server = Settings(store=store, graph_url="bolt://127.0.0.1:1")
     async with AsyncExitStack() as stack:
         container = Container(on_server, StoreFolder(store), SqliteGraph(store / "graph.db"), stack, embedded=False)
         with pytest.raises(StoreVersionError, match=r"python scripts/reindex\.py;"):
-            await container.retrieval()
+            await container.get_retrieval()
     async with open_container(settings, store) as container:
-        assert list(await rankings(container)) == ["bm25", "dense", "fused", "reranked"]
+        assert list(await build_searches(container)) == ["bm25", "dense", "fused", "reranked"]
     async with open_container(settings.model_copy(update={"rerank": False}), store) as container:
         with pytest.raises(UsageError, match="FOOTPATH_RERANK is false"):
-            await rankings(container, ["reranked"])
+            await build_searches(container, ["reranked"])
     fitting = await asyncio.to_thread(reranker, tmp_path / "own.json", identity)
     async with open_container(settings.model_copy(update={"reranker_file": fitting}), store) as container:
-        assert await (await container.search()).start_tools("will it rain in Rome", 1)
+        assert await (await container.open_search()).start_tools("will it rain in Rome", 1)
         assert read_reranker(fitting).encoder == identity
     async with open_container(settings.model_copy(update={"reranker_file": RERANKER}), store) as container:
         with pytest.raises(UsageError, match=r"was learnt with footpath-minilm.*or leave FOOTPATH_RERANKER_FILE empty"):
-            await container.search()
+            await container.open_search()
 
 
 async def test_a_folder_without_an_encoder_is_told_before_a_store_is_opened(tmp_path: Path) -> None:

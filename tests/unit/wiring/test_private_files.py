@@ -12,7 +12,7 @@ import pytest
 
 from server.storage.storage import open_storage
 from wiring.container import open_container
-from wiring.private_files import keep_private, private_database
+from wiring.private_files import keep_private, make_database_private
 from wiring.settings import Settings
 
 
@@ -78,11 +78,11 @@ def test_what_cannot_be_changed_is_told(
 
 def test_one_that_is_in_use_keeps_its_locks(tmp_path: Path) -> None:
     path, left = tmp_path / "rows.db", tmp_path / "left.db"
-    private_database(path)
+    make_database_private(path)
     with closing(sqlite3.connect(path, isolation_level=None)) as ours:
         ours.execute("PRAGMA journal_mode=WAL")
         ours.execute("CREATE TABLE said (text)")
-        private_database(path)
+        make_database_private(path)
         another = (
             f"import sqlite3; c = sqlite3.connect({str(path)!r}); c.execute('SELECT * FROM said').fetchall(); c.close()"
         )

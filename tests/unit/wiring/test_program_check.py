@@ -6,25 +6,25 @@ from pathlib import Path
 
 import pytest
 
-from agent.programs.offer_text import render_offer
 from agent.programs.protocol import ProgramQuestion
+from agent.programs.signatures import render_offer
 from domain.errors import UsageError
 from tests.models.brain import Brain
 from tests.models.openai_replies import ChatRequest
 from tests.models.openai_server import EVERYTHING, ModelServer, model_server
 from tests.models.sample_programs import coder, planner
 from wiring.container import open_container
-from wiring.models import chat_model
-from wiring.program_check import ProgramCheck, better_form, check_programs
-from wiring.program_forms import form_for, forms_file, keep_form, kept_forms
-from wiring.program_samples import SAMPLES, TODAY, TOOLS
+from wiring.model_samples import SAMPLES, TODAY, TOOLS
+from wiring.models import create_chat_model
+from wiring.program_check import ProgramCheck, check_programs, choose_form
+from wiring.program_forms import get_form, get_forms_file, keep_form, read_forms
 from wiring.settings import Settings, read_settings
 
 Line = Callable[[ChatRequest], str]
 
 
 async def tried(server: ModelServer, prices: tuple[float, float] | None = None) -> dict[str, ProgramCheck]:
-    model = chat_model(read_settings(model_url=server.url, model_name="rules", model_attempts=1))
+    model = create_chat_model(read_settings(model_url=server.url, model_name="rules", model_attempts=1))
     try:
         return {**await check_programs(model, prices)}
     finally:
@@ -47,7 +47,7 @@ async def test_one_that_writes_none_is_asked_for_plans_of_the_grammar(schemas: b
         found = await tried(server)
         forms = {str(request.body.get("response_format", {})) for request in server.requests}
     assert (found["code"].right, found["grammar"].right, found["grammar"].first) == (0, 5, 5)
-    assert better_form({"code": found["code"], "grammar": found["grammar"]}) == "grammar"
+    assert choose_form({"code": found["code"], "grammar": found["grammar"]}) == "grammar"
     assert any("for_each" in one for one in forms), "the schema of the grammar was offered"
     assert found["grammar"].cost is None
 
@@ -66,7 +66,7 @@ async def test_a_model_that_does_neither_has_no_form() -> None:
     async with model_server(Brain()) as server:
         found = await tried(server)
     assert [one.right for one in found.values()] == [0, 0]
-    assert better_form({}) is None
+    assert choose_form({}) is None
     assert all(one.unwritten for one in found.values())
 
 
@@ -76,14 +76,14 @@ def settings(tmp_path: Path, **given: object) -> Settings:
 
 def test_what_was_found_out_is_kept_for_that_model_alone(tmp_path: Path) -> None:
     chosen = settings(tmp_path)
-    assert form_for(chosen, kept_forms(chosen)) == "code"
+    assert get_form(chosen, read_forms(chosen)) == "code"
     keep_form(chosen, "grammar")
-    kept = kept_forms(chosen)
-    assert form_for(chosen, kept) == "grammar"
-    assert form_for(chosen, kept, "large") == "code"
-    assert form_for(settings(tmp_path, program_form="code"), kept) == "code"
+    kept = read_forms(chosen)
+    assert get_form(chosen, kept) == "grammar"
+    assert get_form(chosen, kept, "large") == "code"
+    assert get_form(settings(tmp_path, program_form="code"), kept) == "code"
     keep_form(chosen, "code")
-    assert form_for(chosen, kept_forms(chosen)) == "code"
+    assert get_form(chosen, read_forms(chosen)) == "code"
 
 
 async def test_runs_ask_for_the_form_that_was_found_out(tmp_path: Path) -> None:
@@ -93,15 +93,15 @@ async def test_runs_ask_for_the_form_that_was_found_out(tmp_path: Path) -> None:
         chosen = read_settings(store=tmp_path / "store", model_url=server.url, model_name="rules")
         await asyncio.to_thread(keep_form, chosen, "grammar")
         async with open_container(chosen, create=True) as container:
-            assert "population" in (await container.policy("llm").decide(question)).text
+            assert "population" in (await container.create_policy("llm").decide(question)).text
         async with open_container(chosen.model_copy(update={"program_form": "code"}), create=True) as container:
-            await container.policy("llm").decide(question)
+            await container.create_policy("llm").decide(question)
     assert brain.asked == ["program_grammar", "program"]
 
 
 @pytest.mark.parametrize("held", ["[1]", '{"x": ["code"]}', '{"x": {}}', '{"x": "ruby"}', "{"])
 def test_a_file_that_is_none_of_ours_is_told(tmp_path: Path, held: str) -> None:
     chosen = settings(tmp_path)
-    forms_file(chosen).write_text(held)
+    get_forms_file(chosen).write_text(held)
     with pytest.raises(UsageError, match="delete it"):
-        kept_forms(chosen)
+        read_forms(chosen)

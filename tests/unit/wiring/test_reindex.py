@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from domain.errors import UnavailableError, UsageError
-from evaluation.api_keys import key_of
-from evaluation.queries import Query
+from evaluation.api_names import get_api_name
+from evaluation.queries import RetrievalQuery
 from retriever.indexing import index_tools
 from tests.flows.indexed_store import indexed_store
 from tests.models.openai_replies import scripted
@@ -16,11 +16,11 @@ from tests.models.openai_server import ModelServer, model_server
 from tests.models.word_vectors import DIMENSION
 from tests.unit.retriever.training.small_catalogue import DOCUMENTS
 from wiring.container import open_container
-from wiring.reindex import Trial, reindex
+from wiring.reindex import ReindexTrial, reindex
 from wiring.settings import Settings
 
-ASKED = [Query("own", tool.description, frozenset({key_of(tool.id)})) for tool in DOCUMENTS]
-STRANGE = Query("own", "weather in Paris", frozenset({("another", "catalogue")}))
+ASKED = [RetrievalQuery("own", tool.description, frozenset({get_api_name(tool.id)})) for tool in DOCUMENTS]
+STRANGE = RetrievalQuery("own", "weather in Paris", frozenset({("another", "catalogue")}))
 
 
 @pytest.fixture
@@ -50,24 +50,26 @@ async def store(tmp_path: Path, server: ModelServer) -> Path:
 
 async def test_requests_of_another_catalogue_judge_nothing(store: Path, server: ModelServer) -> None:
     with pytest.raises(UsageError, match=r"none of the 1 relevant APIs of the queries has a document in this store"):
-        await reindex(settings=Settings(), store=store, trial=Trial([STRANGE], former=asks(server)))
+        await reindex(settings=Settings(), store=store, trial=ReindexTrial([STRANGE], former=asks(server)))
     assert server.requests == []
 
 
 async def test_relevant_apis_without_a_document_are_counted(store: Path, server: ModelServer) -> None:
-    done = await reindex(settings=Settings(), store=store, trial=Trial([*ASKED, STRANGE], 1.0, former=asks(server)))
+    done = await reindex(
+        settings=Settings(), store=store, trial=ReindexTrial([*ASKED, STRANGE], 1.0, former=asks(server))
+    )
     assert done.compared is not None
     assert (done.compared.relevant, done.compared.missing) == (len(DOCUMENTS) + 1, 1)
 
 
 async def test_the_same_command_may_be_given_again(store: Path, server: ModelServer) -> None:
     """As after a run that was killed when it had switched."""
-    trial = Trial(ASKED, 1.0, former=asks(server))
+    trial = ReindexTrial(ASKED, 1.0, former=asks(server))
     for _ in range(2):
         done = await reindex(settings=Settings(), store=store, trial=trial)
         assert not done.refused
     async with open_container(Settings(), store) as container:
-        assert await (await container.search()).start_tools(DOCUMENTS[0].description, 1)
+        assert await (await container.open_search()).start_tools(DOCUMENTS[0].description, 1)
 
 
 async def test_the_right_dimension_is_taken_after_a_wrong_one(tmp_path: Path, server: ModelServer) -> None:
@@ -75,28 +77,28 @@ async def test_the_right_dimension_is_taken_after_a_wrong_one(tmp_path: Path, se
         async with open_container(asks(server, dimension), tmp_path / "store", create=True) as container:
             await container.graph.put_tools(DOCUMENTS)
             with nullcontext() if fits else pytest.raises(UnavailableError, match=r"check_model\.py --embedding"):
-                await index_tools(container.graph.documents(), *await container.retrieval())
+                await index_tools(container.graph.documents(), *await container.get_retrieval())
     async with open_container(asks(server), tmp_path / "store") as container:
-        assert await (await container.retrieval())[1].count() == len(DOCUMENTS)
+        assert await (await container.get_retrieval())[1].count() == len(DOCUMENTS)
 
 
 async def test_vectors_in_use_that_are_none_are_not_compared_with(tmp_path: Path, server: ModelServer) -> None:
     async with open_container(asks(server), tmp_path / "store", create=True) as container:
         await container.graph.put_tools(DOCUMENTS)
-        await container.retrieval()
-    done = await reindex(settings=asks(server, prefix="passage: "), store=tmp_path / "store", trial=Trial(ASKED))
+        await container.get_retrieval()
+    done = await reindex(settings=asks(server, prefix="passage: "), store=tmp_path / "store", trial=ReindexTrial(ASKED))
     assert (done.refused, done.compared, done.embedded) == ("", None, len(DOCUMENTS))
 
 
 async def test_another_former_encoder_than_that_of_the_vectors_is_refused(store: Path, server: ModelServer) -> None:
     wrong = asks(server, prefix="passage: ")
     with pytest.raises(UsageError, match=r"--former names service:words\S+ and the vectors .* made by service:words"):
-        await reindex(settings=Settings(), store=store, trial=Trial(former=wrong))
+        await reindex(settings=Settings(), store=store, trial=ReindexTrial(former=wrong))
     with pytest.raises(UsageError, match=r"--former names footpath-minilm"):
-        await reindex(settings=asks(server, prefix="passage: "), store=store, trial=Trial(former=Settings()))
+        await reindex(settings=asks(server, prefix="passage: "), store=store, trial=ReindexTrial(former=Settings()))
     assert server.requests == []
     async with open_container(asks(server), store) as container:
-        assert await (await container.retrieval())[1].count() == len(DOCUMENTS)
+        assert await (await container.get_retrieval())[1].count() == len(DOCUMENTS)
 
 
 async def test_of_several_encoders_on_a_server_the_named_one_is_compared_with(
@@ -113,12 +115,12 @@ async def test_of_several_encoders_on_a_server_the_named_one_is_compared_with(
         async with open_container(
             settings
         ) as container:  # as earlier versions left several, without a word of a switch
-            index = container.server_index()
+            index = container.create_server_index()
             embedder = await container.embedder()
-            await index.setup_beside(embedder.identity, embedder.dimension)
+            await index.setup_staging(embedder.identity, embedder.dimension)
             await index_tools(container.graph.documents(), embedder, index, container.words)
             await index.switch()
             await index.close()
-    done = await reindex(settings=new, trial=Trial(ASKED, 1.0, former=former))
+    done = await reindex(settings=new, trial=ReindexTrial(ASKED, 1.0, former=former))
     assert done.compared is not None
     assert done.compared.former.startswith("service:words")

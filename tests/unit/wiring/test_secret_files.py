@@ -43,10 +43,10 @@ async def test_named_secrets_and_their_hosts_are_read_from_files() -> None:
 
 
 def test_what_files_hold_is_held_back_from_the_log() -> None:
-    assert {"a-long-password", "key-of-weather"} <= set(secrets_of(read_settings(), secret_files.secret_files()))
+    assert {"a-long-password", "key-of-weather"} <= set(secrets_of(read_settings(), secret_files.read_secret_files()))
 
 
 def test_without_the_folder_nothing_is_read(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(secret_files, "FOLDER", tmp_path / "none")
-    assert secret_files.secret_files() == {}
+    assert secret_files.read_secret_files() == {}
     assert read_settings().graph_password.get_secret_value() == ""

@@ -10,4 +10,4 @@ from wiring.store_servers import StoreServers
 async def test_vectors_over_grpc_are_looked_for_at_the_port_that_is_named(qdrant_server: QdrantPlace) -> None:
     settings = Settings(vector_url="http://127.0.0.1:1", vector_grpc=True, vector_grpc_port=qdrant_server.grpc_port)
     async with AsyncExitStack() as stack:
-        await StoreServers(settings, stack).vectors()
+        await StoreServers(settings, stack).check_vectors()

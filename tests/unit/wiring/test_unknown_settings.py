@@ -7,30 +7,29 @@ import pytest
 from domain.errors import UsageError
 from ui import PAGE_PROXIES, SERVER_ADDRESS
 from wiring.container import open_container
-from wiring.settings import read_settings
-from wiring.unknown_settings import OF_THE_PAGE, named_in, unknown_settings
+from wiring.settings import PAGE_SETTINGS, find_unknown_settings, list_variables, read_settings
 
 
 def test_the_nearest_setting_is_named() -> None:
     names = ["FOOTPATH_ALLOWED_HOSTS", "FOOTPATH_ALLOW_HOSTS", "FOOTPATH_SECRET_X", "PATH", "footpath_store"]
-    assert unknown_settings(names) == [
+    assert find_unknown_settings(names) == [
         "FOOTPATH_ALLOWED_HOSTS is no setting and is ignored; is FOOTPATH_ALLOW_HOSTS meant?"
     ]
-    assert unknown_settings(["FOOTPATH_ZZYZX"]) == [
+    assert find_unknown_settings(["FOOTPATH_ZZYZX"]) == [
         "FOOTPATH_ZZYZX is no setting and is ignored; .env.example lists the settings"
     ]
 
 
 def test_what_the_page_reads_is_no_slip() -> None:
-    assert {SERVER_ADDRESS, PAGE_PROXIES} == OF_THE_PAGE
-    assert unknown_settings([SERVER_ADDRESS, PAGE_PROXIES]) == []
+    assert {SERVER_ADDRESS, PAGE_PROXIES} == PAGE_SETTINGS
+    assert find_unknown_settings([SERVER_ADDRESS, PAGE_PROXIES]) == []
 
 
 def test_a_file_of_settings_is_read_as_well(tmp_path: Path) -> None:
     file = tmp_path / ".env"
     file.write_text("# FOOTPATH_A=1\nexport FOOTPATH_B=2\n FOOTPATH_C = 3\nOTHER=4\n", encoding="utf-8")
-    assert named_in(file) == ["FOOTPATH_B", "FOOTPATH_C"]
-    assert named_in(tmp_path / "none") == []
+    assert list_variables(file) == ["FOOTPATH_B", "FOOTPATH_C"]
+    assert list_variables(tmp_path / "none") == []
 
 
 async def test_the_warning_goes_to_stderr_and_the_run_goes_on(

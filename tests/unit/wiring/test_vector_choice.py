@@ -15,19 +15,19 @@ NOWHERE = "http://127.0.0.1:1"
 
 async def test_without_a_url_the_vectors_are_embedded(tmp_path: Path) -> None:
     async with open_container(Settings(store=tmp_path / "store"), create=True) as container:
-        _, index, _ = await container.retrieval()
+        _, index, _ = await container.get_retrieval()
         assert isinstance(index, EdgeIndex)
 
 
 async def test_a_url_leads_to_the_server(tmp_path: Path) -> None:
     async with open_container(Settings(store=tmp_path / "store", vector_url=NOWHERE), create=True) as container:
         with pytest.raises(UnavailableError, match="correct FOOTPATH_VECTOR_URL"):
-            await container.retrieval()
+            await container.get_retrieval()
 
 
 async def test_a_store_that_is_named_is_embedded_whatever_the_url(tmp_path: Path) -> None:
     async with open_container(Settings(vector_url=NOWHERE), tmp_path / "store", create=True) as container:
-        _, index, _ = await container.retrieval()
+        _, index, _ = await container.get_retrieval()
         assert isinstance(index, EdgeIndex)
 
 

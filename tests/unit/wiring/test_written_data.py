@@ -10,13 +10,12 @@ import pytest
 
 from agent.llm.client.langchain import LangchainModel, ModelParameters
 from domain.errors import ModelUnavailableError
-from retriever.training.answer_cache import AnswerCache
-from retriever.training.examples import Example
-from retriever.training.llm_tasks import Bounds, Usage
+from retriever.training.examples import TrainingExample
+from retriever.training.llm_tasks import AnswerCache, WritingBudget, WritingUsage
 from tests.models.openai_replies import ChatRequest, Refuses, Reply, Says
 from tests.models.openai_server import ModelServer, model_server
 from tests.unit.retriever.training.small_catalogue import DOCUMENTS, catalogue, example
-from wiring.written_data import Writing
+from wiring.written_examples import ExampleWriting
 
 CORPUS = catalogue()
 KNOWN = {one.id: one for one in DOCUMENTS}
@@ -38,7 +37,7 @@ def writes(request: ChatRequest) -> Says:
     return Says(json.dumps(said), usage=(100, 20))
 
 
-def quiet(done: int, of: int, usage: Usage) -> None:
+def quiet(done: int, of: int, usage: WritingUsage) -> None:
     """Nobody looks on."""
 
 
@@ -46,14 +45,14 @@ def quiet(done: int, of: int, usage: Usage) -> None:
 async def writing(
     respond: Callable[[ChatRequest], Reply | str],
     folder: Path,
-    bounds: Bounds | None = None,
-    told: Callable[[int, int, Usage], None] = quiet,
-) -> AsyncGenerator[tuple[Writing, ModelServer]]:
+    bounds: WritingBudget | None = None,
+    told: Callable[[int, int, WritingUsage], None] = quiet,
+) -> AsyncGenerator[tuple[ExampleWriting, ModelServer]]:
     async with model_server(respond) as server:
         model, kept = LangchainModel(ModelParameters(server.url, "rules", attempts=1)), AnswerCache(folder / "answers")
         await kept.open()
         try:
-            yield Writing(model, kept, bounds or Bounds(), told), server
+            yield ExampleWriting(model, kept, bounds or WritingBudget(), told), server
         finally:
             await model.close()
 
@@ -61,14 +60,16 @@ async def writing(
 async def test_negatives_for_each_request_and_what_solved_it(tmp_path: Path) -> None:
     shown: list[tuple[int, int]] = []
     async with writing(writes, tmp_path, told=lambda done, of, _: shown.append((done, of))) as (asked, server):
-        found, usage = await asked.negatives(EXAMPLES, CORPUS, KNOWN, 2)
+        found, usage = await asked.write_negatives(EXAMPLES, CORPUS, KNOWN, 2)
     assert len(found) == 2 * PAIRS
     assert {(one.request, one.tool) for one in found} == {
         (one.request, CORPUS.ids[row]) for one in EXAMPLES for row in one.solved
     }
     assert found[0].description == "The owner of rain"
     assert {one.by for one in found} == {"rules"}
-    assert usage == Usage(requests=PAIRS, prompt_tokens=100 * PAIRS, completion_tokens=20 * PAIRS, answered=PAIRS)
+    assert usage == WritingUsage(
+        requests=PAIRS, prompt_tokens=100 * PAIRS, completion_tokens=20 * PAIRS, answered=PAIRS
+    )
     assert shown == [(number + 1, PAIRS) for number in range(PAIRS)]
     assert server.requests[0].response_format == "json_schema"
 
@@ -80,20 +81,20 @@ async def test_what_is_as_good_as_a_positive_is_dropped(tmp_path: Path) -> None:
         return json.dumps({"documents": [same, good]})
 
     async with writing(repeats, tmp_path) as (asked, _):
-        found, usage = await asked.negatives(EXAMPLES[:1], CORPUS, KNOWN, 2)
+        found, usage = await asked.write_negatives(EXAMPLES[:1], CORPUS, KNOWN, 2)
     assert [one.api for one in found] == ["gauges"]
     assert usage.answered == 1
 
 
 async def test_a_second_run_asks_for_nothing(tmp_path: Path) -> None:
     async with writing(writes, tmp_path) as (asked, _):
-        first = await asked.negatives(EXAMPLES, CORPUS, KNOWN, 2)
+        first = await asked.write_negatives(EXAMPLES, CORPUS, KNOWN, 2)
     async with writing(writes, tmp_path) as (asked, server):
-        again, usage = await asked.negatives(EXAMPLES, CORPUS, KNOWN, 2)
+        again, usage = await asked.write_negatives(EXAMPLES, CORPUS, KNOWN, 2)
         assert again == first[0]
-        assert usage == Usage(kept=PAIRS)
+        assert usage == WritingUsage(kept=PAIRS)
         assert server.requests == []
-        await asked.negatives(EXAMPLES, CORPUS, KNOWN, 3)
+        await asked.write_negatives(EXAMPLES, CORPUS, KNOWN, 3)
         assert len(server.requests) == PAIRS, "another prompt is another question"
 
 
@@ -107,8 +108,8 @@ async def test_an_interrupted_run_goes_on_with_what_is_missing(tmp_path: Path) -
             return Says("{}", wait=30)
         return writes(request)
 
-    async with writing(slow, tmp_path, Bounds(at_once=1)) as (asked, _):
-        running = asyncio.create_task(asked.negatives(EXAMPLES, CORPUS, KNOWN, 2))
+    async with writing(slow, tmp_path, WritingBudget(at_once=1)) as (asked, _):
+        running = asyncio.create_task(asked.write_negatives(EXAMPLES, CORPUS, KNOWN, 2))
         await arrived.wait()
         running.cancel()
         with pytest.raises(asyncio.CancelledError):
@@ -116,20 +117,22 @@ async def test_an_interrupted_run_goes_on_with_what_is_missing(tmp_path: Path) -
     with (tmp_path / "answers").open("ab") as file:
         file.write(b'\n{"key": "torn')
     async with writing(writes, tmp_path) as (asked, server):
-        found, usage = await asked.negatives(EXAMPLES, CORPUS, KNOWN, 2)
+        found, usage = await asked.write_negatives(EXAMPLES, CORPUS, KNOWN, 2)
         assert (usage.kept, len(server.requests)) == (1, PAIRS - 1)
         assert len(found) == 2 * PAIRS
     async with writing(writes, tmp_path) as (asked, _):
-        assert (await asked.negatives(EXAMPLES, CORPUS, KNOWN, 2))[1] == Usage(kept=PAIRS), "the torn line spoilt none"
+        assert (await asked.write_negatives(EXAMPLES, CORPUS, KNOWN, 2))[1] == WritingUsage(kept=PAIRS), (
+            "the torn line spoilt none"
+        )
 
 
-@pytest.mark.parametrize("bounds", [Bounds(requests=2, at_once=1), Bounds(tokens=240, at_once=1)])
-async def test_a_bound_stops_it_and_another_run_does_the_rest(tmp_path: Path, bounds: Bounds) -> None:
+@pytest.mark.parametrize("bounds", [WritingBudget(requests=2, at_once=1), WritingBudget(tokens=240, at_once=1)])
+async def test_a_bound_stops_it_and_another_run_does_the_rest(tmp_path: Path, bounds: WritingBudget) -> None:
     async with writing(writes, tmp_path, bounds) as (asked, server):
-        found, usage = await asked.negatives(EXAMPLES, CORPUS, KNOWN, 2)
+        found, usage = await asked.write_negatives(EXAMPLES, CORPUS, KNOWN, 2)
         assert (usage.answered, usage.left, len(server.requests)) == (2, PAIRS - 2, 2)
         assert len(found) == 4
-        found, usage = await asked.negatives(EXAMPLES, CORPUS, KNOWN, 2)
+        found, usage = await asked.write_negatives(EXAMPLES, CORPUS, KNOWN, 2)
         assert (usage.kept, usage.answered, usage.left) == (2, 2, 0)
         assert len(found) == 2 * PAIRS
 
@@ -137,35 +140,35 @@ async def test_a_bound_stops_it_and_another_run_does_the_rest(tmp_path: Path, bo
 async def test_no_more_than_so_many_are_asked_at_once(tmp_path: Path) -> None:
     highest = 0
 
-    def counting(done: int, of: int, usage: Usage) -> None:
+    def counting(done: int, of: int, usage: WritingUsage) -> None:
         nonlocal highest
         highest = max(highest, usage.requests - done + 1)
 
-    examples = [Example(f"request number {number}", (0,)) for number in range(12)]
-    async with writing(writes, tmp_path, Bounds(at_once=3), counting) as (asked, _):
-        await asked.negatives(examples, CORPUS, KNOWN, 2)
+    examples = [TrainingExample(f"request number {number}", (0,)) for number in range(12)]
+    async with writing(writes, tmp_path, WritingBudget(at_once=3), counting) as (asked, _):
+        await asked.write_negatives(examples, CORPUS, KNOWN, 2)
     assert highest == 3
 
 
 async def test_an_invalid_answer_is_complained_about_once_and_asked_for_again_another_time(tmp_path: Path) -> None:
     async with writing(lambda _: '{"documents": []}', tmp_path) as (asked, server):
-        found, usage = await asked.negatives(EXAMPLES[:1], CORPUS, KNOWN, 2)
+        found, usage = await asked.write_negatives(EXAMPLES[:1], CORPUS, KNOWN, 2)
         assert (found, usage.invalid, usage.requests, len(server.requests)) == ([], 1, 2, 2)
         assert "2 documents are wanted" in server.requests[1].prompt
     async with writing(writes, tmp_path) as (asked, _):
-        assert len((await asked.negatives(EXAMPLES[:1], CORPUS, KNOWN, 2))[0]) == 2
+        assert len((await asked.write_negatives(EXAMPLES[:1], CORPUS, KNOWN, 2))[0]) == 2
 
 
 async def test_a_model_that_is_away_ends_it_and_loses_nothing(tmp_path: Path) -> None:
     def away(request: ChatRequest) -> Reply:
         return writes(request) if "will it rain" in request.prompt else Refuses(503, "later")
 
-    async with writing(away, tmp_path, Bounds(at_once=1)) as (asked, server):
+    async with writing(away, tmp_path, WritingBudget(at_once=1)) as (asked, server):
         with pytest.raises(ModelUnavailableError, match="503"):
-            await asked.negatives(EXAMPLES, CORPUS, KNOWN, 2)
+            await asked.write_negatives(EXAMPLES, CORPUS, KNOWN, 2)
         assert len(server.requests) == PAIRS, "three in a row"
     async with writing(writes, tmp_path) as (asked, _):
-        assert (await asked.negatives(EXAMPLES, CORPUS, KNOWN, 2))[1].kept == 1
+        assert (await asked.write_negatives(EXAMPLES, CORPUS, KNOWN, 2))[1].kept == 1
 
 
 async def test_a_failure_between_others_is_passed_over(tmp_path: Path) -> None:
@@ -173,30 +176,30 @@ async def test_a_failure_between_others_is_passed_over(tmp_path: Path) -> None:
         return Refuses(503, "later") if "how strong" in request.prompt else writes(request)
 
     async with writing(once, tmp_path) as (asked, _):
-        found, usage = await asked.negatives(EXAMPLES, CORPUS, KNOWN, 2)
+        found, usage = await asked.write_negatives(EXAMPLES, CORPUS, KNOWN, 2)
     assert (usage.failed, usage.answered, len(found)) == (1, PAIRS - 1, 2 * (PAIRS - 1))
 
 
 async def test_a_wrong_key_ends_it_at_once(tmp_path: Path) -> None:
-    async with writing(lambda _: Refuses(401, "no"), tmp_path, Bounds(at_once=1)) as (asked, server):
+    async with writing(lambda _: Refuses(401, "no"), tmp_path, WritingBudget(at_once=1)) as (asked, server):
         with pytest.raises(ModelUnavailableError, match="FOOTPATH_MODEL_API_KEY"):
-            await asked.negatives(EXAMPLES, CORPUS, KNOWN, 2)
+            await asked.write_negatives(EXAMPLES, CORPUS, KNOWN, 2)
         assert len(server.requests) == 1
 
 
 async def test_a_kept_answer_that_someone_has_edited_is_asked_for_again(tmp_path: Path) -> None:
     async with writing(writes, tmp_path) as (asked, _):
-        await asked.negatives(EXAMPLES[:1], CORPUS, KNOWN, 2)
+        await asked.write_negatives(EXAMPLES[:1], CORPUS, KNOWN, 2)
     held = (tmp_path / "answers").read_text()
     (tmp_path / "answers").write_text(held.replace("documents", "papers"))
     async with writing(writes, tmp_path) as (asked, server):
-        assert len((await asked.negatives(EXAMPLES[:1], CORPUS, KNOWN, 2))[0]) == 2
+        assert len((await asked.write_negatives(EXAMPLES[:1], CORPUS, KNOWN, 2))[0]) == 2
         assert len(server.requests) == 1
 
 
 async def test_requests_that_a_tool_serves(tmp_path: Path) -> None:
     async with writing(writes, tmp_path) as (asked, server):
-        found, usage = await asked.requests(DOCUMENTS[:2], 2)
+        found, usage = await asked.write_requests(DOCUMENTS[:2], 2)
         assert [(one.tool, one.request) for one in found[:2]] == [
             (DOCUMENTS[0].id, "tell me about rain please"),
             (DOCUMENTS[0].id, "ask about rain please"),

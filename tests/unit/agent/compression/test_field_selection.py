@@ -5,10 +5,10 @@ from collections.abc import Sequence
 import pytest
 
 from agent.compression.field_selection import FieldChoices, basis_of
-from agent.policy.protocol import FieldsQuestion, Notice
+from agent.policy.protocol import FieldsQuestion, PolicyNotice
 from domain.errors import UnavailableError
 from domain.tool import ToolId
-from graph.kept_fields import FieldChoice
+from graph.field_choices import FieldChoice
 from tests.unit.agent.compression.test_compress import Naming, tool
 
 
@@ -80,7 +80,7 @@ async def test_a_tool_that_always_answers_otherwise_is_not_asked_about_for_ever(
 async def test_what_another_policy_said_in_its_place_is_not_kept() -> None:
     class Falling(Naming):
         async def fields_to_keep(self, question: FieldsQuestion) -> tuple[str, ...]:
-            self.notices.append(Notice("naming", "offline", "the model is down"))
+            self.notices.append(PolicyNotice("naming", "offline", "the model is down"))
             return await super().fields_to_keep(question)
 
     store, policy = Kept(), Falling("a")

@@ -2,16 +2,16 @@
 
 import pytest
 
-from agent.budget import Budget, Meter
-from agent.execution.announcements import Announced, Announcements
-from agent.execution.approval import TAINTED, ApprovedExecutor, Approver, IntendedCall, what_asks
-from agent.execution.approvers import AllowChanges, DryRun
+from agent.budget import Budget, BudgetMeter
+from agent.execution.approval import TAINTED, ApprovedExecutor, Approver, IntendedCall, describe_approval_scope
+from agent.execution.approvers import AllowChangesApprover, DryRunApprover
 from agent.execution.executor import CallResult
-from agent.execution.provenance import Provenance, Voices
-from agent.policy.protocol import Cost
+from agent.execution.pending_calls import PendingCall, PendingCallRegistry
+from agent.execution.provenance import ProvenanceTracker, RunStatements
+from agent.policy.protocol import PolicyCost
 from domain.errors import NotAllowedError
 from domain.model import JsonObject
-from domain.slice import Slice, Source
+from domain.provenance import Slice, Source
 from domain.tool import ToolDoc
 from tests.flows.small_world import BOOKS, REMOVE
 
@@ -34,7 +34,7 @@ class Calls:
         """Nothing is open."""
 
 
-class Seen(AllowChanges):
+class Seen(AllowChangesApprover):
     """Allows all, and keeps what it was told."""
 
     def __init__(self) -> None:
@@ -48,19 +48,19 @@ class Seen(AllowChanges):
 
 def announced(
     title: str, place: str = "1:1:7", tool: ToolDoc = REMOVE, *, tainted: bool = False, in_loop: bool = False
-) -> Announced:
+) -> PendingCall:
     made = Slice(parameter="title", expression="x", sources=(Source(kind="call", name="f"),), words="made of x")
-    return Announced(f"{place}#0-{title}", tool, {"title": title}, (made,), tainted=tainted, in_loop=in_loop)
+    return PendingCall(f"{place}#0-{title}", tool, {"title": title}, (made,), tainted=tainted, in_loop=in_loop)
 
 
-def approved(approver: Approver, changes: int = 10) -> tuple[ApprovedExecutor, Announcements, Calls]:
-    told, calls = Announcements(), Calls()
-    meter = Meter(Budget(changes=changes), Cost())
-    provenance = Provenance(Voices(said=("Delete Dune",)))
+def approved(approver: Approver, changes: int = 10) -> tuple[ApprovedExecutor, PendingCallRegistry, Calls]:
+    told, calls = PendingCallRegistry(), Calls()
+    meter = BudgetMeter(Budget(changes=changes), PolicyCost())
+    provenance = ProvenanceTracker(RunStatements(user_messages=("Delete Dune",)))
     return ApprovedExecutor(calls, approver, provenance, meter, announcements=told), told, calls
 
 
-async def make(executor: ApprovedExecutor, *calls: Announced) -> None:
+async def make(executor: ApprovedExecutor, *calls: PendingCall) -> None:
     for one in calls:
         await executor.call(one.tool, one.arguments, one.identity)
 
@@ -69,21 +69,21 @@ async def test_changes_of_one_tool_that_wait_together_are_one_batch() -> None:
     executor, told, _ = approved(seen := Seen())
     batch = [announced("Dune"), announced("Emma"), announced("Ulysses", "1:1:90")]
     apart, read = announced("Ivanhoe", tool=OTHER), announced("Faust", tool=BOOKS)
-    told.tell([*batch, apart, read])
+    told.add([*batch, apart, read])
     await make(executor, *batch, apart, read)
     assert [[one.arguments["title"] for one in call.batch] for call in seen.calls[:3]] == [
         ["Dune", "Emma", "Ulysses"]
     ] * 3
     assert [call.batch for call in seen.calls[3:]] == [(), ()]
-    assert {one.judged.origins[0].kind for one in seen.calls[0].batch} == {"said", "computed"}
+    assert {one.provenance.origins[0].kind for one in seen.calls[0].batch} == {"said", "computed"}
 
 
 async def test_what_comes_later_is_a_batch_of_its_own() -> None:
     executor, told, _ = approved(seen := Seen())
     first, second, third = (announced(title) for title in ("Dune", "Emma", "Faust"))
-    told.tell([first])
+    told.add([first])
     await make(executor, first)
-    told.tell([second, third])
+    told.add([second, third])
     await make(executor, second, third)
     assert [len(call.batch) for call in seen.calls] == [0, 2, 2]
 
@@ -91,18 +91,19 @@ async def test_what_comes_later_is_a_batch_of_its_own() -> None:
 async def test_a_loop_is_asked_about_round_by_round_with_what_is_left() -> None:
     executor, told, _ = approved(seen := Seen(), changes=2)
     for title in ("Dune", "Emma"):
-        told.tell([one := announced(title, in_loop=True)])
+        told.add([one := announced(title, in_loop=True)])
         await make(executor, one)
     assert [(call.round, call.left) for call in seen.calls] == [(1, 2), (2, 1)]
-    assert "this is round 2, each round asks, and the run may make 1 more change (FOOTPATH_MAX_CHANGES)" in what_asks(
-        seen.calls[1]
+    assert (
+        "this is round 2, each round asks, and the run may make 1 more change (FOOTPATH_MAX_CHANGES)"
+        in describe_approval_scope(seen.calls[1])
     )
 
 
 async def test_a_batch_that_goes_beyond_the_budget_is_not_begun() -> None:
     executor, told, calls = approved(seen := Seen(), changes=2)
     batch = [announced(title) for title in ("Dune", "Emma", "Faust")]
-    told.tell(batch)
+    told.add(batch)
     with pytest.raises(NotAllowedError, match=r"a run may make 2 changes \(FOOTPATH_MAX_CHANGES\), 0 were made and 3"):
         await make(executor, batch[0])
     assert (calls.made, seen.calls) == ([], [])
@@ -111,7 +112,7 @@ async def test_a_batch_that_goes_beyond_the_budget_is_not_begun() -> None:
 async def test_a_batch_that_fits_is_made_to_its_end() -> None:
     executor, told, calls = approved(Seen(), changes=3)
     batch = [announced(title) for title in ("Dune", "Emma", "Faust")]
-    told.tell(batch)
+    told.add(batch)
     await make(executor, *batch)
     assert calls.made == ["Dune", "Emma", "Faust"]
 
@@ -119,19 +120,19 @@ async def test_a_batch_that_fits_is_made_to_its_end() -> None:
 async def test_taint_and_slices_are_told_also_where_the_arguments_are_others() -> None:
     executor, told, _ = approved(seen := Seen())
     one = announced("Dune", tainted=True)
-    told.tell([one])
+    told.add([one])
     await executor.call(REMOVE, {"title": "Emma"}, one.identity)
     (call,) = seen.calls
-    assert call.asks_always
-    assert (call.batch, call.judged.origins[0].kind, call.judged.origins[0].slice) == ((), "written", None)
+    assert call.always_needs_approval
+    assert (call.batch, call.provenance.origins[0].kind, call.provenance.origins[0].slice) == ((), "written", None)
     assert "foreign" not in TAINTED  # it is for people
 
 
 async def test_a_dry_run_shows_the_whole_batch() -> None:
     shown: list[object] = []
-    executor, told, calls = approved(DryRun(lambda call: shown.append(call.arguments["title"])))
+    executor, told, calls = approved(DryRunApprover(lambda call: shown.append(call.arguments["title"])))
     batch = [announced(title) for title in ("Dune", "Emma")]
-    told.tell(batch)
+    told.add(batch)
     with pytest.raises(NotAllowedError, match="dry run"):
         await make(executor, batch[0])
     assert (shown, calls.made) == (["Dune", "Emma"], [])

@@ -6,16 +6,16 @@ from contextlib import asynccontextmanager
 
 import pytest
 
-from agent.budget import Budget, Meter
-from agent.execution.announcements import Announced, Announcements
+from agent.budget import Budget, BudgetMeter
 from agent.execution.approval import ApprovedExecutor, Approver, IntendedCall
-from agent.execution.approvers import AllowChanges, DenyChanges, DryRun, KeepHostsApart
+from agent.execution.approvers import AllowChangesApprover, DenyChangesApprover, DryRunApprover, HostIsolationApprover
 from agent.execution.executor import CallResult
-from agent.execution.provenance import Judged, Provenance, Voices
-from agent.policy.protocol import Cost
+from agent.execution.pending_calls import PendingCall, PendingCallRegistry
+from agent.execution.provenance import CallProvenance, ProvenanceTracker, RunStatements
+from agent.policy.protocol import PolicyCost
 from domain.errors import ForbiddenAddressError, NotAllowedError
 from domain.model import JsonObject
-from domain.origin import Crossing
+from domain.provenance import HostCrossing
 from domain.tool import ToolDoc
 from tests.flows.small_world import BOOKS, REMOVE
 
@@ -43,14 +43,17 @@ class Calls:
         """Nothing is open."""
 
 
-def approved(calls: Calls, approver: Approver, changes: int = 10) -> tuple[ApprovedExecutor, Meter]:
-    meter = Meter(Budget(changes=changes), Cost())
-    return ApprovedExecutor(calls, approver, Provenance(Voices(said=("Delete Dune",))), meter), meter
+def approved(calls: Calls, approver: Approver, changes: int = 10) -> tuple[ApprovedExecutor, BudgetMeter]:
+    meter = BudgetMeter(Budget(changes=changes), PolicyCost())
+    return ApprovedExecutor(
+        calls, approver, ProvenanceTracker(RunStatements(user_messages=("Delete Dune",))), meter
+    ), meter
 
 
 @pytest.mark.parametrize("tool", [REMOVE, AMBIGUOUS], ids=["known to change", "unknown"])
 @pytest.mark.parametrize(
-    "approver", [DenyChanges("Ask nicely."), DryRun(lambda call: None), AllowChanges({"a.example"})]
+    "approver",
+    [DenyChangesApprover("Ask nicely."), DryRunApprover(lambda call: None), AllowChangesApprover({"a.example"})],
 )
 async def test_what_is_not_known_to_read_is_not_sent(tool: ToolDoc, approver: Approver) -> None:
     executor, meter = approved(calls := Calls(), approver)
@@ -62,42 +65,44 @@ async def test_what_is_not_known_to_read_is_not_sent(tool: ToolDoc, approver: Ap
 
 
 async def test_who_denies_says_how_it_is_allowed() -> None:
-    executor, _ = approved(Calls(), DenyChanges("Ask nicely."))
+    executor, _ = approved(Calls(), DenyChangesApprover("Ask nicely."))
     with pytest.raises(NotAllowedError, match=r"called by DELETE\. Nobody could be asked\. Ask nicely\."):
         await executor.call(REMOVE, {"title": "Dune"})
 
 
 async def test_changes_are_allowed_at_the_given_hosts() -> None:
     for hosts in (None, {"127.0.0.1"}):
-        executor, meter = approved(calls := Calls(), AllowChanges(hosts))
+        executor, meter = approved(calls := Calls(), AllowChangesApprover(hosts))
         await executor.call(REMOVE, {"title": "Dune"})
         assert (calls.made, meter.changes) == ([("delete_book", {"title": "Dune"})], 1)
 
 
 async def test_a_dry_run_shows_the_call_with_the_origins_of_its_values() -> None:
     shown: list[IntendedCall] = []
-    executor, _ = approved(Calls(), DryRun(shown.append))
+    executor, _ = approved(Calls(), DryRunApprover(shown.append))
     with pytest.raises(NotAllowedError, match="dry run"):
         await executor.call(REMOVE, {"title": "Dune"})
     (call,) = shown
     assert (call.tool, call.arguments) == (REMOVE, {"title": "Dune"})
-    assert [(one.parameter, one.kind) for one in call.judged.origins] == [("title", "said")]
+    assert [(one.parameter, one.kind) for one in call.provenance.origins] == [("title", "said")]
 
 
 async def test_a_value_of_another_host_is_kept_back_also_from_a_read_and_where_changes_are_allowed() -> None:
-    crossing = Crossing(source="a.example", target="b.example", parameter="title")
+    crossing = HostCrossing(source="a.example", target="b.example", parameter="title")
     for tool in (BOOKS, REMOVE):
         with pytest.raises(NotAllowedError, match="FOOTPATH_FLOWS=allow"):
-            async with KeepHostsApart(AllowChanges()).approval(IntendedCall(tool, {}, Judged((), (crossing,)))):
+            async with HostIsolationApprover(AllowChangesApprover()).approval(
+                IntendedCall(tool, {}, CallProvenance((), (crossing,)))
+            ):
                 pass
     with pytest.raises(NotAllowedError, match="Nobody could be asked"):
-        async with KeepHostsApart(DenyChanges()).approval(IntendedCall(REMOVE, {})):
+        async with HostIsolationApprover(DenyChangesApprover()).approval(IntendedCall(REMOVE, {})):
             pass
 
 
 @pytest.mark.parametrize("at_once", [False, True])
 async def test_no_more_changes_are_sent_than_the_budget_has(at_once: bool) -> None:
-    executor, meter = approved(calls := Calls(), AllowChanges(), changes=2)
+    executor, meter = approved(calls := Calls(), AllowChangesApprover(), changes=2)
     wanted = [executor.call(REMOVE, {"title": title}) for title in ("Dune", "Emma", "Ulysses")]
     if at_once:
         ended = await asyncio.gather(*wanted, return_exceptions=True)
@@ -112,7 +117,7 @@ async def test_no_more_changes_are_sent_than_the_budget_has(at_once: bool) -> No
 
 async def test_beyond_the_budget_nobody_is_asked() -> None:
     shown: list[IntendedCall] = []
-    executor, _ = approved(Calls(), DryRun(shown.append), changes=0)
+    executor, _ = approved(Calls(), DryRunApprover(shown.append), changes=0)
     with pytest.raises(NotAllowedError, match="may make 0 changes"):
         await executor.call(REMOVE, {"title": "Dune"})
     assert shown == []
@@ -124,13 +129,13 @@ def _forbidden() -> CallResult:
 
 async def test_what_was_not_sent_is_not_counted() -> None:
     for answer in (_forbidden, lambda: CallResult("caller_fault", "", attempts=0)):
-        executor, meter = approved(Calls(answer), AllowChanges())
+        executor, meter = approved(Calls(answer), AllowChangesApprover())
         await asyncio.gather(executor.call(REMOVE, {"title": "Dune"}), return_exceptions=True)
         assert meter.changes == 0
 
 
 async def test_what_may_have_been_sent_is_counted() -> None:
-    executor, meter = approved(Calls(lambda: CallResult("unknown", "")), AllowChanges())
+    executor, meter = approved(Calls(lambda: CallResult("unknown", "")), AllowChangesApprover())
     await executor.call(REMOVE, {"title": "Dune"})
     assert meter.changes == 1
 
@@ -144,7 +149,7 @@ async def test_what_was_cut_off_is_counted() -> None:
             await asyncio.Event().wait()
             return OK
 
-    executor, meter = approved(Endless(), AllowChanges())
+    executor, meter = approved(Endless(), AllowChangesApprover())
     task = asyncio.create_task(executor.call(REMOVE, {"title": "Emma"}))
     await begun.wait()
     task.cancel()
@@ -167,8 +172,10 @@ class _Slow:
 
 async def test_what_the_approver_takes_is_none_of_the_runs_time() -> None:
     now = [0.0]
-    meter = Meter(Budget(), Cost(), clock=lambda: now[0])
-    await ApprovedExecutor(Calls(), _Slow(now), Provenance(Voices()), meter).call(BOOKS, {"title": "Dune"})
+    meter = BudgetMeter(Budget(), PolicyCost(), clock=lambda: now[0])
+    await ApprovedExecutor(Calls(), _Slow(now), ProvenanceTracker(RunStatements()), meter).call(
+        BOOKS, {"title": "Dune"}
+    )
     assert meter.elapsed == 1
 
 
@@ -177,7 +184,7 @@ async def test_what_the_approver_takes_is_none_of_the_runs_time() -> None:
 )
 async def test_what_another_program_has_done_is_not_done_again_unasked(identity: str, again: bool) -> None:
     calls = Calls()
-    executor, _ = approved(calls, AllowChanges())
+    executor, _ = approved(calls, AllowChangesApprover())
     await executor.call(REMOVE, {"title": "Dune"}, "1:1:0#0")
     if again:
         with pytest.raises(NotAllowedError, match="made before in this run"):
@@ -188,13 +195,15 @@ async def test_what_another_program_has_done_is_not_done_again_unasked(identity:
 
 
 async def test_a_text_that_is_written_anew_changes_nothing_more_with_the_same_tool_unasked() -> None:
-    told, calls = Announcements(), Calls()
-    meter = Meter(Budget(), Cost())
-    executor = ApprovedExecutor(calls, AllowChanges(), Provenance(Voices()), meter, announcements=told)
+    told, calls = PendingCallRegistry(), Calls()
+    meter = BudgetMeter(Budget(), PolicyCost())
+    executor = ApprovedExecutor(
+        calls, AllowChangesApprover(), ProvenanceTracker(RunStatements()), meter, announcements=told
+    )
     await executor.call(REMOVE, {"title": "Dune"}, "1:1:0#0")
     with pytest.raises(NotAllowedError, match="made before in this run"):
         await executor.call(REMOVE, {"title": "dune"}, "1:2:0#0")
-    told.tell([Announced("1:3:0#0", REMOVE, {"title": "Emma"}, cells=frozenset({"1:1"}))])
+    told.add([PendingCall("1:3:0#0", REMOVE, {"title": "Emma"}, earlier_cells=frozenset({"1:1"}))])
     await executor.call(REMOVE, {"title": "Emma"}, "1:3:0#0")  # a further cell of the first
     await executor.call(REMOVE, {"title": "Ulysses"}, "2:1:0#0")  # another subtask
     assert len(calls.made) == 3

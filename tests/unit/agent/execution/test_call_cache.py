@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable
 
 import pytest
 
-from agent.execution.call_cache import MOST_FAILURES, ReusingExecutor
+from agent.execution.call_cache import MAX_HOST_FAILURES, CachingExecutor
 from agent.execution.executor import CallResult
 from domain.errors import ForbiddenAddressError
 from domain.model import JsonObject
@@ -44,7 +44,7 @@ def constantly(outcome: CallOutcome = "ok", *, reached: bool = True) -> Counting
 @pytest.mark.parametrize("method", ["GET", "POST"])
 async def test_the_same_call_made_at_the_same_moment_is_made_once(method: str) -> None:
     inner = constantly()
-    executor = ReusingExecutor(inner)
+    executor = CachingExecutor(inner)
     results = await asyncio.gather(*(executor.call(tool("a", method), {"n": 1, "m": 2}) for _ in range(5)))
     again = await executor.call(tool("a", method), {"m": 2, "n": 1})
     assert inner.calls == 1
@@ -55,7 +55,7 @@ async def test_the_same_call_made_at_the_same_moment_is_made_once(method: str) -
 
 async def test_other_arguments_are_another_call() -> None:
     inner = constantly()
-    executor = ReusingExecutor(inner)
+    executor = CachingExecutor(inner)
     await asyncio.gather(
         executor.call(tool("a"), {"n": 1}), executor.call(tool("a"), {"n": 2}), executor.call(tool("b"), {"n": 1})
     )
@@ -71,7 +71,7 @@ async def test_a_call_that_was_cut_off_is_made_again_only_where_it_changes_nothi
         return CallResult("ok", str(number))
 
     inner = Counting(slow_at_first)
-    executor = ReusingExecutor(inner)
+    executor = CachingExecutor(inner)
     first = asyncio.create_task(executor.call(tool("a", method), {}))
     second = asyncio.create_task(executor.call(tool("a", method), {}))
     await asyncio.sleep(0.01)
@@ -84,7 +84,7 @@ async def test_a_refusal_before_sending_is_told_each_time() -> None:
     async def refuse(number: int) -> CallResult:
         raise ForbiddenAddressError("10.0.0.1 is not a public address")
 
-    executor = ReusingExecutor(Counting(refuse))
+    executor = CachingExecutor(Counting(refuse))
     for _ in range(2):
         with pytest.raises(ForbiddenAddressError):
             await executor.call(tool("a", "POST"), {})
@@ -92,7 +92,7 @@ async def test_a_refusal_before_sending_is_told_each_time() -> None:
 
 async def test_a_host_that_cannot_be_reached_is_not_called_again() -> None:
     inner = constantly("gone", reached=False)
-    executor = ReusingExecutor(inner)
+    executor = CachingExecutor(inner)
     await executor.call(tool("a"), {})
     result = await executor.call(tool("b"), {})
     assert (inner.calls, result.outcome, result.attempts) == (1, "transient", 0)
@@ -102,9 +102,9 @@ async def test_a_host_that_cannot_be_reached_is_not_called_again() -> None:
 
 async def test_a_host_that_keeps_failing_is_left_alone() -> None:
     inner = constantly("transient")
-    executor = ReusingExecutor(inner)
-    results = [await executor.call(tool(f"a{number}"), {}) for number in range(MOST_FAILURES + 3)]
-    assert inner.calls == MOST_FAILURES
+    executor = CachingExecutor(inner)
+    results = [await executor.call(tool(f"a{number}"), {}) for number in range(MAX_HOST_FAILURES + 3)]
+    assert inner.calls == MAX_HOST_FAILURES
     assert "failed 4 times in a row in this run" in results[-1].note
 
 
@@ -113,7 +113,7 @@ async def test_a_success_between_failures_starts_the_count_anew() -> None:
         return CallResult("transient" if number % 3 else "ok", "")
 
     inner = Counting(every_third)
-    executor = ReusingExecutor(inner)
+    executor = CachingExecutor(inner)
     for number in range(12):
         await executor.call(tool(f"a{number}"), {})
     assert inner.calls == 12
@@ -121,7 +121,7 @@ async def test_a_success_between_failures_starts_the_count_anew() -> None:
 
 async def test_each_identity_is_a_call_of_its_own_for_changes() -> None:
     inner = constantly()
-    executor = ReusingExecutor(inner)
+    executor = CachingExecutor(inner)
     results = [await executor.call(tool("a", "POST"), {}, identity) for identity in ("1:1:0#0", "1:1:9#0", "1:1:0#0")]
     assert (inner.calls, [result.attempts for result in results]) == (2, [1, 1, 0])
     assert (await executor.call(tool("a", "POST"), {})).attempts == 0, "a plan that is no program does nothing twice"
@@ -129,7 +129,7 @@ async def test_each_identity_is_a_call_of_its_own_for_changes() -> None:
 
 async def test_what_programs_read_is_fresh_while_nothing_has_changed() -> None:
     inner = constantly()
-    executor = ReusingExecutor(inner)
+    executor = CachingExecutor(inner)
     assert (await executor.call(tool("a"), {}, "1:1:0#0")).attempts == 1
     assert (await executor.call(tool("a"), {}, "1:1:9#0")).attempts == 0
     assert (await executor.call(tool("a"), {})).attempts == 0
@@ -147,7 +147,7 @@ async def test_what_was_read_while_something_changed_is_read_anew() -> None:
             await go_on.wait()
         return CallResult("ok", str(number))
 
-    executor = ReusingExecutor(Counting(slow))
+    executor = CachingExecutor(Counting(slow))
     reading = asyncio.create_task(executor.call(tool("a"), {}, "1:1:0#0"))
     await begun.wait()
     await executor.call(tool("b", "POST"), {}, "1:1:5#0")
@@ -158,20 +158,22 @@ async def test_what_was_read_while_something_changed_is_read_anew() -> None:
 
 async def test_what_was_lived_before_a_break_counts_as_made_now() -> None:
     inner = constantly()
-    executor = ReusingExecutor(inner)
-    executor.lived(tool("a"), {}, "1:1:0#0", CallResult("ok", "before"), executor.begins_again(tool("a")))
+    executor = CachingExecutor(inner)
+    executor.record_replayed_call(
+        tool("a"), {}, "1:1:0#0", CallResult("ok", "before"), executor.begin_replayed_call(tool("a"))
+    )
     assert (await executor.call(tool("a"), {}, "1:1:9#0")).body == "before"
     change = tool("b", "POST")
-    executor.lived(change, {}, "1:1:5#0", CallResult("ok", "done"), executor.begins_again(change))
+    executor.record_replayed_call(change, {}, "1:1:5#0", CallResult("ok", "done"), executor.begin_replayed_call(change))
     assert (await executor.call(tool("b", "POST"), {}, "1:1:5#0")).body == "done"
     assert (await executor.call(tool("a"), {}, "1:1:20#0")).body == "1"
 
 
 async def test_what_was_read_beside_a_change_before_a_break_is_read_anew() -> None:
     inner = constantly()
-    executor = ReusingExecutor(inner)
+    executor = CachingExecutor(inner)
     read, change = tool("a"), tool("b", "POST")
-    began, changing = executor.begins_again(read), executor.begins_again(change)
-    executor.lived(change, {}, "1:1:5#0", CallResult("ok", "done"), changing)
-    executor.lived(read, {}, "1:1:0#0", CallResult("ok", "old or new"), began)
+    began, changing = executor.begin_replayed_call(read), executor.begin_replayed_call(change)
+    executor.record_replayed_call(change, {}, "1:1:5#0", CallResult("ok", "done"), changing)
+    executor.record_replayed_call(read, {}, "1:1:0#0", CallResult("ok", "old or new"), began)
     assert (await executor.call(read, {}, "1:1:9#0")).body == "1"

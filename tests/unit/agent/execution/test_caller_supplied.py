@@ -1,7 +1,12 @@
 """What the caller supplies: keys that catalogues declare as parameters, and the key of a repeated write."""
 
-from agent.execution.caller_supplied import NamesOnce, advise_on_secrets, secrets_wanted, with_supplied
-from agent.execution.secrets import EnvironmentSecrets
+from agent.execution.caller_supplied import (
+    CachedSecretNames,
+    advise_on_secrets,
+    apply_supplied_values,
+    find_required_secrets,
+)
+from agent.execution.secret_store import EnvironmentSecrets
 from domain.tool import Credential, Location, Parameter, ToolDoc, tool_id
 
 HAVING = EnvironmentSecrets({"FOOTPATH_SECRET_MY_SET_API_KEY": "v"})
@@ -19,15 +24,15 @@ def key(location: Location = "query", name: str = "api_key") -> Parameter:
 
 
 async def test_a_key_parameter_becomes_a_credential_where_its_secret_is_there() -> None:
-    made = await with_supplied(tool(Parameter(name="q"), key()), HAVING)
+    made = await apply_supplied_values(tool(Parameter(name="q"), key()), HAVING)
     assert [parameter.name for parameter in made.parameters] == ["q"]
     assert made.credentials == (Credential(secret="my_set_api_key", place="query", name="api_key"),)
 
 
 async def test_without_its_secret_it_stays_a_parameter_that_is_missing() -> None:
     given = tool(key())
-    assert await with_supplied(given, EnvironmentSecrets({})) is given
-    assert await with_supplied(given.model_copy(update={"toolset": "Other"}), HAVING) == given.model_copy(
+    assert await apply_supplied_values(given, EnvironmentSecrets({})) is given
+    assert await apply_supplied_values(given.model_copy(update={"toolset": "Other"}), HAVING) == given.model_copy(
         update={"toolset": "Other"}
     )
 
@@ -35,18 +40,18 @@ async def test_without_its_secret_it_stays_a_parameter_that_is_missing() -> None
 async def test_a_key_in_the_path_or_body_is_not_filled() -> None:
     for place in ("path", "body"):
         given = tool(key(place))
-        assert await with_supplied(given, HAVING) is given
+        assert await apply_supplied_values(given, HAVING) is given
 
 
 async def test_what_is_no_key_is_not_taken_for_one() -> None:
     secrets = EnvironmentSecrets({"FOOTPATH_SECRET_MY_SET_CITY": "v"})
     given = tool(Parameter(name="city"))
-    assert await with_supplied(given, secrets) is given
+    assert await apply_supplied_values(given, secrets) is given
 
 
 async def test_an_idempotency_key_is_no_parameter_and_makes_a_write_repeatable() -> None:
     given = tool(Parameter(name="text", location="body"), key("header", "idempotency-key"), method="POST")
-    made = await with_supplied(given, EnvironmentSecrets({}))
+    made = await apply_supplied_values(given, EnvironmentSecrets({}))
     assert (given.repeatable, made.repeatable, made.idempotency_header) == (False, True, "idempotency-key")
     assert [parameter.name for parameter in made.parameters] == ["text"]
 
@@ -56,7 +61,7 @@ async def test_any_header_or_cookie_is_filled_by_its_secret_and_only_keys_are_hi
     secrets = EnvironmentSecrets({f"FOOTPATH_SECRET_{name}": "v" for name in names})
     user = Parameter(name="Api-Username", location="header", required=True)
     lang, depot = Parameter(name="lang", location="cookie"), Parameter(name="X-Depot-Key", location="header")
-    made = await with_supplied(tool(Parameter(name="q"), key("header", "Api-Key"), user, lang, depot), secrets)
+    made = await apply_supplied_values(tool(Parameter(name="q"), key("header", "Api-Key"), user, lang, depot), secrets)
     assert [parameter.name for parameter in made.parameters] == ["q"]
     assert [(one.name, one.place, one.hidden) for one in made.credentials] == [
         ("Api-Key", "header", True), ("Api-Username", "header", False), ("lang", "cookie", False), ("X-Depot-Key", "header", True),
@@ -73,7 +78,7 @@ async def test_advice_names_the_secret_of_each_required_parameter_that_no_reques
         key("header", "Idempotency-Key"),
         key("body", "token"),
     )
-    assert list(secrets_wanted(given)) == ["my_set_api_key", "my_set_api_username"]
+    assert list(find_required_secrets(given)) == ["my_set_api_key", "my_set_api_username"]
     assert await advise_on_secrets(given, HAVING) == (
         "Api-Username is needed: set FOOTPATH_SECRET_MY_SET_API_USERNAME to it and"
         " FOOTPATH_SECRET_MY_SET_API_USERNAME_HOSTS to api.example.com:443",
@@ -92,7 +97,7 @@ async def test_a_name_is_looked_up_once() -> None:
             looked_up.append(name)
             return await super().has(name)
 
-    secrets = NamesOnce(Counting({"FOOTPATH_SECRET_MY_SET_API_KEY": "v"}))
+    secrets = CachedSecretNames(Counting({"FOOTPATH_SECRET_MY_SET_API_KEY": "v"}))
     for _ in range(3):
-        assert (await with_supplied(tool(key()), secrets)).credentials
+        assert (await apply_supplied_values(tool(key()), secrets)).credentials
     assert looked_up == ["my_set_api_key"]

@@ -5,9 +5,9 @@ from dataclasses import replace
 
 import pytest
 
-from agent.execution.execute import TRIES, execute
+from agent.execution.execute import MAX_ARGUMENT_ANSWERS, execute_steps
 from agent.execution.executor import CallResult
-from agent.policy.protocol import Arguments, ArgumentsQuestion, FieldsQuestion
+from agent.policy.protocol import ArgumentsQuestion, CallArguments, FieldsQuestion
 from domain.errors import ForbiddenAddressError
 from domain.event import CallFinished, CallStarted, Event, ResponseCompressed
 from domain.model import JsonObject
@@ -26,12 +26,12 @@ class Scripted(OfflinePolicy):
 
     name = "scripted"
 
-    def __init__(self, answer: Callable[[ArgumentsQuestion], Arguments]) -> None:
+    def __init__(self, answer: Callable[[ArgumentsQuestion], CallArguments]) -> None:
         super().__init__()
         self.asked: list[ArgumentsQuestion] = []
         self._answer = answer
 
-    async def arguments(self, question: ArgumentsQuestion) -> Arguments:
+    async def fill_arguments(self, question: ArgumentsQuestion) -> CallArguments:
         self.asked.append(question)
         return self._answer(question)
 
@@ -59,8 +59,8 @@ class Echo:
     async def close(self) -> None: ...
 
 
-def constant(value: object) -> Callable[[ArgumentsQuestion], Arguments]:
-    return lambda _: Arguments({"n": value}, (Binding(parameter="n", origin="request"),))  # type: ignore[dict-item]
+def constant(value: object) -> Callable[[ArgumentsQuestion], CallArguments]:
+    return lambda _: CallArguments({"n": value}, (Binding(parameter="n", origin="request"),))  # type: ignore[dict-item]
 
 
 async def run(
@@ -71,12 +71,12 @@ async def run(
     async def tell(event: Event) -> None:
         told.append(event)
 
-    await execute("r", tools, policy, executor, done or {}, tell)
+    await execute_steps("r", tools, policy, executor, done or {}, tell)
     return [one for one in told if isinstance(one, CallStarted | CallFinished | ResponseCompressed)]
 
 
 async def test_steps_run_in_order_and_see_the_earlier_ones() -> None:
-    policy, executor = Scripted(lambda q: Arguments({"n": len(q.earlier) + 1}, ())), Echo()
+    policy, executor = Scripted(lambda q: CallArguments({"n": len(q.earlier) + 1}, ())), Echo()
     events = await run([tool("a"), tool("b")], policy, executor)
     assert [(event.kind, event.step) for event in events] == [
         ("call.started", 1),
@@ -98,7 +98,7 @@ async def test_steps_run_in_order_and_see_the_earlier_ones() -> None:
 
 
 async def test_a_complaint_is_told_back_and_the_next_answer_used() -> None:
-    policy = Scripted(lambda q: Arguments({"n": 7 if q.complaint else "seven"}, ()))
+    policy = Scripted(lambda q: CallArguments({"n": 7 if q.complaint else "seven"}, ()))
     executor = Echo()
     await run([tool("a")], policy, executor)
     assert executor.calls == [("a", {"n": 7})]
@@ -107,9 +107,9 @@ async def test_a_complaint_is_told_back_and_the_next_answer_used() -> None:
 
 async def test_three_refused_answers_fail_without_a_call() -> None:
     answers = iter(["x", "y", "z", 4])
-    policy, executor = Scripted(lambda _: Arguments({"n": next(answers)}, ())), Echo()
+    policy, executor = Scripted(lambda _: CallArguments({"n": next(answers)}, ())), Echo()
     events = await run([tool("a"), tool("b")], policy, executor)
-    assert len(policy.asked) == TRIES == 3
+    assert len(policy.asked) == MAX_ARGUMENT_ANSWERS == 3
     assert executor.calls == []
     assert [event.kind for event in events] == ["call.finished"]
     assert isinstance(events[0], CallFinished)
@@ -124,7 +124,7 @@ async def test_the_same_refused_answer_again_is_not_asked_a_third_time() -> None
 
 
 async def test_a_missing_argument_ends_the_path_and_is_named() -> None:
-    policy, executor = Scripted(lambda _: Arguments({}, (), ("n",))), Echo()
+    policy, executor = Scripted(lambda _: CallArguments({}, (), ("n",))), Echo()
     events = await run([tool("a"), tool("b")], policy, executor)
     assert [event.kind for event in events] == ["call.finished"]
     assert isinstance(events[0], CallFinished)

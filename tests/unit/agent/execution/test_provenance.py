@@ -5,10 +5,10 @@ import json
 import pytest
 from pydantic.types import JsonValue
 
-from agent.execution.provenance import Fixed, Provenance, Voices
+from agent.execution.provenance import FixedArgument, ProvenanceTracker, RunStatements
 from domain.model import JsonObject
-from domain.origin import Crossing, ValueKind
 from domain.plan import StepResult
+from domain.provenance import HostCrossing, ValueKind
 from domain.tool import Flow, Parameter, ToolDoc, tool_id
 from offline.reader import EnglishReader
 
@@ -46,15 +46,15 @@ PAY = tool(
 LOOK = tool("look", "b.example", Parameter(name="q"), source="openapi:b.json")
 
 
-def heard(*said: str, response: object = NOTICE, of: ToolDoc = READ, reference: str = "") -> Provenance:
-    provenance = Provenance(Voices(said=said), EnglishReader())
+def heard(*said: str, response: object = NOTICE, of: ToolDoc = READ, reference: str = "") -> ProvenanceTracker:
+    provenance = ProvenanceTracker(RunStatements(user_messages=said), EnglishReader())
     text = response if isinstance(response, str) else json.dumps(response)
-    provenance.hear(of, StepResult(tool=of.id, status="ok", response=text), reference)
+    provenance.record_response(of, StepResult(tool=of.id, status="ok", response=text), reference)
     return provenance
 
 
-def kind(provenance: Provenance, name: str, value: JsonValue) -> ValueKind:
-    (origin,) = provenance.judged(PAY, {name: value}).origins
+def kind(provenance: ProvenanceTracker, name: str, value: JsonValue) -> ValueKind:
+    (origin,) = provenance.trace_arguments(PAY, {name: value}).origins
     return origin.kind
 
 
@@ -119,30 +119,32 @@ def test_what_is_deep_or_late_in_a_long_response_is_found() -> None:
 
 
 def test_what_the_author_of_a_template_fixed_is_theirs_though_the_user_said_such() -> None:
-    fixed: list[Fixed] = [(PAY.id, "amount", 950), (PAY.id, "lines", ["x1"])]
-    voices = Voices(said=["950 and x1"], others_fixed=fixed, others_said=["Pay the rent to LANDLORD-9"])
-    provenance = Provenance(voices)
+    fixed: list[FixedArgument] = [(PAY.id, "amount", 950), (PAY.id, "lines", ["x1"])]
+    voices = RunStatements(
+        user_messages=["950 and x1"], author_values=fixed, author_messages=["Pay the rent to LANDLORD-9"]
+    )
+    provenance = ProvenanceTracker(voices)
     assert kind(provenance, "amount", 950) == "others"
     assert kind(provenance, "amount", "950") == "others"
     assert kind(provenance, "lines", ["x1"]) == "others"
     assert kind(provenance, "account", "LANDLORD-9") == "others"
     assert kind(provenance, "account", "x1") == "said"
-    assert kind(Provenance(Voices(fixed=fixed)), "amount", 950) == "said"
+    assert kind(ProvenanceTracker(RunStatements(user_values=fixed)), "amount", 950) == "said"
 
 
 def test_it_is_told_in_words_with_the_place() -> None:
-    (origin,) = heard().judged(PAY, {"account": "DE89-77"}).origins
+    (origin,) = heard().trace_arguments(PAY, {"account": "DE89-77"}).origins
     assert (origin.tool, origin.host, origin.place) == (READ.id, "a.example", "text")
     assert origin.words == "words inside a text that “Read” of a.example answered (text)"
-    assert heard(reference="earlier.3").reference(PAY, "account", "Ada Ost") == ("field", "earlier.3.payee.name")
-    assert heard("Ada Ost", reference="earlier.3").reference(PAY, "account", "Ada Ost") == ("said", "")
+    assert heard(reference="earlier.3").find_reference(PAY, "account", "Ada Ost") == ("field", "earlier.3.payee.name")
+    assert heard("Ada Ost", reference="earlier.3").find_reference(PAY, "account", "Ada Ost") == ("said", "")
 
 
-def crossings(provenance: Provenance, arguments: JsonObject, to: ToolDoc = LOOK) -> list[Crossing]:
-    return list(provenance.judged(to, arguments).crossings)
+def crossings(provenance: ProvenanceTracker, arguments: JsonObject, to: ToolDoc = LOOK) -> list[HostCrossing]:
+    return list(provenance.trace_arguments(to, arguments).crossings)
 
 
-GOES = [Crossing(source="a.example", target="b.example", parameter="q")]
+GOES = [HostCrossing(source="a.example", target="b.example", parameter="q")]
 
 
 @pytest.mark.parametrize("value", ["Ada Ost", "4711", "DE89-77", "all that is known of DE89-77"])
@@ -174,7 +176,7 @@ def test_what_says_too_little_crosses_nothing() -> None:
 
 def test_what_the_other_host_told_itself_crosses_nothing() -> None:
     provenance = heard()
-    provenance.hear(LOOK, StepResult(tool=LOOK.id, status="ok", response='{"known": "Ada Ost"}'))
+    provenance.record_response(LOOK, StepResult(tool=LOOK.id, status="ok", response='{"known": "Ada Ost"}'))
     assert crossings(provenance, {"q": "Ada Ost"}) == []
     assert crossings(provenance, {"q": "4711"}) == GOES
 
@@ -182,14 +184,14 @@ def test_what_the_other_host_told_itself_crosses_nothing() -> None:
 def test_very_many_values_are_nobody_s_unless_they_were_fixed_as_they_are() -> None:
     many: JsonValue = [f"n{number}" for number in range(1_000)]
     assert kind(heard("n1 n2"), "lines", many) == "written"
-    assert kind(Provenance(Voices(fixed=[(PAY.id, "lines", many)])), "lines", many) == "said"
-    assert kind(Provenance(Voices(others_fixed=[(PAY.id, "lines", ["n7"])])), "lines", many) == "others"
+    assert kind(ProvenanceTracker(RunStatements(user_values=[(PAY.id, "lines", many)])), "lines", many) == "said"
+    assert kind(ProvenanceTracker(RunStatements(author_values=[(PAY.id, "lines", ["n7"])])), "lines", many) == "others"
     target = LOOK.model_copy(update={"parameters": (Parameter(name="q", type="array"),)})
     assert crossings(heard(), {"q": many}, target) == GOES
 
 
 def test_only_what_its_user_put_into_a_correction_is_their_word() -> None:
     provenance = heard(response={"lines": ["evil@x.example", "bob"]})
-    provenance.correct(PAY, {"lines": ["evil@x.example", "bob"]}, {"lines": ["evil@x.example", "ann"]})
+    provenance.record_correction(PAY, {"lines": ["evil@x.example", "bob"]}, {"lines": ["evil@x.example", "ann"]})
     assert kind(provenance, "lines", ["ann"]) == "said"
     assert kind(provenance, "lines", ["evil@x.example", "ann"]) == "field"

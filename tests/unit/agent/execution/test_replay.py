@@ -6,17 +6,22 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.execution.recorded_calls import canonical, differences, recorded_arguments, similarity
+from agent.execution.call_similarity import (
+    compute_similarity,
+    describe_differences,
+    normalize_arguments,
+    parse_recorded_arguments,
+)
 from agent.execution.replay import ReplayExecutor
 from domain.tool import ToolDoc, ToolId, tool_id
-from domain.trajectory import Outcome, RecordedCall
+from domain.trajectory import RecordedCall, RecordedOutcome
 
 TOOL = ToolDoc(
     id=tool_id("Weather", "sky", "forecast"), category="Weather", toolset="sky", api="forecast", function="forecast"
 )
 
 
-def recorded(arguments: str, response: str, outcome: Outcome = Outcome.OK) -> RecordedCall:
+def recorded(arguments: str, response: str, outcome: RecordedOutcome = RecordedOutcome.OK) -> RecordedCall:
     return RecordedCall("Weather", "sky", "forecast", arguments, response, outcome)
 
 
@@ -35,10 +40,10 @@ class Kept:
     async def forget(self, tools: Iterable[ToolId]) -> None:
         self.calls = [] if TOOL.id in tools else self.calls
 
-    async def of_tool(self, tool: ToolId) -> list[RecordedCall]:
+    async def list_calls(self, tool: ToolId) -> list[RecordedCall]:
         return self.calls if tool == TOOL.id else []
 
-    async def batches(self) -> AsyncIterator[tuple[str, list[tuple[ToolId, RecordedCall]]]]:
+    async def iterate_batches(self) -> AsyncIterator[tuple[str, list[tuple[ToolId, RecordedCall]]]]:
         yield "k", [(TOOL.id, call) for call in self.calls]
 
     async def count(self) -> int:
@@ -58,15 +63,19 @@ async def test_the_same_arguments_in_any_order_and_form(text: str) -> None:
 
 
 async def test_a_success_is_preferred_among_recordings_of_the_same_call() -> None:
-    executor = ReplayExecutor(Kept(recorded("{}", "busy", Outcome.FAILED), recorded("{}", "fine")))
+    executor = ReplayExecutor(Kept(recorded("{}", "busy", RecordedOutcome.FAILED), recorded("{}", "fine")))
     assert (await executor.call(TOOL, {})).body == "fine"
 
 
 @pytest.mark.parametrize(
     ("outcome", "replayed"),
-    [(Outcome.FAILED, "transient"), (Outcome.CALLER_FAULT, "caller_fault"), (Outcome.UNKNOWN, "ok")],
+    [
+        (RecordedOutcome.FAILED, "transient"),
+        (RecordedOutcome.CALLER_FAULT, "caller_fault"),
+        (RecordedOutcome.UNKNOWN, "ok"),
+    ],
 )
-async def test_what_a_recorded_failure_becomes(outcome: Outcome, replayed: str) -> None:
+async def test_what_a_recorded_failure_becomes(outcome: RecordedOutcome, replayed: str) -> None:
     assert (await ReplayExecutor(Kept(recorded("{}", "x", outcome))).call(TOOL, {})).outcome == replayed
 
 
@@ -74,7 +83,7 @@ async def test_the_nearest_success_says_how_it_differs() -> None:
     kept = Kept(
         recorded("{'city': 'Reykjavik', 'days': 1}", "far"),
         recorded("{'city': 'Paris', 'days': 5, 'unit': 'C'}", "near"),
-        recorded("{'city': 'Paris', 'days': 4}", "failed", Outcome.FAILED),
+        recorded("{'city': 'Paris', 'days': 4}", "failed", RecordedOutcome.FAILED),
     )
     result = await ReplayExecutor(kept).call(TOOL, {"city": "Paris", "days": 3})
     assert (result.outcome, result.body) == ("ok", "near")
@@ -101,7 +110,7 @@ async def test_an_error_or_bytes_recorded_as_a_success_are_no_answer(response: s
 
 
 async def test_no_recording_is_said() -> None:
-    executor = ReplayExecutor(Kept(recorded("{'a': 1}", "x", Outcome.CALLER_FAULT)))
+    executor = ReplayExecutor(Kept(recorded("{'a': 1}", "x", RecordedOutcome.CALLER_FAULT)))
     result = await executor.call(TOOL, {"a": 2})
     assert (result.outcome, result.body, result.attempts) == ("caller_fault", "", 0)
     assert "no successful recorded call of forecast exists (there are only 1 failed ones)" in result.note
@@ -117,9 +126,9 @@ mappings = st.dictionaries(st.text(max_size=8), values, max_size=5)
 def test_similarity_is_symmetric_bounded_and_one_for_equals(
     first: dict[str, object], second: dict[str, object]
 ) -> None:
-    one, other = recorded_arguments(repr(first)), recorded_arguments(repr(second))
-    assert 0.0 <= similarity(one, other) <= 1.0
-    assert similarity(one, one) == 1.0
-    if canonical(one) == canonical(other):
-        assert similarity(one, other) == 1.0
-        assert differences(one, other) == ""
+    one, other = parse_recorded_arguments(repr(first)), parse_recorded_arguments(repr(second))
+    assert 0.0 <= compute_similarity(one, other) <= 1.0
+    assert compute_similarity(one, one) == 1.0
+    if normalize_arguments(one) == normalize_arguments(other):
+        assert compute_similarity(one, other) == 1.0
+        assert describe_differences(one, other) == ""

@@ -9,12 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic.types import JsonValue
 
-from agent.execution.patterns import found, known
+from agent.execution.patterns import has_match, is_supported
 from agent.execution.validation import validate
 from domain.errors import InvalidArgumentsError
 from domain.tool import JsonType, Parameter, ToolDoc, tool_id
-from graph.importers.openapi_nodes import mapping
-from graph.json_schema import MAX_DEPTH, TYPES, sound_schema
+from graph.importers.openapi_nodes import to_mapping
+from graph.json_schema import MAX_DEPTH, TYPES, sanitize_schema
 
 LIST: dict[str, Any] = {"type": "array", "items": {"type": "integer", "minimum": 3}, "maxItems": 2, "uniqueItems": True}
 FILTER: dict[str, Any] = {"type": "object", "required": ["year"], "additionalProperties": False,
@@ -30,7 +30,7 @@ def tool(*parameters: Parameter) -> ToolDoc:
 
 def checked(schema: Any, value: JsonValue, **more: Any) -> JsonValue:
     text = schema if isinstance(schema, str) else json.dumps(schema)
-    kind = KINDS.get(str(mapping(schema).get("type")), "string")
+    kind = KINDS.get(str(to_mapping(schema).get("type")), "string")
     parameter = Parameter(name="p", type=kind, json_schema=text).model_copy(update=more)
     return validate(tool(parameter), {"p": value})["p"]
 
@@ -151,13 +151,13 @@ def test_a_hostile_schema_neither_hangs_nor_fetches_nor_crashes(schema: Any, val
 def test_a_pattern_takes_time_linear_in_the_text() -> None:
     started = time.perf_counter()
     for pattern in ("^(a+)+$", "^(a|a)*$", "(x+x+)+y", "^(([a-z])+.)+[A-Z]([a-z])+$", "a*a*a*a*a*a*a*b"):
-        assert not found(pattern, "a" * 20_000 + "!")
+        assert not has_match(pattern, "a" * 20_000 + "!")
     assert time.perf_counter() - started < 5
-    assert not known("(?=a)b")
-    assert not known(r"(a)\1")
-    assert not known("x" * 2_000)
-    assert not known("(((a{99}){99}){99}){99}")
-    assert found("(?=a)b", "what is not known is taken as found")
+    assert not is_supported("(?=a)b")
+    assert not is_supported(r"(a)\1")
+    assert not is_supported("x" * 2_000)
+    assert not is_supported("(((a{99}){99}){99}){99}")
+    assert has_match("(?=a)b", "what is not known is taken as found")
 
 
 keywords = st.sampled_from(["type", "enum", "const", "minimum", "multipleOf", "minLength", "pattern", "items", "properties", "required",
@@ -180,14 +180,14 @@ def test_whatever_a_schema_holds_it_can_be_applied(schema: Any, value: Any) -> N
 
 def test_what_is_left_out_is_left_open() -> None:
     lost = {"$ref": "#/lost"}
-    assert sound_schema({"oneOf": [lost, {"type": "string"}]}) == {"anyOf": [{}, {"type": "string"}]}
-    assert sound_schema({"not": lost, "type": "string"}) == {"type": "string"}
-    assert sound_schema({"not": {"items": {"anyOf": [lost]}}}) == {}
-    assert sound_schema({"additionalProperties": False, "patternProperties": {"^x": {}}}) == {}
+    assert sanitize_schema({"oneOf": [lost, {"type": "string"}]}) == {"anyOf": [{}, {"type": "string"}]}
+    assert sanitize_schema({"not": lost, "type": "string"}) == {"type": "string"}
+    assert sanitize_schema({"not": {"items": {"anyOf": [lost]}}}) == {}
+    assert sanitize_schema({"additionalProperties": False, "patternProperties": {"^x": {}}}) == {}
     nested: Any = {"type": "string"}
     for _ in range(MAX_DEPTH + 5):
         nested = {"items": nested}
-    assert '"string"' not in json.dumps(sound_schema(nested))
+    assert '"string"' not in json.dumps(sanitize_schema(nested))
 
 
 @pytest.mark.parametrize("value", [10**25, -(10**19), [2**64], {"a": {"b": 2**63}}])

@@ -2,7 +2,7 @@
 
 import pytest
 
-from agent.execution.secrets import EnvironmentSecrets, variable
+from agent.execution.secret_store import EnvironmentSecrets, to_variable_name
 from domain.errors import SecretError
 
 VALUE = "s3cr3t-value"
@@ -17,7 +17,7 @@ def secrets(hosts: str | None = "api.example.com, [::1]:8000,http://intranet.exa
     ("name", "expected"), [("my_key", "FOOTPATH_SECRET_MY_KEY"), ("My-key.é", "FOOTPATH_SECRET_MY_KEY__")]
 )
 def test_the_variable_of_a_name(name: str, expected: str) -> None:
-    assert variable(name) == expected
+    assert to_variable_name(name) == expected
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@
 
 import pytest
 
-from agent.execution.undo import NO_UNDO, Undo, undo_of
+from agent.execution.undo_candidates import NO_UNDO, UndoFinder, describe_undo
 from domain.tool import Parameter, ToolDoc, tool_id
 
 
@@ -28,8 +28,8 @@ MAKE = tool("POST", "/v1/events", "createEvent")
     ],
 )
 def test_what_ends_what_a_call_makes_takes_it_back(ends: ToolDoc) -> None:
-    assert undo_of(MAKE, [tool("GET", "/v1/events/{id}"), ends]).startswith("“")
-    assert "can take it back" in undo_of(MAKE, [ends])
+    assert describe_undo(MAKE, [tool("GET", "/v1/events/{id}"), ends]).startswith("“")
+    assert "can take it back" in describe_undo(MAKE, [ends])
 
 
 @pytest.mark.parametrize(
@@ -44,22 +44,22 @@ def test_what_ends_what_a_call_makes_takes_it_back(ends: ToolDoc) -> None:
     ],
 )
 def test_nothing_else_does(other: ToolDoc) -> None:
-    assert undo_of(MAKE, [other]) == NO_UNDO
+    assert describe_undo(MAKE, [other]) == NO_UNDO
 
 
 def test_what_is_deleted_is_not_made_anew_by_making_another() -> None:
-    assert undo_of(tool("DELETE", "/v1/events/{id}"), [MAKE]) == NO_UNDO
+    assert describe_undo(tool("DELETE", "/v1/events/{id}"), [MAKE]) == NO_UNDO
 
 
 def test_what_is_kept_is_given_up_and_kept_again() -> None:
     keep, drop = tool("PUT", "/me/albums", "save"), tool("DELETE", "/me/albums", "remove")
-    assert "“Remove”" in undo_of(keep, [drop])
-    assert "“Save”" in undo_of(drop, [keep])
+    assert "“Remove”" in describe_undo(keep, [drop])
+    assert "“Save”" in describe_undo(drop, [keep])
 
 
 def test_what_sets_values_can_set_them_anew() -> None:
-    assert "set anew" in undo_of(tool("PATCH", "/events/{id}", body=True), [])
-    assert undo_of(tool("PUT", "/tasks/{id}/done"), []) == NO_UNDO
+    assert "set anew" in describe_undo(tool("PATCH", "/events/{id}", body=True), [])
+    assert describe_undo(tool("PUT", "/tasks/{id}/done"), []) == NO_UNDO
 
 
 async def test_each_tool_is_looked_up_once_and_what_reads_not_at_all() -> None:
@@ -70,8 +70,8 @@ async def test_each_tool_is_looked_up_once_and_what_reads_not_at_all() -> None:
             self.asked += 1
             return []
 
-    undo = Undo(near := Siblings())
-    assert [await undo.of(MAKE), await undo.of(MAKE), await undo.of(tool("GET", "/v1/events"))] == [
+    undo = UndoFinder(near := Siblings())
+    assert [await undo.describe(MAKE), await undo.describe(MAKE), await undo.describe(tool("GET", "/v1/events"))] == [
         NO_UNDO,
         NO_UNDO,
         "",

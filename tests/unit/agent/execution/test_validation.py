@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
-from agent.execution.validation import coerce, schema_of, validate
+from agent.execution.validation import build_arguments_schema, coerce, validate
 from domain.errors import InvalidArgumentsError
 from domain.model import JsonObject
 from domain.tool import JsonType, Parameter, ToolDoc, tool_id
@@ -101,7 +101,7 @@ def test_what_passes_meets_the_schema_and_keeps_its_names(wanted: dict[str, Json
     except InvalidArgumentsError:
         return
     assert passed.keys() == arguments.keys()
-    Draft202012Validator(schema_of(document)).validate(passed)  # pyright: ignore[reportUnknownMemberType]
+    Draft202012Validator(build_arguments_schema(document)).validate(passed)  # pyright: ignore[reportUnknownMemberType]
     assert validate(document, passed) == passed
 
 

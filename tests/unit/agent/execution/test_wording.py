@@ -5,12 +5,12 @@ import json
 import pytest
 from pydantic.types import JsonValue
 
-from agent.execution.provenance import Provenance, Voices
-from agent.execution.things import is_of, thing_at
-from agent.execution.wording import HIDDEN, for_people, quoted, summary_of, title_of
+from agent.execution.provenance import ProvenanceTracker, RunStatements
+from agent.execution.thing_names import find_thing_name_at, is_named_after
+from agent.execution.wording import HIDDEN, build_title, format_for_people, quote_text, summarize_call
 from domain.model import JsonObject
 from domain.plan import StepResult
-from domain.slice import Slice, Source
+from domain.provenance import Slice, Source
 from domain.tool import Parameter, ToolDoc, tool_id
 
 
@@ -44,7 +44,7 @@ BOOKINGS: JsonValue = {
     ],
 )
 def test_an_operation_is_called_as_people_would(api: str, description: str, title: str) -> None:
-    assert title_of(tool(api, description=description)) == title
+    assert build_title(tool(api, description=description)) == title
 
 
 @pytest.mark.parametrize(
@@ -63,13 +63,13 @@ def test_an_operation_is_called_as_people_would(api: str, description: str, titl
     ],
 )
 def test_values_are_written_as_people_write_them(value: JsonValue, told: str) -> None:
-    assert for_people(value) == told
+    assert format_for_people(value) == told
 
 
 def summary(arguments: JsonObject, response: JsonValue = BOOKINGS, heard: ToolDoc = LIST) -> str:
-    provenance = Provenance(Voices(said=("Cancel my booking",)))
-    provenance.hear(heard, StepResult(tool=heard.id, status="ok", response=json.dumps(response)))
-    return summary_of(CANCEL, arguments, provenance.judged(CANCEL, arguments).origins)
+    provenance = ProvenanceTracker(RunStatements(user_messages=("Cancel my booking",)))
+    provenance.record_response(heard, StepResult(tool=heard.id, status="ok", response=json.dumps(response)))
+    return summarize_call(CANCEL, arguments, provenance.trace_arguments(CANCEL, arguments).origins)
 
 
 def test_an_id_goes_by_the_name_of_its_thing() -> None:
@@ -94,8 +94,8 @@ def test_a_number_that_a_program_was_told_is_no_thing_that_has_it_for_its_number
     """One night of a stay, and berth 1 of a list that was read: nothing says that the one is the other."""
     berths: JsonValue = [{"number": 1, "quay": "North Mole"}, {"number": 7, "quay": "Customs Quay"}]
     book = tool("book_berth", "berth", "nights", "stay")
-    provenance = Provenance(Voices(said=("Berth 7 for a night",)))
-    provenance.hear(LIST, StepResult(tool=LIST.id, status="ok", response=json.dumps(berths)))
+    provenance = ProvenanceTracker(RunStatements(user_messages=("Berth 7 for a night",)))
+    provenance.record_response(LIST, StepResult(tool=LIST.id, status="ok", response=json.dumps(berths)))
     taken = Source(kind="call", name="list_bookings", tool=LIST.id)
     told = Source(kind="constant", name="1")
     made = [
@@ -103,7 +103,9 @@ def test_a_number_that_a_program_was_told_is_no_thing_that_has_it_for_its_number
         Slice(parameter="nights", expression="1", sources=(told,), words="1"),
         Slice(parameter="stay", expression="s", sources=(told, taken), words="s"),
     ]
-    origins = provenance.judged(book, {"berth": 7, "nights": 1, "stay": {"nights": 1, "berth_number": 7}}, made).origins
+    origins = provenance.trace_arguments(
+        book, {"berth": 7, "nights": 1, "stay": {"nights": 1, "berth_number": 7}}, made
+    ).origins
     assert [one.thing for one in origins] == ['quay "Customs Quay"', "", ""]
     assert summary({"booking_id": "b-17"}).endswith("(booking id b-17)"), (
         "an id by its own name is known, whoever says it"
@@ -122,36 +124,41 @@ def test_what_a_thing_is_called_cannot_end_its_quotes_or_break_the_line() -> Non
     assert "\n" not in told
     assert "\u202e" not in told
     assert len(told) < 200
-    assert quoted('a "b"') == "“a 'b'”"
+    assert quote_text('a "b"') == "“a 'b'”"
 
 
 def test_the_item_that_a_program_took_it_from_comes_first() -> None:
     first, second = tool("one", method="GET"), tool("two", method="GET")
-    provenance = Provenance(Voices())
+    provenance = ProvenanceTracker(RunStatements())
     for doc, name in ((first, "First"), (second, "Second")):
         response = json.dumps([{"booking_id": "b-1", "name": name}])
-        provenance.hear(doc, StepResult(tool=doc.id, status="ok", response=response))
+        provenance.record_response(doc, StepResult(tool=doc.id, status="ok", response=response))
     made = Slice(
         parameter="booking_id", expression="x", sources=(Source(kind="call", name="one", tool=first.id),), words="x"
     )
-    (latest,) = provenance.judged(CANCEL, {"booking_id": "b-1"}).origins
-    (taken,) = provenance.judged(CANCEL, {"booking_id": "b-1"}, [made]).origins
+    (latest,) = provenance.trace_arguments(CANCEL, {"booking_id": "b-1"}).origins
+    (taken,) = provenance.trace_arguments(CANCEL, {"booking_id": "b-1"}, [made]).origins
     assert (latest.thing, taken.thing) == ("Second", "First")
     assert latest.words == "from what “Two” of stay.example answered ([0].booking_id), which calls it “Second”"
 
 
 def test_secrets_are_hidden() -> None:
-    assert summary_of(tool("login", "api_key"), {"api_key": "s3cr3t"}) == f"Login: api key {HIDDEN}"
+    assert summarize_call(tool("login", "api_key"), {"api_key": "s3cr3t"}) == f"Login: api key {HIDDEN}"
 
 
 def test_long_calls_are_cut() -> None:
-    told = summary_of(CANCEL, {f"value{number}": number for number in range(9)})
+    told = summarize_call(CANCEL, {f"value{number}": number for number in range(9)})
     assert told.endswith("value 5 5 and 3 more")
 
 
 def test_things_without_a_name_are_told_by_what_they_hold() -> None:
     whole: JsonValue = [{"id": "s1", "url": "https://a.example", "doctor": "Dr. Ost", "free": True, "at": "2026-12-03"}]
-    assert thing_at(whole, "[0].id") == 'doctor "Dr. Ost", at Thu 3 Dec 2026'
-    assert thing_at(whole, "[0].doctor") == thing_at(whole, "[9].id") == thing_at("text", "id") == ""
-    assert is_of("bookings[3].id", "bookingId")
-    assert not is_of("users[3].id", "bookingId")
+    assert find_thing_name_at(whole, "[0].id") == 'doctor "Dr. Ost", at Thu 3 Dec 2026'
+    assert (
+        find_thing_name_at(whole, "[0].doctor")
+        == find_thing_name_at(whole, "[9].id")
+        == find_thing_name_at("text", "id")
+        == ""
+    )
+    assert is_named_after("bookings[3].id", "bookingId")
+    assert not is_named_after("users[3].id", "bookingId")

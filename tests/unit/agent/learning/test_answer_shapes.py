@@ -2,7 +2,7 @@
 
 from agent.learning.answer_shapes import learn_answers
 from agent.learning.learner import learn_from
-from agent.programs.signatures import signature
+from agent.programs.signatures import build_signature
 from domain.event import ProgramLooked
 from domain.plan import StepResult
 from domain.tool import ToolDoc, ToolId
@@ -33,7 +33,7 @@ async def test_the_first_live_answers_are_learnt() -> None:
     ]
     await learn_from(records(*executed(calls), finished()), graph)
     known = await graph.get_tools([A, B, C])
-    assert signature(known[A]).text.endswith("async def find() -> dict[str, {'id':str}]: ...")
+    assert build_signature(known[A]).text.endswith("async def find() -> dict[str, {'id':str}]: ...")
     assert known[B] == document(B)
     assert known[C] == document(C)
     assert (await graph.link_states())[A].pending
@@ -52,4 +52,4 @@ async def test_what_a_program_looked_at_is_known_to_the_next_author_however_the_
     told = [*executed([looked]), ProgramLooked(number=1, shown="{'rows':list}, 1 fields")]
     await learn_from(records(*told, finished("gave_up")), graph)
     known = (await graph.get_tools([A]))[A]
-    assert signature(known).text.endswith("-> {'rows':list[{'when':str,'level':float}]}: ...")
+    assert build_signature(known).text.endswith("-> {'rows':list[{'when':str,'level':float}]}: ...")

@@ -7,14 +7,14 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from agent.learning.learner import Learner, learn_from
+from agent.learning.learner import RunLearner, learn_from
 from agent.memory.long_term import LongTermMemory
 from domain.errors import UnavailableError
 from domain.event import CandidatesConsidered, ConsideredTool, Event, EventRecord, PlanReady, StepChosen
+from domain.learning_events import MemoryRecalled, RecalledPath
 from domain.plan import CallOutcome, Plan
-from domain.recalled import MemoryRecalled, RecalledPath
 from domain.tool import ToolDoc, ToolId
-from domain.trajectory import Solved
+from domain.trajectory import SolvedRequest
 from graph.backends.memory import MemoryGraph
 from graph.backends.sqlite_memories import SqliteMemories
 from graph.facts import LiveBatch
@@ -71,7 +71,7 @@ def followed(memory: str, *path: ToolId) -> list[Event]:
 
 async def test_a_run_teaches_its_steps_and_is_remembered(memory: LongTermMemory) -> None:
     kept = records(*executed([result(A), result(B, uses="1.id")]), finished())
-    learner = Learner(MemoryGraph(), memory, OfflinePolicy())
+    learner = RunLearner(MemoryGraph(), memory, OfflinePolicy())
     learned = await learner.learn(kept)
     assert learned is not None
     assert {(one.tool, one.scores, one.outcomes) for one in learned.tools} == {
@@ -85,20 +85,20 @@ async def test_a_run_teaches_its_steps_and_is_remembered(memory: LongTermMemory)
 
 async def test_a_run_that_made_no_call_teaches_nothing() -> None:
     kept = records(*executed([result(A, None, attempts=0)]), finished("gave_up"))
-    assert await Learner(MemoryGraph()).learn(kept) is None
+    assert await RunLearner(MemoryGraph()).learn(kept) is None
 
 
 async def test_a_run_is_learnt_from_once_and_where_it_ends() -> None:
     kept = records(*executed([result(A)]), finished())
-    learned = await Learner(MemoryGraph()).learn(kept)
+    learned = await RunLearner(MemoryGraph()).learn(kept)
     assert learned is not None
     again = records(*executed([result(A)]), learned, finished())
-    assert await Learner(MemoryGraph()).learn(again) is None
-    assert await Learner(MemoryGraph(), ended=lambda: False).learn(kept) is None
+    assert await RunLearner(MemoryGraph()).learn(again) is None
+    assert await RunLearner(MemoryGraph(), is_over=lambda: False).learn(kept) is None
 
 
 async def test_learning_twice_is_learning_once(memory: LongTermMemory) -> None:
-    graph, own = MemoryGraph(), await memory.keep([Solved(ASKED, (A, B))])
+    graph, own = MemoryGraph(), await memory.keep([SolvedRequest(ASKED, (A, B))])
     await memory.embed()
     kept = records(*followed(own[0], A, B), *executed([result(A), result(B)]), finished())
     first = await learn_from(kept, graph, memory)
@@ -113,8 +113,8 @@ async def test_learning_twice_is_learning_once(memory: LongTermMemory) -> None:
 
 
 async def test_a_memory_whose_path_failed_loses_rank_and_goes(memory: LongTermMemory) -> None:
-    (own,) = await memory.keep([Solved(ASKED, (A, B))])
-    await memory.keep([Solved(ASKED, (C, D))])
+    (own,) = await memory.keep([SolvedRequest(ASKED, (A, B))])
+    await memory.keep([SolvedRequest(ASKED, (C, D))])
     await memory.embed()
     failed = [*followed(own, A, B), *executed([result(A), result(B, "gone")]), finished("gave_up")]
     graph = MemoryGraph()
@@ -129,7 +129,7 @@ async def test_a_memory_whose_path_failed_loses_rank_and_goes(memory: LongTermMe
 
 
 async def test_a_memory_is_not_judged_by_what_one_caller_met(memory: LongTermMemory) -> None:
-    (own,) = await memory.keep([Solved(ASKED, (A, B))])
+    (own,) = await memory.keep([SolvedRequest(ASKED, (A, B))])
     await memory.embed()
     kept = records(*followed(own, A, B), *executed([result(A), result(B, "refused")]), finished("gave_up"))
     learned = await learn_from(kept, MemoryGraph(), memory)
@@ -155,7 +155,7 @@ async def test_two_hundred_users_who_ask_in_vain_leave_the_graph_as_it_was(outco
 
 
 async def test_a_memory_whose_tool_went_is_passed_over(memory: LongTermMemory) -> None:
-    await memory.keep([Solved(ASKED, (A, B))])
+    await memory.keep([SolvedRequest(ASKED, (A, B))])
     await memory.embed()
 
     async def without_b(ids: Iterable[ToolId]) -> set[ToolId]:
@@ -185,11 +185,11 @@ async def test_a_store_that_is_down_takes_no_answer_away() -> None:
             raise UnavailableError("the graph is not there")
 
     kept = records(*executed([result(A)]), finished())
-    learned = await Learner(Down()).learn(kept)
+    learned = await RunLearner(Down()).learn(kept)
     assert learned is not None
     assert "the graph is not there" in learned.error
     assert learned.deferred == "", "nobody keeps it"
-    kept_for_later = await Learner(Down(), keeps=True).learn(kept)
+    kept_for_later = await RunLearner(Down(), keeps=True).learn(kept)
     assert kept_for_later is not None
     assert kept_for_later.deferred == "waiting"
 

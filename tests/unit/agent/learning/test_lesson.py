@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from agent.learning.lesson import lesson
+from agent.learning.run_lesson import build_lesson
 from domain.event import CallFinished, Event, EventRecord, PlanReady, RunFinished, RunStarted
 from domain.plan import Binding, CallOutcome, Plan, StepResult
 from domain.tool import FINISH, ToolId
@@ -41,7 +41,7 @@ def finished(outcome: str = "answered") -> RunFinished:
 
 
 def test_an_answered_run_teaches_its_path_to_finish() -> None:
-    batch = lesson(records(*executed([result(A), result(B, uses="1.id")]), finished()))
+    batch = build_lesson(records(*executed([result(A), result(B, uses="1.id")]), finished()))
     assert batch is not None
     assert batch.key == "run:r"
     assert batch.transitions == {(A, B): 1, (B, FINISH): 1}
@@ -52,7 +52,7 @@ def test_an_answered_run_teaches_its_path_to_finish() -> None:
 def test_a_tool_that_failed_counts_against_itself_and_was_walked_to() -> None:
     first = executed([result(A), result(B, "gone")])
     second = [PlanReady(plan=Plan(path=(A, C), complete=True)), CallFinished(step=2, result=result(C, uses="1.id"))]
-    batch = lesson(records(*first, *second, finished()))
+    batch = build_lesson(records(*first, *second, finished()))
     assert batch is not None
     assert batch.transitions == {(A, C): 1, (A, B): 1, (C, FINISH): 1}
     assert batch.scores == ((A, 1.0), (C, 1.0), (B, -1.0), (FINISH, 1.0))
@@ -60,7 +60,7 @@ def test_a_tool_that_failed_counts_against_itself_and_was_walked_to() -> None:
 
 
 def test_a_fault_of_ours_is_no_evidence() -> None:
-    batch = lesson(records(*executed([result(A), result(B, "caller_fault")]), finished("gave_up")))
+    batch = build_lesson(records(*executed([result(A), result(B, "caller_fault")]), finished("gave_up")))
     assert batch is not None
     assert batch.outcomes == ((A, "ok"),)
     assert batch.scores == ((A, 0.0),)
@@ -69,7 +69,9 @@ def test_a_fault_of_ours_is_no_evidence() -> None:
 
 @pytest.mark.parametrize("outcome", ["absent", "refused", "unreached"])
 def test_what_one_caller_met_says_nothing_of_the_tool(outcome: CallOutcome) -> None:
-    batch = lesson(records(*executed([result(A), result(B, outcome)]), finished("gave_up")), given=(0.5, -1.0))
+    batch = build_lesson(
+        records(*executed([result(A), result(B, outcome)]), finished("gave_up")), policy_scores=(0.5, -1.0)
+    )
     assert batch is not None
     assert batch.outcomes == ((A, "ok"),)
     assert batch.scores == ((A, 0.5),)
@@ -82,7 +84,7 @@ def absent(city: str) -> StepResult:
 
 def test_however_often_one_user_asks_for_what_is_not_there_it_is_no_evidence() -> None:
     apart = [absent(city) for city in ("Oslo", "Rome", "Lima", "Bonn")]
-    batch = lesson(records(*executed(apart), finished("gave_up")))
+    batch = build_lesson(records(*executed(apart), finished("gave_up")))
     assert batch is not None
     assert (batch.transitions, batch.scores, batch.outcomes) == ({}, (), ())
 
@@ -91,19 +93,19 @@ def test_however_often_one_user_asks_for_what_is_not_there_it_is_no_evidence() -
 def test_a_step_that_one_caller_failed_at_was_not_walked_to(outcome: CallOutcome) -> None:
     first = executed([result(A), result(B, outcome)])
     second = [PlanReady(plan=Plan(path=(A, C), complete=True)), CallFinished(step=2, result=result(C, uses="1.id"))]
-    batch = lesson(records(*first, *second, finished()))
+    batch = build_lesson(records(*first, *second, finished()))
     assert batch is not None
     assert batch.transitions == {(A, C): 1, (C, FINISH): 1}
 
 
 def test_a_repeated_answer_is_no_second_evidence() -> None:
-    batch = lesson(records(*executed([result(A), result(A, attempts=0), result(D)]), finished()))
+    batch = build_lesson(records(*executed([result(A), result(A, attempts=0), result(D)]), finished()))
     assert batch is not None
     assert batch.outcomes == ((A, "ok"), (D, "ok"))
     assert (A, A) not in batch.transitions
 
 
 def test_nothing_is_learnt_without_a_call_or_from_a_cancelled_run() -> None:
-    assert lesson(records(*executed([result(A, None, attempts=0)]), finished("gave_up"))) is None
-    assert lesson(records(*executed([result(A)]), finished("cancelled"))) is None
-    assert lesson(records(*executed([result(A)]))) is None
+    assert build_lesson(records(*executed([result(A, None, attempts=0)]), finished("gave_up"))) is None
+    assert build_lesson(records(*executed([result(A)]), finished("cancelled"))) is None
+    assert build_lesson(records(*executed([result(A)]))) is None

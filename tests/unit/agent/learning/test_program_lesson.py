@@ -3,15 +3,14 @@
 import pytest
 
 from agent.learning.answer_shapes import learn_answers
-from agent.learning.lesson import lesson
-from agent.learning.program_lesson import MOST_CALLS
+from agent.learning.run_lesson import MOST_CALLS, build_lesson
 from agent.memory.from_run import solved
-from agent.transcript import Transcript
-from domain.event import Event, Outcome
+from agent.transcript import RunTranscript
+from domain.event import Event, RunOutcome
 from domain.program import Answered
 from domain.tool import FINISH, ToolId
 from graph.facts import LiveBatch
-from graph.shapes import Shape
+from graph.shapes import JsonShape
 from tests.unit.agent.program_events import (
     ASKED,
     COLLEAGUES,
@@ -27,9 +26,9 @@ from tests.unit.agent.program_events import (
 )  # fmt: skip
 
 
-def taught(*events: Event, outcome: Outcome = "answered") -> LiveBatch:
+def taught(*events: Event, outcome: RunOutcome = "answered") -> LiveBatch:
     """What a run teaches."""
-    batch = lesson(run_of(events, outcome))
+    batch = build_lesson(run_of(events, outcome))
     assert batch is not None
     return batch
 
@@ -63,7 +62,9 @@ def test_failures_among_many_calls_keep_their_proportion() -> None:
 
 
 @pytest.mark.parametrize(("verdict", "outcome"), [("partly", "partly"), ("no", "gave_up")])
-def test_what_is_served_in_part_teaches_what_it_did_and_no_way_to_the_end(verdict: Answered, outcome: Outcome) -> None:
+def test_what_is_served_in_part_teaches_what_it_did_and_no_way_to_the_end(
+    verdict: Answered, outcome: RunOutcome
+) -> None:
     batch = taught(program(), *calls(), ended(verdict), outcome=outcome)
     assert not any(FINISH in pair for pair in batch.transitions)
     assert batch.outcomes.count((SEARCH, "ok")) == 1
@@ -116,18 +117,18 @@ def test_a_text_that_cannot_be_read_teaches_no_transition_and_no_less_of_its_too
 def test_memory_keeps_the_tools_that_answered_by_their_first_calls() -> None:
     made = [*calls(2), *call(5, "info", {"person_id": 9}, time=2, outcome="absent")]
     records = run_of([program(), *made, ended()])
-    [kept] = solved(records, Transcript.of(records))
+    [kept] = solved(records, RunTranscript.from_records(records))
     assert kept.request == ASKED
     assert kept.path == (SEARCH, COLLEAGUES, INFO)
     records = run_of([program(), *calls(2), ended("partly")], "partly")
-    assert list(solved(records, Transcript.of(records))) == []
+    assert list(solved(records, RunTranscript.from_records(records))) == []
 
 
 async def test_answers_of_programs_are_learnt_as_those_of_steps() -> None:
     learnt: dict[ToolId, int] = {}
 
     class Keeping:
-        async def learn_answers(self, seen: dict[ToolId, list[Shape]]) -> set[ToolId]:
+        async def learn_answers(self, seen: dict[ToolId, list[JsonShape]]) -> set[ToolId]:
             learnt.update({tool: len(shapes) for tool, shapes in seen.items()})
             return set()
 

@@ -12,7 +12,7 @@ from graph.backends.memory import MemoryGraph
 from graph.backends.sqlite import SqliteGraph
 from graph.facts import GraphBatch, ToolFacts
 from graph.store import GraphStore
-from graph.weights import availability
+from graph.weights import compute_availability
 from tests.unit.agent.learning.test_lesson import executed, finished, records
 
 
@@ -59,7 +59,7 @@ async def test_different_values_of_two_users_show_that_a_tool_that_never_answere
     for n in range(20):
         assert await run(graph, "undecided", f"name {n}", "eve") == ToolFacts()
     assert (await run(graph, "undecided", "name 1", "bob")).gone == 1
-    assert (availability((await graph.facts([A]))[A]) or 0) < 0.1
+    assert (compute_availability((await graph.facts([A]))[A]) or 0) < 0.1
 
 
 async def test_the_same_value_shows_nothing_however_many_ask(graph: GraphStore) -> None:

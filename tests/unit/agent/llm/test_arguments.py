@@ -3,7 +3,7 @@
 import pytest
 from pydantic.types import JsonValue
 
-from agent.llm.arguments import ArgumentsAnswer, Bound, arguments_of, complaint_of
+from agent.llm.arguments import ArgumentsAnswer, Bound, check_arguments, to_call_arguments
 from agent.policy.protocol import ArgumentsQuestion
 from domain.plan import StepResult
 from domain.tool import Parameter, ToolDoc
@@ -31,12 +31,12 @@ def answer(value: JsonValue, origin: str, reference: str, name: str = "thing") -
 
 def wrong(value: JsonValue, origin: str, reference: str, **parameter: object) -> str:
     name = str(parameter.get("name", "thing"))
-    return complaint_of(answer(value, origin, reference, name), question(parameter))
+    return check_arguments(answer(value, origin, reference, name), question(parameter))
 
 
 def sent(value: JsonValue, origin: str, reference: str, **parameter: object) -> JsonValue:
     name = str(parameter.get("name", "thing"))
-    found = arguments_of(answer(value, origin, reference, name), question(parameter))
+    found = to_call_arguments(answer(value, origin, reference, name), question(parameter))
     return found.values.get(name)
 
 
@@ -100,7 +100,7 @@ def test_what_stands_at_a_step_s_place_is_sent(
 )
 def test_a_place_that_does_not_exist_is_told_back_and_nothing_sent(value: JsonValue, place: str, told: str) -> None:
     assert told in wrong(value, "step", place)
-    found = arguments_of(answer(value, "step", place), question({}))
+    found = to_call_arguments(answer(value, "step", place), question({}))
     assert (found.values, found.provenance, found.missing) == ({}, (), ("thing",))
 
 
@@ -123,13 +123,13 @@ def test_no_secret_no_stranger_and_nothing_twice() -> None:
     assert sent("2", "request", "2 seats", name="api_key") is None
     assert "there is no value" in wrong("", "request", "Book")
     one = answer("x", "request", "x").bindings[0]
-    assert "thing is bound twice" in complaint_of(ArgumentsAnswer(bindings=[one, one]), question({}))
-    assert "no such parameter; it has thing" in complaint_of(answer("x", "request", "x", "other"), question({}))
-    assert "neither bound nor missing: thing" in complaint_of(ArgumentsAnswer(bindings=[]), question({}))
+    assert "thing is bound twice" in check_arguments(ArgumentsAnswer(bindings=[one, one]), question({}))
+    assert "no such parameter; it has thing" in check_arguments(answer("x", "request", "x", "other"), question({}))
+    assert "neither bound nor missing: thing" in check_arguments(ArgumentsAnswer(bindings=[]), question({}))
 
 
 def test_provenance_is_told_as_the_model_gave_it() -> None:
-    told = [arguments_of(answer(17, *origin), question({"default": 17})).provenance[0] for origin in
+    told = [to_call_arguments(answer(17, *origin), question({"default": 17})).provenance[0] for origin in
             (("request", " tomorrow "), ("step", "step 1: results[0].id"), ("default", "whatever"))]  # fmt: skip
     assert [(one.origin, one.reference) for one in told] == [
         ("request", "tomorrow"),

@@ -5,13 +5,13 @@ import random
 
 import pytest
 
-from agent.llm.client.chat import Reply, TokenUsage
-from agent.llm.program_reply import program_of
-from agent.llm.program_text import program_messages
-from agent.llm.prompts import Fence, instructions
-from agent.programs.looks import shown
-from agent.programs.offer_text import render_offer
-from agent.programs.protocol import Attempt, ProgramQuestion
+from agent.llm.client.chat import ModelReply, ModelTokenUsage
+from agent.llm.program_prompt import build_program_messages
+from agent.llm.program_reply import extract_program
+from agent.llm.prompts import PromptFence, load_instructions
+from agent.programs.protocol import ProgramAttempt, ProgramQuestion
+from agent.programs.signatures import render_offer
+from agent.programs.value_previews import preview_values
 from domain.tool import Parameter, ToolDoc, ToolId
 from tests.flows.small_world import REMOVE
 from tests.models.openai_replies import ChatRequest
@@ -31,11 +31,11 @@ WEATHER = ToolDoc(
 REQUEST = "What is the weather in Paris?"
 
 
-async def asked(model: RuleBasedModel, *attempts: Attempt, request: str = REQUEST) -> str:
+async def asked(model: RuleBasedModel, *attempts: ProgramAttempt, request: str = REQUEST) -> str:
     question = ProgramQuestion(request, render_offer([PLACES, WEATHER, REMOVE]), "2026-11-23", attempts=attempts)
-    messages = program_messages(question, await instructions("program"), Fence())
+    messages = build_program_messages(question, await load_instructions("program"), PromptFence())
     body = {"messages": [{"role": one.role, "content": one.text} for one in messages]}
-    return program_of(Reply(model(ChatRequest("/v1/chat/completions", {}, body)), TokenUsage(1, 1))).text
+    return extract_program(ModelReply(model(ChatRequest("/v1/chat/completions", {}, body)), ModelTokenUsage(1, 1))).text
 
 
 FIRST = (
@@ -50,8 +50,8 @@ async def test_inputs_come_from_other_functions_and_unknown_structures_are_looke
 
 
 async def test_a_further_cell_uses_what_was_seen() -> None:
-    seen = shown({"now": {"weather": "rain", "pressure": 1000}})
-    written = await asked(RuleBasedModel(), Attempt(FIRST, seen.text, seen.foreign, stands=True))
+    seen = preview_values({"now": {"weather": "rain", "pressure": 1000}})
+    written = await asked(RuleBasedModel(), ProgramAttempt(FIRST, seen.text, seen.foreign, names_valid=True))
     assert written == (
         '{"answered": "yes", "answer": f"weather: {found2[\'now\'][\'weather\']}", "missing": ""}'
     )  # fmt: skip
@@ -76,6 +76,6 @@ async def test_errors_come_at_their_rate_and_a_second_try_has_other_luck() -> No
 @pytest.mark.parametrize("seed", range(12))
 def test_slips_are_programs_with_one_thing_wrong(seed: int) -> None:
     way, reply = slip(FIRST, random.Random(seed))
-    text = program_of(Reply(reply, TokenUsage(1, 1))).text
+    text = extract_program(ModelReply(reply, ModelTokenUsage(1, 1))).text
     assert (text == FIRST) == (way == "prose around")
     ast.parse(text)

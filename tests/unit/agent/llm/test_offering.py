@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from agent.llm.policy import LlmPolicy
-from agent.offer.candidates import Candidate, Follower
+from agent.offer.candidates import Candidate, FollowingCandidate
 from agent.policy.path_questions import ReflectionQuestion
 from agent.policy.protocol import PathQuestion
 from domain.tool import Parameter, ToolDoc, tool_id
@@ -45,7 +45,7 @@ async def test_a_move_to_it_is_offered_and_taken(request_text: str) -> None:
 async def test_so_it_is_in_a_whole_path_and_as_a_start_tool(request_text: str) -> None:
     model = Told(json.dumps({"reason": "so", "numbers": [1]}), json.dumps({"reason": "so", "verdict": "success"}))
     policy, one = LlmPolicy(model), candidate(BOOK_TABLE)
-    path = PathQuestion(request_text, (request_text,), (), (), (0.7,), (one,), longest=3)
+    path = PathQuestion(request_text, (request_text,), (), (), (0.7,), (one,), max_steps=3)
     assert (await policy.decide(path)).steps == (0,)
     judged = ReflectionQuestion(
         request_text, (request_text,), (), (BOOK_TABLE,), ((0.7,),), (one,), "finished", "all is served"
@@ -55,7 +55,7 @@ async def test_so_it_is_in_a_whole_path_and_as_a_start_tool(request_text: str) -
 
 
 async def test_what_follows_goes_by_the_number_it_comes_behind() -> None:
-    behind = Follower(1, Candidate(BOOK_TABLE, 0.5, None, (0.6,), "graph"))
+    behind = FollowingCandidate(1, Candidate(BOOK_TABLE, 0.5, None, (0.6,), "graph"))
     model = Told(json.dumps({"reason": "so", "action": "advance", "number": 2, "then": [3], "done": True}))
     given = replace(situation(candidate(CANCEL), candidate(GEOCODE)), followers=(behind,))
     found = await LlmPolicy(model).decide(given)
@@ -69,5 +69,5 @@ async def test_where_there_is_nothing_the_model_is_not_asked() -> None:
     model = Told()
     policy = LlmPolicy(model)
     assert (await policy.decide(situation())).action == "give_up"
-    assert (await policy.decide(PathQuestion("x", ("x",), (), (), (0.7,), (), longest=3))).steps == ()
+    assert (await policy.decide(PathQuestion("x", ("x",), (), (), (0.7,), (), max_steps=3))).steps == ()
     assert model.heard == []

@@ -6,19 +6,19 @@ from datetime import UTC, datetime
 import pytest
 
 from agent.llm.policy import LlmPolicy
-from agent.policy.path_questions import Proposal, ScoreQuestion
+from agent.policy.path_questions import AdoptionQuestion, ScoreQuestion
 from domain.errors import InvalidDecisionError
-from domain.memory import Memory, Recalled
+from domain.memory import Memory, RecalledMemory
 from domain.plan import StepResult
 from domain.tool import ToolDoc
 from tests.flows.small_world import BOOKS, GEOCODE, OLD_WEATHER, REMOVE
 from tests.unit.agent.llm.test_policy import Told
 
 
-def proposal(*path: ToolDoc) -> Proposal:
+def proposal(*path: ToolDoc) -> AdoptionQuestion:
     asked, at = "What is the weather in Rome?", datetime(2026, 5, 4, tzinfo=UTC)
     one = Memory(id="m", request=asked, pattern="p", path=tuple(tool.id for tool in path), at=at)
-    return Proposal("What is the weather in Paris?", Recalled(memory=one, similarity=0.87), path)
+    return AdoptionQuestion("What is the weather in Paris?", RecalledMemory(memory=one, similarity=0.87), path)
 
 
 def question() -> ScoreQuestion:

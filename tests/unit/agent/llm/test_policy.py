@@ -8,9 +8,9 @@ from datetime import datetime
 import pytest
 
 from agent.llm.arguments import ArgumentsAnswer
-from agent.llm.client.chat import AnswerForm, Message, Reply, TokenUsage
+from agent.llm.client.chat import AnswerForm, ChatMessage, ModelReply, ModelTokenUsage
 from agent.llm.policy import LlmPolicy
-from agent.llm.structured_output import Allowance, form_of
+from agent.llm.structured_output import ModelAllowance, build_answer_form
 from agent.policy.protocol import ArgumentsQuestion, FieldsQuestion
 from domain.errors import BudgetExceededError, InvalidDecisionError
 from domain.plan import StepResult
@@ -25,23 +25,25 @@ class Told:
     name = "told"
     endpoint = "none"
 
-    def __init__(self, *replies: str | Reply) -> None:
+    def __init__(self, *replies: str | ModelReply) -> None:
         self._replies = list(replies)
-        self.heard: list[list[Message]] = []
+        self.heard: list[list[ChatMessage]] = []
         self.forms: list[AnswerForm | None] = []
 
-    def _next(self) -> Reply:
+    def _next(self) -> ModelReply:
         said = self._replies.pop(0)
-        return said if isinstance(said, Reply) else Reply(said, TokenUsage(10, 2))
+        return said if isinstance(said, ModelReply) else ModelReply(said, ModelTokenUsage(10, 2))
 
     async def complete(
-        self, messages: Sequence[Message], form: AnswerForm | None = None, *, seconds: float | None = None
-    ) -> Reply:
+        self, messages: Sequence[ChatMessage], form: AnswerForm | None = None, *, seconds: float | None = None
+    ) -> ModelReply:
         self.heard.append(list(messages))
         self.forms.append(form)
         return self._next()
 
-    async def stream(self, messages: Sequence[Message], *, seconds: float | None = None) -> AsyncIterator[str | Reply]:
+    async def stream(
+        self, messages: Sequence[ChatMessage], *, seconds: float | None = None
+    ) -> AsyncIterator[str | ModelReply]:
         self.heard.append(list(messages))
         reply = self._next()
         for at in range(0, len(reply.text), 3):
@@ -89,11 +91,11 @@ async def test_what_stands_around_the_answer_is_looked_past(said: str) -> None:
         (choice("advance"), "there is no candidate None"),
         (choice("finish"), "nothing can be finished"),
         (choice("dance", 1), "action: Input should be"),
-        (Reply(choice("advance", 1), TokenUsage(1, 1), cut=True), "cut off"),
+        (ModelReply(choice("advance", 1), ModelTokenUsage(1, 1), cut=True), "cut off"),
         ("", "no JSON object"),
     ],
 )
-async def test_a_complaint_is_told_back_once_and_then_it_is_a_dead_end(said: str | Reply, complaint: str) -> None:
+async def test_a_complaint_is_told_back_once_and_then_it_is_a_dead_end(said: str | ModelReply, complaint: str) -> None:
     model = Told(said, said)
     policy = LlmPolicy(model)
     found = await policy.decide(situation(candidate(GEOCODE)))
@@ -164,7 +166,7 @@ async def test_fields_by_number_each_once_in_the_models_order() -> None:
         await LlmPolicy(Told('{"numbers": []}', "no")).decide(FieldsQuestion(GEOCODE, FOUND, ("a",)))
 
 
-async def answered(*said: str | Reply) -> str:
+async def answered(*said: str | ModelReply) -> str:
     failed = StepResult(tool=BOOKS.id, status="failed", note="HTTP 500")
     policy = LlmPolicy(Told(*said))
     return "".join([piece async for piece in policy.answer(REQUEST, [(GEOCODE, PLACES), (BOOKS, failed)])])
@@ -174,7 +176,7 @@ async def test_an_answer_without_thoughts_and_terminal_commands_with_its_calls()
     based = "Based on: [1] Places Set/search_places\n"
     assert await answered("<think>hm\nhm</think>\n48.85\x1b[2J [1].") == f"48.85[2J [1].\n{based}"
     assert await answered("It is <think>ing [2].\n") == f"It is <think>ing [2].\n{based}"
-    cut = await answered(Reply("It is", TokenUsage(1, 1), cut=True))
+    cut = await answered(ModelReply("It is", ModelTokenUsage(1, 1), cut=True))
     assert cut == f"It is … (cut off: the model reached FOOTPATH_MODEL_MAX_TOKENS)\n{based}"
 
 
@@ -184,8 +186,10 @@ async def test_nothing_is_no_answer(nothing: str) -> None:
         await answered(nothing)
 
 
-@pytest.mark.parametrize("allowance", [Allowance(model_calls=1), Allowance(tokens=12), Allowance(seconds=0.0)])
-async def test_what_a_run_may_use_is_bounded(allowance: Allowance) -> None:
+@pytest.mark.parametrize(
+    "allowance", [ModelAllowance(model_calls=1), ModelAllowance(tokens=12), ModelAllowance(seconds=0.0)]
+)
+async def test_what_a_run_may_use_is_bounded(allowance: ModelAllowance) -> None:
     policy = LlmPolicy(Told(choice("give_up"), choice("give_up")), allowance)
 
     async def twice() -> None:
@@ -197,7 +201,7 @@ async def test_what_a_run_may_use_is_bounded(allowance: Allowance) -> None:
 
 
 def test_forms_are_strict() -> None:
-    form = form_of("arguments", ArgumentsAnswer)
+    form = build_answer_form("arguments", ArgumentsAnswer)
     text = json.dumps(form.json_schema)
     assert '"default"' not in text.replace('"enum": ["request", "step", "default"]', "")
     bound = form.json_schema["$defs"]["Bound"]  # type: ignore[index,call-overload]

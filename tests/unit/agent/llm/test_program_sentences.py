@@ -3,8 +3,8 @@
 import json
 
 from agent.llm.policy import LlmPolicy
-from agent.programs.offer_text import render_offer
-from agent.programs.protocol import Attempt, ProgramQuestion
+from agent.programs.protocol import ProgramAttempt, ProgramQuestion
+from agent.programs.signatures import render_offer
 from tests.unit.agent.llm.test_policy import Told
 from tests.unit.agent.programs.tools_of_people import TOOLS
 
@@ -15,7 +15,7 @@ GOOD = {"steps": [GET], "answered": "yes", "answer": "{class.name}: {class.born}
 WRONG = {**GOOD, "answer": "{class.naem}"}
 
 
-def question(*attempts: Attempt) -> ProgramQuestion:
+def question(*attempts: ProgramAttempt) -> ProgramQuestion:
     return ProgramQuestion(REQUEST, OFFER, "2026-11-23", attempts=attempts)
 
 
@@ -50,7 +50,7 @@ async def test_on_a_repair_it_sees_its_own_sentence_and_what_that_became() -> No
     policy = LlmPolicy(model, form="grammar")
     first = await policy.decide(question())
     await policy.decide(
-        question(Attempt(first.text, "KeyError: 'born' (line 1)"), Attempt("x = 1", "of another author"))
+        question(ProgramAttempt(first.text, "KeyError: 'born' (line 1)"), ProgramAttempt("x = 1", "of another author"))
     )
     said = [message.text for message in model.heard[1][2:]]
     assert json.loads(said[0]) == GOOD
@@ -62,6 +62,6 @@ async def test_on_a_repair_it_sees_its_own_sentence_and_what_that_became() -> No
 async def test_names_of_cells_that_stand_can_be_used() -> None:
     more = {**GOOD, "steps": [], "answer": "{found.total} of them"}
     model = Told(json.dumps(more))
-    standing = Attempt("found = await papers(id='p1')\nlook(found)", "{'total': int}", stands=True)
+    standing = ProgramAttempt("found = await papers(id='p1')\nlook(found)", "{'total': int}", names_valid=True)
     written = await LlmPolicy(model, form="grammar").decide(question(standing))
     assert "found['total']" in written.text

@@ -4,12 +4,12 @@ import json
 
 import pytest
 
-from agent.llm.client.chat import Message
-from agent.llm.program_text import program_messages
-from agent.llm.prompts import Fence, instructions
-from agent.programs.offered import OFFERED, functions
-from agent.programs.protocol import Attempt, ProgramQuestion
-from agent.text import estimated_tokens
+from agent.llm.client.chat import ChatMessage
+from agent.llm.program_prompt import build_program_messages
+from agent.llm.prompts import PromptFence, load_instructions
+from agent.programs.offered_functions import OFFER_SIZE, build_functions
+from agent.programs.protocol import ProgramAttempt, ProgramQuestion
+from agent.text import estimate_tokens
 from domain.tool import Parameter, ToolDoc, tool_id
 from tests.unit.agent.programs.tools_of_people import TOOLS
 from wiring.settings import Settings
@@ -17,7 +17,10 @@ from wiring.settings import Settings
 ROOM = 8_000
 ANSWER = int(Settings.model_fields["model_max_tokens"].default)
 OFFER = int(Settings.model_fields["offer_tokens"].default)
-REPAIRS = (Attempt("x = 1\n" * 300, "- what is wrong\n" * 90), Attempt("x = 1\n" * 300, "- what is wrong\n" * 90))
+REPAIRS = (
+    ProgramAttempt("x = 1\n" * 300, "- what is wrong\n" * 90),
+    ProgramAttempt("x = 1\n" * 300, "- what is wrong\n" * 90),
+)
 
 
 def heavy(number: int, required: int) -> ToolDoc:
@@ -39,21 +42,21 @@ def heavy(number: int, required: int) -> ToolDoc:
     )  # fmt: skip
 
 
-def tokens(messages: list[Message]) -> int:
-    return sum(estimated_tokens(message.text) for message in messages)
+def tokens(messages: list[ChatMessage]) -> int:
+    return sum(estimate_tokens(message.text) for message in messages)
 
 
 @pytest.mark.parametrize("prompt", ["program", "program_grammar"])
 @pytest.mark.parametrize("required", [0, 8, 60])
 async def test_prompts_keep_within_a_small_context(prompt: str, required: int) -> None:
-    tools = [*TOOLS[:2], *(heavy(number, required) for number in range(OFFERED - 2))]
-    offered = functions(tools, OFFER)
+    tools = [*TOOLS[:2], *(heavy(number, required) for number in range(OFFER_SIZE - 2))]
+    offered = build_functions(tools, OFFER)
     assert offered.text.tokens <= OFFER
-    assert offered.text.whole >= 2, "the best tools are told whole"
+    assert offered.text.complete_count >= 2, "the best tools are told whole"
     asked = ProgramQuestion("Who is it? " * 70, offered.text, "2026-11-23", attempts=REPAIRS, unknown=offered.unknown)
-    assert tokens(program_messages(asked, await instructions(prompt), Fence())) + ANSWER <= ROOM
+    assert tokens(build_program_messages(asked, await load_instructions(prompt), PromptFence())) + ANSWER <= ROOM
 
 
 async def test_what_never_changes_comes_first_and_is_short() -> None:
-    assert estimated_tokens((await instructions("program")).text) <= 350
-    assert estimated_tokens((await instructions("program_grammar")).text) <= 600
+    assert estimate_tokens((await load_instructions("program")).text) <= 350
+    assert estimate_tokens((await load_instructions("program_grammar")).text) <= 600

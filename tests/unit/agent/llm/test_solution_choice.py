@@ -5,12 +5,11 @@ import json
 import pytest
 
 from agent.llm.policy import LlmPolicy
-from agent.llm.program_text import program_messages
-from agent.llm.prompts import Fence, instructions
-from agent.programs.known import Known
-from agent.programs.offer_text import render_offer
-from agent.programs.protocol import ProgramQuestion
-from agent.solutions.for_authors import known_program
+from agent.llm.program_prompt import build_program_messages
+from agent.llm.prompts import PromptFence, load_instructions
+from agent.programs.protocol import KnownPrograms, ProgramQuestion
+from agent.programs.signatures import render_offer
+from agent.solutions.author_context import to_known_program
 from agent.solutions.protocol import NearSolution, SolutionQuestion
 from domain.model import JsonObject
 from domain.tool import ToolId
@@ -99,14 +98,14 @@ async def test_where_the_model_is_out_of_reach_the_second_policy_chooses() -> No
     assert [one.to for one in policy.notices] == ["offline"]
 
 
-async def shown(known: Known) -> str:
+async def shown(known: KnownPrograms) -> str:
     asked = ProgramQuestion("Who wrote Dune?", render_offer([BOOKS]), "2026-11-23", known=known)
-    return program_messages(asked, await instructions("program"), Fence("0"))[1].text
+    return build_program_messages(asked, await load_instructions("program"), PromptFence("0"))[1].text
 
 
 async def test_the_author_is_shown_what_was_chosen_with_its_inputs() -> None:
-    one = known_program(AUTHOR, "Who wrote {title}?", {"search_books": BOOKS.id})
-    text = await shown(Known((one,), chosen=True))
+    one = to_known_program(AUTHOR, "Who wrote {title}?", {"search_books": BOOKS.id})
+    text = await shown(KnownPrograms((one,), chosen=True))
     assert (
         '[[known 0]]\n# for: Who wrote {title}?\n# title: {"type": "string"}\nbooks = await search_books(title=title)'
         in text
@@ -115,11 +114,11 @@ async def test_the_author_is_shown_what_was_chosen_with_its_inputs() -> None:
 
 
 async def test_the_author_is_shown_a_path_or_nothing() -> None:
-    assert "search_books -> delete_book" in await shown(Known(path=("search_books", "delete_book")))
-    assert "known" not in await shown(Known())
+    assert "search_books -> delete_book" in await shown(KnownPrograms(path=("search_books", "delete_book")))
+    assert "known" not in await shown(KnownPrograms())
 
 
 def test_functions_go_by_the_names_of_the_offer() -> None:
     names: dict[str, ToolId] = {"search_books_library": BOOKS.id}
-    assert "await search_books_library(title=title)" in known_program(AUTHOR, "p", names).text
-    assert known_program(AUTHOR, "p", {}).text == AUTHOR.plan.program.text
+    assert "await search_books_library(title=title)" in to_known_program(AUTHOR, "p", names).text
+    assert to_known_program(AUTHOR, "p", {}).text == AUTHOR.plan.program.text

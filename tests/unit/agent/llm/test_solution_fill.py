@@ -7,7 +7,7 @@ import pytest
 from pydantic.types import JsonValue
 
 from agent.llm.policy import LlmPolicy
-from agent.llm.solution_fill import MOST_WORDINGS
+from agent.llm.solutions import MAX_WORDINGS
 from agent.solutions.protocol import FillQuestion
 from domain.model import JsonObject
 from offline.policy import OfflinePolicy
@@ -28,7 +28,7 @@ async def test_pattern_inputs_day_and_request_are_shown_and_no_code() -> None:
     policy = LlmPolicy(model)
     filled = await policy.decide(QUESTION)
     assert (filled.fits, filled.values) == (True, {"day": "2026-11-24"})
-    assert filled.wordings == ("{What|Which} weekday is {day}?",) * MOST_WORDINGS
+    assert filled.wordings == ("{What|Which} weekday is {day}?",) * MAX_WORDINGS
     shown = model.heard[0][1].text
     assert "Which weekday is {day}?" in shown
     assert '"format": "date"' in shown

@@ -5,16 +5,18 @@ import json
 import pytest
 
 from agent.llm.policy import LlmPolicy
-from agent.llm.subtasks import DecomposeAnswer, complaint_of
-from agent.policy.subtasks import AskedEarlier, DecomposeQuestion
+from agent.llm.subtasks import DecomposeAnswer, check_subtasks
+from agent.policy.subtasks import DecomposeQuestion, EarlierRequest
 from domain.plan import StepResult
 from tests.flows.small_world import GEOCODE
 from tests.unit.agent.llm.test_policy import Told
 
-TALK = (AskedEarlier("Where is Paris?", ((3, GEOCODE, StepResult(tool=GEOCODE.id, status="ok", response='"here"')),)),)
+TALK = (
+    EarlierRequest("Where is Paris?", ((3, GEOCODE, StepResult(tool=GEOCODE.id, status="ok", response='"here"')),)),
+)
 
 
-def question(request: str, earlier: tuple[AskedEarlier, ...] = ()) -> DecomposeQuestion:
+def question(request: str, earlier: tuple[EarlierRequest, ...] = ()) -> DecomposeQuestion:
     return DecomposeQuestion(request, earlier)
 
 
@@ -67,7 +69,7 @@ async def test_what_leans_on_earlier_questions_is_said_in_full() -> None:
 )
 def test_a_split_must_be_one_that_can_be_served(subtasks: list[dict[str, object]], told: str) -> None:
     answer = DecomposeAnswer.model_validate({"reason": "so", "subtasks": [{"name": "n", **one} for one in subtasks]})
-    assert told in complaint_of(answer, question("A request", TALK))
+    assert told in check_subtasks(answer, question("A request", TALK))
 
 
 async def test_a_split_that_is_none_twice_is_none() -> None:

@@ -2,14 +2,14 @@
 
 import pytest
 
-from agent.llm.client.chat import Reply, TokenUsage
+from agent.llm.client.chat import ModelReply, ModelTokenUsage
 from agent.llm.policy import LlmPolicy
-from agent.policy.circuit_breaker import Breaker
-from agent.policy.delegating import Delegating
+from agent.policy.circuit_breaker import CircuitBreaker
+from agent.policy.delegating_policy import DelegatingPolicy
 from agent.policy.fallback import FallbackPolicy
 from agent.policy.protocol import PhraseQuestion
-from agent.programs.offer_text import render_offer
 from agent.programs.protocol import ProgramQuestion, WrittenProgram
+from agent.programs.signatures import render_offer
 from offline.policy import OfflinePolicy
 from tests.flows.small_world import BOOKS
 from tests.unit.agent.llm.test_policy import Told
@@ -39,7 +39,7 @@ async def test_what_is_said_in_place_of_a_program_twice_is_why() -> None:
 
 
 async def test_a_reply_that_was_cut_off_is_not_asked_for_again() -> None:
-    policy = LlmPolicy(Told(Reply("```python\nx = 1", TokenUsage(1, 1), cut=True), f"```python\n{CODE}\n```"))
+    policy = LlmPolicy(Told(ModelReply("```python\nx = 1", ModelTokenUsage(1, 1), cut=True), f"```python\n{CODE}\n```"))
     assert "FOOTPATH_MODEL_MAX_TOKENS" in (await policy.decide(QUESTION)).why
     assert policy.cost.model_calls == 1
 
@@ -49,8 +49,8 @@ async def test_who_writes() -> None:
     assert not LlmPolicy(Told(), writes=False).writes
     assert OfflinePolicy().writes
     assert (await OfflinePolicy().decide(QUESTION)).why
-    assert Delegating(LlmPolicy(Told())).writes
-    assert FallbackPolicy(LlmPolicy(Told()), OfflinePolicy(), Breaker()).writes
+    assert DelegatingPolicy(LlmPolicy(Told())).writes
+    assert FallbackPolicy(LlmPolicy(Told()), OfflinePolicy(), CircuitBreaker()).writes
 
 
 async def test_a_model_that_fails_writes_no_more_in_this_run_and_that_is_told() -> None:
@@ -69,8 +69,8 @@ async def test_a_spent_budget_and_an_endpoint_left_alone_are_why() -> None:
     assert (await policy.decide(QUESTION)).why.endswith("no calls left")
     assert not policy.writes
     assert first.asked == 1
-    breaker = Breaker()
-    breaker.failed(str(KEY), at_once=True)
+    breaker = CircuitBreaker()
+    breaker.record_failure(str(KEY), at_once=True)
     other, asked = made(breaker=breaker)
     assert "left alone for a while: wrong key" in (await other.decide(QUESTION)).why
     assert asked.asked == 0
@@ -84,12 +84,12 @@ async def test_a_spent_budget_and_an_endpoint_left_alone_are_why() -> None:
         ("Dune has 413 pages.", ANSWER),
         ("   ", ANSWER),
         ("<think>where was I", ANSWER),
-        (Reply("Dune has 412", TokenUsage(1, 1), cut=True), ANSWER),
+        (ModelReply("Dune has 412", ModelTokenUsage(1, 1), cut=True), ANSWER),
         ("It has 412 pages.", ANSWER),
     ],
     ids=["words", "thoughts", "a figure of its own", "nothing", "thoughts alone", "cut off", "a figure left out"],
 )
-async def test_a_phrase_keeps_to_the_figures(said: str | Reply, phrased: str) -> None:
+async def test_a_phrase_keeps_to_the_figures(said: str | ModelReply, phrased: str) -> None:
     assert await LlmPolicy(Told(said)).decide(PhraseQuestion("How long is Dune?", ANSWER)) == phrased
 
 

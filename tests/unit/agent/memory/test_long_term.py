@@ -8,16 +8,16 @@ import pytest
 from agent.memory.long_term import LongTermMemory
 from agent.memory.path_reuse import next_of
 from agent.memory.similarity import likeness, pattern, telling
-from domain.memory import Recalled
+from domain.memory import RecalledMemory
 from domain.tool import FINISH, ToolId
-from domain.trajectory import Solved
+from domain.trajectory import SolvedRequest
 from graph.backends.sqlite_memories import SqliteMemories
 from retriever.embedders.bundled import BundledEmbedder
 
 PLACES, WEATHER, BOOKS = (ToolId(f"c/s/{name}") for name in ("places", "weather", "books"))
 SOLVED = [
-    Solved("What is the temperature in Oslo right now?", (PLACES, WEATHER)),
-    Solved('Who wrote "The Velvet Lantern"?', (BOOKS,)),
+    SolvedRequest("What is the temperature in Oslo right now?", (PLACES, WEATHER)),
+    SolvedRequest('Who wrote "The Velvet Lantern"?', (BOOKS,)),
 ]
 
 
@@ -42,7 +42,7 @@ async def memory(store: SqliteMemories) -> LongTermMemory:
     return kept
 
 
-def paths(recalled: list[Recalled]) -> list[tuple[ToolId, ...]]:
+def paths(recalled: list[RecalledMemory]) -> list[tuple[ToolId, ...]]:
     """The paths recalled, in order."""
     return [one.memory.path for one in recalled]
 
@@ -80,7 +80,7 @@ async def test_keeping_twice_equals_keeping_once(memory: LongTermMemory, store: 
 
 async def test_another_owner_sees_the_shared_ones_only(store: SqliteMemories, memory: LongTermMemory) -> None:
     own = LongTermMemory(store, BundledEmbedder(), owner="ada")
-    await own.keep([Solved("What is the temperature in my garden right now?", (WEATHER,))])
+    await own.keep([SolvedRequest("What is the temperature in my garden right now?", (WEATHER,))])
     await own.embed()
     asked = "What is the temperature in my garden right now?"
     assert (WEATHER,) in paths(await own.recall(asked, 5, all_present))

@@ -7,15 +7,15 @@ from typing import Any
 
 import pytest
 
-from agent.budget import Budget, Meter
+from agent.budget import Budget, BudgetMeter
 from agent.memory.path_reuse import AGREED, IDENTICAL, agreed, remembering
 from agent.offer.candidates import Candidate
-from agent.policy.path_questions import Adoption, Proposal
-from agent.policy.protocol import Choice, Cost, Situation
-from agent.search.dfs import Node, SearchDeps, TellStep, Walked
-from agent.search.state import DeadPrefix, Frontier
+from agent.policy.path_questions import AdoptionQuestion, PathAdoption
+from agent.policy.protocol import MoveQuestion, NextMove, PolicyCost
+from agent.search.dfs import EmitStep, SearchDeps, SearchNode, WalkResult
+from agent.search.state import DeadPrefix, SearchState
 from domain.event import PathEnded, StepChosen
-from domain.memory import Memory, Recalled
+from domain.memory import Memory, RecalledMemory
 from domain.tool import ToolId
 from offline.reader import EnglishReader
 from tests.unit.agent.search.test_dfs import Step, doc, no_path, none_follow, walked_by
@@ -24,11 +24,11 @@ T1, T2, T3 = (doc(n).id for n in (1, 2, 3))
 ASKED = "weather in Oslo"
 
 
-def recalled(similarity: float, *path: ToolId, good: int = 0, bad: int = 0) -> Recalled:
+def recalled(similarity: float, *path: ToolId, good: int = 0, bad: int = 0) -> RecalledMemory:
     name = f"{similarity}{path}"
     at = datetime(2026, 5, 4, tzinfo=UTC)
     one = Memory(id=name, request="weather in Rome", pattern="w", path=path, at=at, good=good, bad=bad)
-    return Recalled(memory=one, similarity=similarity)
+    return RecalledMemory(memory=one, similarity=similarity)
 
 
 def test_nothing_is_agreed_on_by_nobody() -> None:
@@ -58,31 +58,39 @@ class World:
     """Every tool is on offer everywhere, changed as a test says; a planner that only says that it was asked."""
 
     def __init__(self, changes: Mapping[str, Mapping[str, Any]] | None = None, *, verdict: bool = True) -> None:
-        self.asked: list[Proposal] = []
+        self.asked: list[AdoptionQuestion] = []
         self._verdict = verdict
         self._changes = changes or {}
 
-    async def expand(self, state: Frontier) -> Node:
+    async def expand(self, state: SearchState) -> SearchNode:
         shown = tuple(
             replace(Candidate(doc(n), 0.5, None, (0.5,), "graph"), **self._changes.get(f"t{n}", {})) for n in (1, 2)
         )
-        return Node((), (), (0.5,), shown, 0.1)
+        return SearchNode((), (), (0.5,), shown, 0.1)
 
-    async def adopt(self, proposal: Proposal) -> Adoption:
+    async def adopt(self, proposal: AdoptionQuestion) -> PathAdoption:
         self.asked.append(proposal)
-        return Adoption(adopted=self._verdict, reason="as before")
+        return PathAdoption(adopted=self._verdict, reason="as before")
 
     async def planner(
-        self, request: str, clauses: tuple[str, ...], state: Frontier, deps: SearchDeps, meter: Meter, tell: TellStep
-    ) -> Walked:
-        del request, clauses, deps, meter, tell
+        self,
+        request: str,
+        clauses: tuple[str, ...],
+        state: SearchState,
+        deps: SearchDeps,
+        meter: BudgetMeter,
+        emit: EmitStep,
+    ) -> WalkResult:
+        del request, clauses, deps, meter, emit
         return PathEnded(path=(), how="gave_up", reason="the planner's own"), state
 
-    async def walk(self, *memories: Recalled, state: Frontier | None = None, request: str = ASKED) -> list[Step]:
-        async def choose(situation: Situation) -> Choice:
+    async def walk(
+        self, *memories: RecalledMemory, state: SearchState | None = None, request: str = ASKED
+    ) -> list[Step]:
+        async def choose(situation: MoveQuestion) -> NextMove:
             raise AssertionError(situation)
 
-        self.meter = Meter(Budget(), Cost())
+        self.meter = BudgetMeter(Budget(), PolicyCost())
         deps = SearchDeps(self.expand, choose, no_path, none_follow)
         plan = remembering(self.planner, self.adopt, memories, EnglishReader())
         return await walked_by(plan, deps, self.meter, state, request)
@@ -132,12 +140,12 @@ async def test_where_the_first_cannot_be_walked_the_others_may_agree() -> None:
 @pytest.mark.parametrize(
     "state",
     [
-        Frontier(banned=(T3,)),
-        Frontier(dead=(DeadPrefix(path=(T1,), reason="so"),)),
-        Frontier(path=(T1,), offered=((), ())),
+        SearchState(banned=(T3,)),
+        SearchState(dead=(DeadPrefix(path=(T1,), reason="so"),)),
+        SearchState(path=(T1,), offered=((), ())),
     ],
 )
-async def test_after_a_first_step_or_failure_nothing_is_proposed(state: Frontier) -> None:
+async def test_after_a_first_step_or_failure_nothing_is_proposed(state: SearchState) -> None:
     world = World()
     await world.walk(recalled(0.9, T1), state=state)
     assert world.asked == []

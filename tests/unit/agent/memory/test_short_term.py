@@ -1,12 +1,12 @@
 from agent.memory.short_term import RECENT, Move, moved, told
-from agent.search.state import Frontier
+from agent.search.state import SearchState
 from domain.tool import tool_id
 
 A, B, C = (tool_id("c", "Set", name) for name in "abc")
 
 
-def walked() -> Frontier:
-    state = Frontier().offer([A, B]).push(A, "it fits").offer([B]).push(B, "and this")
+def walked() -> SearchState:
+    state = SearchState().offer([A, B]).push(A, "it fits").offer([B]).push(B, "and this")
     return state.backtrack("B is too old").offer([C])
 
 

@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from agent.offer.maker import OfferMaker
+from agent.offer.offer_maker import OfferMaker
 from domain.tool import Parameter, ToolDoc, ToolId, tool_id
 from graph.backends.memory import MemoryGraph
-from graph.links import Feed, Substitute, ToolLinks
+from graph.links import FeedLink, SubstituteLink, ToolLinks
 from retriever.experience import Precedent
 
 
@@ -66,8 +66,8 @@ FILMS = (SEARCH, DETAIL, POSTERS, CAST, PORTRAIT, NEWS)
 
 def links() -> list[ToolLinks]:
     """The search gives what tools of a film need, its cast what those of a person need."""
-    films = [ToolLinks(one.id, [Feed(SEARCH.id, one.id, "results[].id", "film_id", 0.95)]) for one in (DETAIL, POSTERS, CAST)]  # fmt: skip
-    return [*films, ToolLinks(PORTRAIT.id, [Feed(CAST.id, PORTRAIT.id, "cast[].id", "person_id", 0.95)])]
+    films = [ToolLinks(one.id, [FeedLink(SEARCH.id, one.id, "results[].id", "film_id", 0.95)]) for one in (DETAIL, POSTERS, CAST)]  # fmt: skip
+    return [*films, ToolLinks(PORTRAIT.id, [FeedLink(CAST.id, PORTRAIT.id, "cast[].id", "person_id", 0.95)])]
 
 
 async def graph_of(*documents: ToolDoc, linked: Sequence[ToolLinks] = ()) -> MemoryGraph:
@@ -87,5 +87,5 @@ async def films(*found: ToolDoc, precedents: FixedPrecedents | None = None) -> O
 
 def equals(one: ToolDoc, other: ToolDoc, score: float = 1.0) -> list[ToolLinks]:
     """Each can do the job of the other."""
-    there = ToolLinks(one.id, (), [Substitute(one.id, other.id, score)])
-    return [there, ToolLinks(other.id, (), [Substitute(other.id, one.id, score)])]
+    there = ToolLinks(one.id, (), [SubstituteLink(one.id, other.id, score)])
+    return [there, ToolLinks(other.id, (), [SubstituteLink(other.id, one.id, score)])]

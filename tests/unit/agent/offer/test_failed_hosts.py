@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from agent.execution.approvers import AllowChanges
+from agent.execution.approvers import AllowChangesApprover
 from agent.execution.executor import CallResult
 from agent.run import run
-from agent.transcript import Transcript
+from agent.transcript import RunTranscript
 from domain.errors import ForbiddenAddressError
 from domain.model import JsonObject
 from domain.tool import ToolDoc
@@ -44,17 +44,17 @@ def gone(_: JsonObject) -> CallResult:
     return CallResult("gone", "", note="no such host", reached=False)
 
 
-async def asked(request: str, folder: Path, executor: ScriptedExecutor, tools: tuple[ToolDoc, ...] = TOOLS) -> Transcript:  # fmt: skip
+async def asked(request: str, folder: Path, executor: ScriptedExecutor, tools: tuple[ToolDoc, ...] = TOOLS) -> RunTranscript:  # fmt: skip
     walks = [[tool for tool in tools if tool.api in ("search_places", "get_forecast")]] * 5
     deps = build_deps(
         await graph(walks, tools),
         await finder(folder, tools),
         OfflinePolicy(),
         executor,
-        approver=AllowChanges(),
+        approver=AllowChangesApprover(),
         reader=EnglishReader(),
     )
-    return Transcript.of([record async for record in run(request, deps)])
+    return RunTranscript.from_records([record async for record in run(request, deps)])
 
 
 @pytest.mark.parametrize("weather", [refused, gone])

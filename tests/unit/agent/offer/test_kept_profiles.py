@@ -1,6 +1,6 @@
 """Profiles are kept by what the document says, not by its id alone."""
 
-from agent.offer.profile import profile
+from agent.offer.tool_profile import build_profile
 from domain.tool import Parameter, ToolDoc, tool_id
 
 
@@ -12,8 +12,8 @@ def document(description: str, *parameters: Parameter) -> ToolDoc:
 
 
 def test_a_document_that_changed_is_read_anew() -> None:
-    first = profile(document("weather"))
-    assert profile(document("weather")) is first
-    changed = profile(document("weather", Parameter(name="place_id", required=True)))
-    assert (first.needs, changed.needs) == (frozenset(), {"place_id"})
-    assert profile(document("forecast")).described == {"forecast"}
+    first = build_profile(document("weather"))
+    assert build_profile(document("weather")) is first
+    changed = build_profile(document("weather", Parameter(name="place_id", required=True)))
+    assert (first.required_inputs, changed.required_inputs) == (frozenset(), {"place_id"})
+    assert build_profile(document("forecast")).description_terms == {"forecast"}

@@ -4,10 +4,10 @@ from collections import Counter
 
 import pytest
 
-from agent.offer.maker import OfferMaker
-from agent.offer.offer import Kind, OfferedTool
-from agent.offer.surroundings import FOUND
-from agent.offer.weighing import OfferWeights
+from agent.offer.neighbourhood import MAX_HITS
+from agent.offer.offer import OfferEntry, ReasonKind
+from agent.offer.offer_maker import OfferMaker
+from agent.offer.offer_weights import OfferWeights
 from domain.tool import ToolDoc, ToolId
 from graph.facts import GraphBatch, LiveBatch
 from tests.unit.agent.offer.offer_samples import (
@@ -28,15 +28,15 @@ from tests.unit.agent.offer.offer_samples import (
 )
 
 
-def offered(tools: tuple[OfferedTool, ...], document: ToolDoc) -> OfferedTool:
+def offered(tools: tuple[OfferEntry, ...], document: ToolDoc) -> OfferEntry:
     return next(one for one in tools if one.id == document.id)
 
 
-def by(found: OfferedTool, kind: Kind) -> ToolId | None:
+def by(found: OfferEntry, kind: ReasonKind) -> ToolId | None:
     return next(reason.signal.by for reason in found.reasons if reason.kind == kind)
 
 
-def kinds(found: OfferedTool) -> set[Kind]:
+def kinds(found: OfferEntry) -> set[ReasonKind]:
     return {reason.kind for reason in found.reasons}
 
 
@@ -145,7 +145,7 @@ async def test_what_served_a_request_alike_is_offered_and_without_precedents_it_
 
 async def test_a_small_catalogue_is_weighed_whole_and_of_a_large_one_so_much() -> None:
     graph = await graph_of(*FILMS)
-    for size, limit in ((len(FILMS), len(FILMS)), (45_000, FOUND)):
+    for size, limit in ((len(FILMS), len(FILMS)), (45_000, MAX_HITS)):
         search = FixedSearch([NEWS.id], size)
         await OfferMaker(search, graph).offer("news", 8)
         assert search.asked == [limit]

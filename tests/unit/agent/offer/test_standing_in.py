@@ -2,13 +2,13 @@
 
 from pathlib import Path
 
-from agent.offer.expansion import Expander
-from agent.offer.exploration import rivalled
-from agent.offer.standing_in import NEARLY, same_shape
-from agent.offer.tool_facts import Evidence
-from agent.search.dfs import Node
+from agent.offer.expansion import NodeExpander
+from agent.offer.exploration import has_rival
+from agent.offer.fallback_tools import LIFTED_SHARE, has_same_shape
+from agent.offer.tool_evidence import ToolEvidence
+from agent.search.dfs import SearchNode
 from agent.search.settings import WalkSettings
-from agent.search.state import Frontier
+from agent.search.state import SearchState
 from domain.tool import Parameter, ToolDoc
 from graph.backends.memory import MemoryGraph
 from graph.facts import LiveBatch, LiveOutcome
@@ -17,12 +17,12 @@ from offline.reader import EnglishReader
 from tests.flows.small_world import BOOKS, GEOCODE, NEW_WEATHER, OLD_WEATHER, REMOVE, TOOLS, WALKS, finder, graph
 
 REQUEST = "weather forecast: the temperature of the next days"
-AFTER_GEOCODE = Frontier().offer([GEOCODE.id]).push(GEOCODE.id)
+AFTER_GEOCODE = SearchState().offer([GEOCODE.id]).push(GEOCODE.id)
 
 
-async def node(folder: Path, store: MemoryGraph, state: Frontier = AFTER_GEOCODE) -> tuple[Node, Evidence]:
-    evidence = Evidence((REQUEST,), store, await finder(folder, TOOLS), WeightParameters(), reader=EnglishReader())
-    return await Expander(REQUEST, evidence, WalkSettings())(state), evidence
+async def node(folder: Path, store: MemoryGraph, state: SearchState = AFTER_GEOCODE) -> tuple[SearchNode, ToolEvidence]:
+    evidence = ToolEvidence((REQUEST,), store, await finder(folder, TOOLS), WeightParameters(), reader=EnglishReader())
+    return await NodeExpander(REQUEST, evidence, WalkSettings())(state), evidence
 
 
 async def after(*outcomes: LiveOutcome) -> MemoryGraph:
@@ -42,9 +42,9 @@ async def test_the_likeliest_of_its_shape_is_as_relevant_as_what_fails(tmp_path:
     found, evidence = await node(tmp_path, await after("ok", "transient", "transient"))
     [new] = [c for c in found.candidates if c.standing_in]
     assert new.tool.id == NEW_WEATHER.id
-    assert new.relevance[0] >= NEARLY * evidence.relevance(OLD_WEATHER.id)[0]
-    assert rivalled(found.candidates, OLD_WEATHER.id)
-    assert not rivalled(found.candidates, NEW_WEATHER.id)
+    assert new.relevance[0] >= LIFTED_SHARE * evidence.relevance(OLD_WEATHER.id)[0]
+    assert has_rival(found.candidates, OLD_WEATHER.id)
+    assert not has_rival(found.candidates, NEW_WEATHER.id)
 
 
 async def test_in_the_place_of_a_call_that_has_just_failed(tmp_path: Path) -> None:
@@ -59,10 +59,12 @@ def named(tool: ToolDoc, *parameters: Parameter) -> ToolDoc:
 
 def test_the_same_shape_is_as_many_values_of_the_same_types_in_one_category_and_no_change() -> None:
     day = Parameter(name="on", required=True, format="date")
-    assert same_shape(OLD_WEATHER, NEW_WEATHER)
-    assert not same_shape(OLD_WEATHER, named(NEW_WEATHER, *NEW_WEATHER.parameters, day))
-    assert same_shape(BOOKS, named(BOOKS, Parameter(name="q", required=True), Parameter(name="limit", type="integer")))
-    assert not same_shape(BOOKS, named(BOOKS, day))
-    assert not same_shape(BOOKS, named(BOOKS))
-    assert not same_shape(BOOKS, GEOCODE)
-    assert not same_shape(BOOKS, REMOVE)
+    assert has_same_shape(OLD_WEATHER, NEW_WEATHER)
+    assert not has_same_shape(OLD_WEATHER, named(NEW_WEATHER, *NEW_WEATHER.parameters, day))
+    assert has_same_shape(
+        BOOKS, named(BOOKS, Parameter(name="q", required=True), Parameter(name="limit", type="integer"))
+    )
+    assert not has_same_shape(BOOKS, named(BOOKS, day))
+    assert not has_same_shape(BOOKS, named(BOOKS))
+    assert not has_same_shape(BOOKS, GEOCODE)
+    assert not has_same_shape(BOOKS, REMOVE)

@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from agent.offer.candidate_pool import Pool, gather
-from agent.offer.candidates import Kin
-from agent.offer.tool_facts import Evidence
-from agent.offer.toolset_prior import kinship, relatives, toolset_of
-from domain.memory import Memory, Recalled
+from agent.offer.candidate_pool import CandidatePool, build_candidate_pool
+from agent.offer.candidates import ToolsetPrior
+from agent.offer.tool_evidence import ToolEvidence
+from agent.offer.toolset_prior import compute_toolset_priors, get_toolset, select_related_tools
+from domain.memory import Memory, RecalledMemory
 from domain.tool import ToolDoc, ToolId, tool_id
 from graph.weights import WeightParameters
 from tests.flows.small_world import TOOLS, WALKS, finder, graph, tool
@@ -27,10 +27,12 @@ REQUEST = "The clips of a channel of Kick, and the details of it"
 CLAUSES = ("The clips of a channel of Kick", "the details of it")
 
 
-async def known(folder: Path, tools: tuple[ToolDoc, ...], walks: list[tuple[ToolDoc, ...]]) -> dict[ToolId, Kin]:
-    evidence = Evidence(CLAUSES, await graph(walks, tools), await finder(folder, tools), WeightParameters())
-    pool: Pool = await gather(REQUEST, evidence, limit=10, floor=0.1)
-    return await kinship(REQUEST, pool, evidence)
+async def known(
+    folder: Path, tools: tuple[ToolDoc, ...], walks: list[tuple[ToolDoc, ...]]
+) -> dict[ToolId, ToolsetPrior]:
+    evidence = ToolEvidence(CLAUSES, await graph(walks, tools), await finder(folder, tools), WeightParameters())
+    pool: CandidatePool = await build_candidate_pool(REQUEST, evidence, limit=10, floor=0.1)
+    return await compute_toolset_priors(REQUEST, pool, evidence)
 
 
 async def test_a_set_covers_what_its_tools_cover_together_and_is_named(tmp_path: Path) -> None:
@@ -44,10 +46,12 @@ async def test_a_set_covers_what_its_tools_cover_together_and_is_named(tmp_path:
 
 
 async def test_what_paths_and_memories_know_of_a_tool_is_told_with_it(tmp_path: Path) -> None:
-    evidence = Evidence(CLAUSES, await graph([(CLIPS,)], NEW), await finder(tmp_path, NEW), WeightParameters())
+    evidence = ToolEvidence(CLAUSES, await graph([(CLIPS,)], NEW), await finder(tmp_path, NEW), WeightParameters())
     memory = Memory(id="m", request="r", pattern="r", path=(OTHER.id,), at=datetime.now(UTC))
-    evidence.recalled = (Recalled(memory=memory, similarity=0.9), Recalled(memory=memory, similarity=0.5))
-    kin = await kinship(REQUEST, await gather(REQUEST, evidence, limit=10, floor=0.1), evidence)
+    evidence.recalled = (RecalledMemory(memory=memory, similarity=0.9), RecalledMemory(memory=memory, similarity=0.5))
+    kin = await compute_toolset_priors(
+        REQUEST, await build_candidate_pool(REQUEST, evidence, limit=10, floor=0.1), evidence
+    )
     assert kin[CLIPS.id].walked == kin[DETAILS.id].set_walked == kin[CLIPS.id].set_walked > 0
     assert kin[DETAILS.id].walked == kin[OTHER.id].set_walked == 0
     assert kin[OTHER.id].remembered == pytest.approx(0.9**6 + 0.5**6)
@@ -66,7 +70,7 @@ async def test_nothing_is_told_where_paths_went_through_most_tools(tmp_path: Pat
 
 def test_two_of_the_paths_own_sets_and_two_of_others_are_offered() -> None:
     tools = [tool_id("c", name, str(number)) for name in "ab" for number in range(4)]
-    kin = {name: Kin(found=1 - n / 10, covers=0.5, set_named=0, named=0) for n, name in enumerate(tools)}
-    assert relatives(kin, tools[:1], tools[:1]) == [tools[1], tools[2], tools[4], tools[5]]
-    assert relatives({}, [], []) == []
-    assert toolset_of(tools[0]) == ("c", "a")
+    kin = {name: ToolsetPrior(found=1 - n / 10, covers=0.5, set_named=0, named=0) for n, name in enumerate(tools)}
+    assert select_related_tools(kin, tools[:1], tools[:1]) == [tools[1], tools[2], tools[4], tools[5]]
+    assert select_related_tools({}, [], []) == []
+    assert get_toolset(tools[0]) == ("c", "a")

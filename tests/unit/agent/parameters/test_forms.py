@@ -9,7 +9,7 @@ from agent.parameters.forms import allowed, form_of
 from agent.parameters.needs import need_of
 from agent.policy.protocol import ArgumentsQuestion
 from domain.tool import Parameter, ToolDoc, tool_id
-from offline.nlp.entities import spans
+from offline.nlp.entities import find_spans
 from offline.slots.binding import bind
 
 STATES = json.dumps({"anyOf": [{"type": "array", "items": {"type": "string", "enum": ["open", "in_progress", "done"]}}, {"type": "null"}]})  # fmt: skip
@@ -69,4 +69,4 @@ def test_a_recipient_is_an_address_and_no_quotation() -> None:
     ],
 )
 def test_minus_is_read_where_nothing_is_taken_away(request_: str, values: list[str]) -> None:
-    assert [span.value for span in spans(request_, date(2026, 1, 1)) if span.kind == "number"] == values
+    assert [span.value for span in find_spans(request_, date(2026, 1, 1)) if span.kind == "number"] == values

@@ -4,13 +4,13 @@ from dataclasses import replace
 
 import pytest
 
-from agent.budget import Budget, Meter
-from agent.offer.candidates import Candidate, Follower
-from agent.planners.by_name import ABOUT, OPTIONS, PLANNERS, planner_named
+from agent.budget import Budget, BudgetMeter
+from agent.offer.candidates import Candidate, FollowingCandidate
 from agent.planners.protocol import Planner
-from agent.policy.protocol import Choice, Cost, PathQuestion, Results, Situation, WholePath
-from agent.search.dfs import Node, SearchDeps
-from agent.search.state import Frontier
+from agent.planners.registry import PLANNER_DESCRIPTIONS, PLANNER_OPTIONS, PLANNERS, get_planner
+from agent.policy.protocol import MoveQuestion, NextMove, PathQuestion, PolicyCost, Results, WholePath
+from agent.search.dfs import SearchDeps, SearchNode
+from agent.search.state import SearchState
 from domain.errors import UsageError
 from domain.event import PathEnded, StepChosen
 from domain.plan import StepResult
@@ -33,18 +33,18 @@ def candidate(tool: ToolDoc, weight: float = 0.5) -> Candidate:
 class Told:
     """Decisions in order; what was asked is kept."""
 
-    def __init__(self, *moves: Choice, path: WholePath | None = None) -> None:
+    def __init__(self, *moves: NextMove, path: WholePath | None = None) -> None:
         self._moves = list(moves)
         self._path = path or WholePath((), "none")
-        self.situations: list[Situation] = []
+        self.situations: list[MoveQuestion] = []
         self.questions: list[PathQuestion] = []
 
-    async def expand(self, state: Frontier) -> Node:
+    async def expand(self, state: SearchState) -> SearchNode:
         path = tuple(next(t for t in (A, B, C) if t.id == step) for step in state.path)
         left = tuple(candidate(tool, 0.9 - 0.1 * n) for n, tool in enumerate((A, B)) if tool not in path)
-        return Node(path, ((0.5,),) * len(path), (0.5,), left, 0.1, value=float(len(path)))
+        return SearchNode(path, ((0.5,),) * len(path), (0.5,), left, 0.1, value=float(len(path)))
 
-    async def choose(self, situation: Situation) -> Choice:
+    async def choose(self, situation: MoveQuestion) -> NextMove:
         self.situations.append(situation)
         return self._moves.pop(0)
 
@@ -52,18 +52,18 @@ class Told:
         self.questions.append(question)
         return self._path
 
-    async def followers(self, state: Frontier, node: Node) -> tuple[Follower, ...]:
+    async def followers(self, state: SearchState, node: SearchNode) -> tuple[FollowingCandidate, ...]:
         del state
-        return (Follower(0, candidate(C)),) if node.candidates else ()
+        return (FollowingCandidate(0, candidate(C)),) if node.candidates else ()
 
     def deps(self, results: Results = ()) -> SearchDeps:
         return SearchDeps(self.expand, self.choose, self.whole_path, self.followers, results=lambda: results)
 
 
 async def steps(
-    planner: Planner, deps: SearchDeps, state: Frontier | None = None, budget: Budget | None = None
-) -> tuple[list[Step], Meter]:
-    meter = Meter(budget or Budget(), Cost())
+    planner: Planner, deps: SearchDeps, state: SearchState | None = None, budget: Budget | None = None
+) -> tuple[list[Step], BudgetMeter]:
+    meter = BudgetMeter(budget or Budget(), PolicyCost())
     return await walked_by(planner, deps, meter, state), meter
 
 
@@ -74,48 +74,48 @@ def end(walked: list[Step]) -> PathEnded:
 
 
 async def test_react_ends_openly_behind_each_step_and_is_shown_what_it_gave() -> None:
-    told = Told(Choice("advance", "first", 0), Choice("finish", "enough"))
-    walked, _ = await steps(planner_named("react"), told.deps())
+    told = Told(NextMove("advance", "first", 0), NextMove("finish", "enough"))
+    walked, _ = await steps(get_planner("react"), told.deps())
     assert (end(walked).how, end(walked).path) == ("open", (A.id,))
     given: Results = ((A, StepResult(tool=A.id, arguments={}, status="ok", response="1")),)
-    walked, _ = await steps(planner_named("react"), told.deps(given), walked[-1][1])
+    walked, _ = await steps(get_planner("react"), told.deps(given), walked[-1][1])
     assert (end(walked).how, end(walked).path) == ("finished", (A.id,))
     assert [situation.results for situation in told.situations] == [(), given]
     assert told.situations[0].followers == ()
 
 
 async def test_the_planner_that_walks_is_shown_no_results() -> None:
-    told = Told(Choice("advance", "first", 0), Choice("finish", "enough"))
-    await steps(planner_named("dfs"), told.deps(((A, StepResult(tool=A.id, arguments={}, status="ok")),)))
+    told = Told(NextMove("advance", "first", 0), NextMove("finish", "enough"))
+    await steps(get_planner("dfs"), told.deps(((A, StepResult(tool=A.id, arguments={}, status="ok")),)))
     assert [situation.results for situation in told.situations] == [None, None]
 
 
 @pytest.mark.parametrize("name", ["cot", "basic"])
 async def test_a_path_at_once_is_one_decision_over_two_levels(name: str) -> None:
     told = Told(path=WholePath((2, 0), "c before a"))
-    walked, meter = await steps(planner_named(name), told.deps())
+    walked, meter = await steps(get_planner(name), told.deps())
     assert end(walked) == PathEnded(path=(C.id, A.id), how="finished", reason="c before a")
     assert [event.tool for event, _ in walked if isinstance(event, StepChosen)] == [C.id, A.id]
     assert [c.tool.api for c in told.questions[0].candidates] == ["a", "b", "c"]
-    assert told.questions[0].reasoned == (name == "cot")
+    assert told.questions[0].with_reasons == (name == "cot")
     assert (meter.decisions, len(told.questions)) == (1, 1)
 
 
 async def test_a_path_at_once_leaves_out_what_is_not_on_offer_or_too_long() -> None:
     told = Told(path=WholePath((7, 1, 1, 0, 2), "much"))
-    walked, _ = await steps(planner_named("basic"), told.deps(), budget=Budget(depth=2))
+    walked, _ = await steps(get_planner("basic"), told.deps(), budget=Budget(depth=2))
     assert end(walked).path == (B.id,)
-    assert told.questions[0].longest == 2
-    nothing, _ = await steps(planner_named("basic"), Told().deps())
+    assert told.questions[0].max_steps == 2
+    nothing, _ = await steps(get_planner("basic"), Told().deps())
     assert (end(nothing).how, end(nothing).path) == ("gave_up", ())
 
 
 async def test_behind_what_failed_the_rest_is_decided_anew() -> None:
     first = Told(path=WholePath((0,), "a serves it"))
-    walked, _ = await steps(planner_named("cot"), first.deps())
+    walked, _ = await steps(get_planner("cot"), first.deps())
     failed = walked[-1][1].reopen(0, "HTTP 503", ban=True)
     told = Told(path=WholePath((0,), "then b"))
-    walked, _ = await steps(planner_named("cot"), told.deps(), failed)
+    walked, _ = await steps(get_planner("cot"), told.deps(), failed)
     assert end(walked).path == (B.id,)
     assert told.questions[0].memory == (
         "went to s/a: a serves it", "the call failed, went back before s/a: HTTP 503",
@@ -126,14 +126,14 @@ async def test_behind_what_failed_the_rest_is_decided_anew() -> None:
 @pytest.mark.parametrize("name", ["dfs", "thesis", "react", "cot", "basic"])
 async def test_a_budget_that_is_used_up_ends_every_planner(name: str) -> None:
     told = Told()
-    walked, _ = await steps(planner_named(name), told.deps(), budget=Budget(decisions=0))
+    walked, _ = await steps(get_planner(name), told.deps(), budget=Budget(decisions=0))
     assert end(walked).how == "budget"
     assert (told.situations, told.questions) == ([], [])
 
 
 async def test_retrieve_takes_the_best_start_tools() -> None:
     for k, path in ((1, (A.id,)), (2, (A.id, B.id)), (5, (A.id, B.id))):
-        walked, meter = await steps(planner_named("retrieve", k), Told().deps())
+        walked, meter = await steps(get_planner("retrieve", k), Told().deps())
         assert (end(walked).path, meter.decisions) == (path, 0)
         reasons = [event.reason for event, _ in walked if isinstance(event, StepChosen)]
         assert [move.reason for move in walked[-1][1].trail] == reasons == ["score 0.90", "score 0.80"][: len(path)]
@@ -144,21 +144,21 @@ def test_an_unknown_name_says_which_there_are() -> None:
         UsageError,
         match="no planner is called 'magic'; there are: program, solution, dfs, thesis, react, cot, basic, retrieve",
     ):
-        planner_named("magic")
+        get_planner("magic")
     assert set(PLANNERS) == {"program", "solution", "dfs", "thesis", "react", "cot", "basic", "retrieve"}
-    assert set(ABOUT) == set(PLANNERS) == set(LABELS)
-    assert set(OPTIONS) <= set(PLANNERS)
+    assert set(PLANNER_DESCRIPTIONS) == set(PLANNERS) == set(LABELS)
+    assert set(PLANNER_OPTIONS) <= set(PLANNERS)
 
 
 async def test_several_steps_of_one_decision_are_walked_without_asking_again() -> None:
-    told = Told(Choice("advance", "both", 0, then=(B.id,), last=True))
-    walked, meter = await steps(planner_named("dfs"), replace(told.deps(), several=True))
+    told = Told(NextMove("advance", "both", 0, then=(B.id,), last=True))
+    walked, meter = await steps(get_planner("dfs"), replace(told.deps(), several=True))
     assert (end(walked).how, end(walked).path, meter.decisions) == ("finished", (A.id, B.id), 1)
     assert told.situations[0].followers[0].candidate.tool == C
 
 
 async def test_where_one_step_is_named_at_a_time_nothing_else_of_a_decision_is_walked() -> None:
-    told = Told(Choice("advance", "both", 0, then=(B.id,), last=True), Choice("finish", "a was enough"))
-    walked, meter = await steps(planner_named("thesis"), told.deps())
+    told = Told(NextMove("advance", "both", 0, then=(B.id,), last=True), NextMove("finish", "a was enough"))
+    walked, meter = await steps(get_planner("thesis"), told.deps())
     assert (end(walked).how, end(walked).path, meter.decisions) == ("finished", (A.id,), 2)
     assert [situation.several for situation in told.situations] == [False, False]

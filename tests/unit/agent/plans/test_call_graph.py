@@ -1,7 +1,7 @@
 """The calls of a program and what feeds them."""
 
-from agent.plans.call_graph import ProgramCall, plan_calls, program_calls
-from agent.plans.compiling import compiled
+from agent.plans.call_graph import ProgramCall, collect_plan_calls, collect_program_calls
+from agent.plans.compilation import compile_plan
 from domain.program import Program, ProgramPlan
 from domain.tool import ToolDoc, ToolId
 from tests.unit.agent.plans.test_compiling import DOCS, STEPS
@@ -27,7 +27,7 @@ def told(call: ProgramCall) -> tuple[str, int, int, bool, bool, bool]:
 
 
 def test_each_call_is_told_with_its_place_and_what_decides_about_it() -> None:
-    calls = plan_calls(plan(TEXT, "who", "since"), CHANGING)
+    calls = collect_plan_calls(plan(TEXT, "who", "since"), CHANGING)
     assert [told(one) for one in calls] == [
         ("search", 1, 22, False, False, False),
         ("info", 4, 22, True, True, True),
@@ -40,7 +40,7 @@ def test_each_call_is_told_with_its_place_and_what_decides_about_it() -> None:
 
 
 def test_each_parameter_is_told_with_what_feeds_it() -> None:
-    search, info, gathered, last = plan_calls(plan(TEXT, "who", "since"), CHANGING)
+    search, info, gathered, last = collect_plan_calls(plan(TEXT, "who", "since"), CHANGING)
     name, limit = search.parameters
     assert (name.parameter, name.expression, name.inputs, name.fixed) == ("name", "who", ("who",), False)
     assert (limit.parameter, limit.expression, limit.inputs, limit.fixed) == ("limit", "é", (), True)
@@ -52,7 +52,7 @@ def test_each_parameter_is_told_with_what_feeds_it() -> None:
 
 
 def test_steps_are_drawn_as_their_program() -> None:
-    calls = plan_calls(compiled(STEPS, DOCS), DOCS)
+    calls = collect_plan_calls(compile_plan(STEPS, DOCS), DOCS)
     assert [one.fed_by for one in calls] == [(), (calls[0].key,), (calls[1].key,), ()]
     assert [one.parameters[0].parameter for one in calls] == ["name", "person_id", "person_id", "person_id"]
 
@@ -62,15 +62,15 @@ def test_cells_of_a_run_are_told_by_their_numbers() -> None:
         2: Program(text="x = await search(name='a')\nlook(x)", tools=TOOLS),
         4: Program(text="y = await info(person_id=x['id'])\ny", tools=TOOLS),
     }
-    calls = program_calls(cells, {})
+    calls = collect_program_calls(cells, {})
     assert [(one.key, one.changes, one.fed_by) for one in calls] == [("2:10", True, ()), ("4:10", True, ("2:10",))]
 
 
 def test_a_name_that_the_text_gives_a_value_is_no_input_and_no_tool() -> None:
-    calls = plan_calls(plan("who = 'a'\ninfo = 7\nawait search(name=who, limit=info)", "who"), DOCS)
+    calls = collect_plan_calls(plan("who = 'a'\ninfo = 7\nawait search(name=who, limit=info)", "who"), DOCS)
     assert [one.function for one in calls] == ["search"]
     assert calls[0].parameters[0].inputs == ()
 
 
 def test_a_text_that_cannot_be_read_has_no_calls() -> None:
-    assert plan_calls(plan("await search("), DOCS) == ()
+    assert collect_plan_calls(plan("await search("), DOCS) == ()

@@ -6,7 +6,7 @@ import pytest
 import pytest_asyncio
 from pydantic.types import JsonValue
 
-from agent.plans.checked_plan import LONGEST_PLAN, MOST_INPUTS, CheckedPlan, checked
+from agent.plans.checked_plan import LONGEST_PLAN, MOST_INPUTS, CheckedPlan, check_plan
 from agent.programs.limits import SandboxLimits
 from agent.programs.sandbox import MontySandbox
 from domain.model import JsonObject
@@ -37,7 +37,7 @@ async def said(
     given: Sequence[ToolId] = (),
     values: dict[str, JsonValue] | None = None,
 ) -> CheckedPlan:
-    return await checked(text, inputs or {}, TOOLS, DOCS, sandbox, given, values=values)
+    return await check_plan(text, inputs or {}, TOOLS, DOCS, sandbox, given, values=values)
 
 
 def cases(
@@ -154,7 +154,7 @@ async def test_types_of_inputs_count(sandbox: MontySandbox) -> None:
 
 async def test_a_tool_that_is_gone_is_told(sandbox: MontySandbox) -> None:
     docs = {tool: doc for tool, doc in DOCS.items() if tool != SEARCH}
-    made = await checked("await search(name='a')", {}, TOOLS, docs, sandbox)
+    made = await check_plan("await search(name='a')", {}, TOOLS, docs, sandbox)
     assert [one.message.partition(":")[0] for one in made.complaints] == ["The tool of `search` is not there"]
 
 

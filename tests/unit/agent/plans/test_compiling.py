@@ -7,12 +7,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic.types import JsonValue
 
-from agent.plans.compiling import as_document, compiled, input_names, speaks
-from agent.plans.literals import literal
-from agent.programs.analysis.constants import constant
+from agent.plans.compilation import choose_input_names, compile_plan, has_own_answer, to_document
+from agent.plans.literals import to_expression
+from agent.programs.analysis.constants import evaluate_constant
 from domain.errors import NotLinearError
 from domain.model import JsonObject
-from domain.plan_document import PlanDocument, PlannedStep, Take
+from domain.plan import PlanDocument, PlannedStep, Take
 from domain.program import Program, ProgramPlan
 from domain.tool import Parameter, ToolDoc, ToolId, tool_id
 from tests.unit.agent.program_events import COLLEAGUES, INFO, SEARCH, TOOLS
@@ -52,12 +52,12 @@ STEPS = PlanDocument(
 
 
 def test_steps_are_a_program_that_people_can_read() -> None:
-    plan = compiled(STEPS, DOCS)
+    plan = compile_plan(STEPS, DOCS)
     assert plan.program.text == READABLE
     assert plan.program.tools == TOOLS
     assert "async def search(name: str, limit: int = ...)" in plan.program.stubs
-    assert not speaks(plan.program)
-    assert as_document(plan, DOCS) == STEPS
+    assert not has_own_answer(plan.program)
+    assert to_document(plan, DOCS) == STEPS
 
 
 def test_steps_before_its_own_are_earlier_results() -> None:
@@ -67,11 +67,11 @@ def test_steps_before_its_own_are_earlier_results() -> None:
             PlannedStep(tool=INFO, takes={"person_id": Take(step=3, field="")}),
         )
     )
-    plan = compiled(document, DOCS, (SEARCH, COLLEAGUES))
+    plan = compile_plan(document, DOCS, (SEARCH, COLLEAGUES))
     assert plan.program.text.splitlines()[0] == 'info_answer = await info(person_id=earlier[1]["people"][0]["id"])'
-    assert as_document(plan, DOCS, (SEARCH, COLLEAGUES)) == document
+    assert to_document(plan, DOCS, (SEARCH, COLLEAGUES)) == document
     with pytest.raises(NotLinearError, match=r"line 1 .* an earlier result that is not there"):
-        as_document(plan, DOCS)
+        to_document(plan, DOCS)
 
 
 def test_parameters_of_a_plan_are_inputs_by_names_that_a_text_can_have() -> None:
@@ -85,26 +85,26 @@ def test_parameters_of_a_plan_are_inputs_by_names_that_a_text_can_have() -> None
         PlannedStep(tool=INFO, named={"person_id": "search"}),
     )
     document = PlanDocument(steps=steps, parameters=parameters)
-    plan = compiled(document, DOCS)
+    plan = compile_plan(document, DOCS)
     assert plan.program.text.splitlines()[0] == "search_answer = await search(name=name, limit=order_id)"
     assert list(plan.inputs) == ["name", "order_id", "search_2"]
-    assert input_names(document, ["search"]) == {"name": "name", "order-id": "order_id", "search": "search_2"}
-    assert as_document(plan, DOCS) == document
+    assert choose_input_names(document, ["search"]) == {"name": "name", "order-id": "order_id", "search": "search_2"}
+    assert to_document(plan, DOCS) == document
 
 
 def test_a_tool_that_nobody_knows_any_more_is_what_its_steps_say() -> None:
     gone = tool_id("old shop", "Orders!", "Get/order v2")
     document = PlanDocument(steps=(PlannedStep(tool=gone, arguments={"order.id": "7", "class": None}),))
-    plan = compiled(document, {})
+    plan = compile_plan(document, {})
     assert plan.program.text == 'Get_order_v2_answer = await Get_order_v2(order_id="7", class_=None)'
-    assert as_document(plan, {}) == document
+    assert to_document(plan, {}) == document
 
 
 def test_long_calls_have_a_line_for_each_value() -> None:
     document = PlanDocument(steps=(PlannedStep(tool=SEARCH, arguments={"name": "x" * 100, "limit": 1}),))
-    plan = compiled(document, DOCS)
+    plan = compile_plan(document, DOCS)
     assert len(plan.program.text.splitlines()) == 4
-    assert as_document(plan, DOCS) == document
+    assert to_document(plan, DOCS) == document
 
 
 TEXT = st.text(st.characters(), max_size=12) | st.sampled_from(
@@ -159,23 +159,23 @@ def test_any_plan_comes_back_as_it_was(
     made: tuple[PlanDocument, dict[ToolId, ToolDoc], tuple[ToolId, ...]],
 ) -> None:
     document, docs, before = made
-    plan = compiled(document, docs, before)
+    plan = compile_plan(document, docs, before)
     plan.program.text.encode()
-    assert as_document(plan, docs, before) == document
-    assert compiled(as_document(plan, docs, before), docs, before) == plan
+    assert to_document(plan, docs, before) == document
+    assert compile_plan(to_document(plan, docs, before), docs, before) == plan
 
 
 @settings(max_examples=100, deadline=None)
 @given(VALUES)
 def test_any_value_comes_back_as_it_was(value: JsonValue) -> None:
-    written = literal(value)
-    assert repr(constant(ast.parse(written, mode="eval").body)) == repr(value)
+    written = to_expression(value)
+    assert repr(evaluate_constant(ast.parse(written, mode="eval").body)) == repr(value)
     assert written.isprintable()
 
 
 @pytest.mark.parametrize("value", [float("inf"), -float("inf"), float("nan"), -0.0, 2**70, 1e300])
 def test_numbers_that_python_writes_otherwise_come_back(value: JsonValue) -> None:
-    assert repr(constant(ast.parse(literal(value), mode="eval").body)) == repr(value)
+    assert repr(evaluate_constant(ast.parse(to_expression(value), mode="eval").body)) == repr(value)
 
 
 def test_deep_and_large_values_stand_as_json() -> None:
@@ -184,9 +184,9 @@ def test_deep_and_large_values_stand_as_json() -> None:
         deep = [deep]
     large: JsonValue = [{"at": number} for number in range(900)]
     document = PlanDocument(steps=(PlannedStep(tool=SEARCH, arguments={"name": deep, "limit": large}),))
-    plan = compiled(document, DOCS)
+    plan = compile_plan(document, DOCS)
     assert plan.program.text.startswith("import json\n")
-    assert as_document(plan, DOCS) == document
+    assert to_document(plan, DOCS) == document
 
 
 def written(text: str, **inputs: str) -> ProgramPlan:
@@ -213,7 +213,7 @@ names.sort()
 
 def test_a_straight_program_that_a_model_wrote_is_steps_and_what_it_says_is_lost() -> None:
     plan = written(STRAIGHT, who="string")
-    document = as_document(plan, DOCS)
+    document = to_document(plan, DOCS)
     assert document.parameters == {"who": {"type": "string"}}
     assert [(step.tool, step.arguments, step.takes, step.named) for step in document.steps] == [
         (SEARCH, {}, {}, {"name": "who"}),
@@ -224,7 +224,7 @@ def test_a_straight_program_that_a_model_wrote_is_steps_and_what_it_says_is_lost
         (INFO, {}, {"person_id": Take(step=4, field="boss")}, {}),
         (INFO, {}, {"person_id": Take(step=6, field="id")}, {}),
     ]
-    assert speaks(plan.program)
+    assert has_own_answer(plan.program)
 
 
 @pytest.mark.parametrize(
@@ -240,7 +240,7 @@ def test_a_straight_program_that_a_model_wrote_is_steps_and_what_it_says_is_lost
     ],
 )
 def test_what_its_last_calls_answer_is_no_answer_of_its_own(text: str, says: bool) -> None:
-    assert speaks(Program(text=text, tools=TOOLS)) is says
+    assert has_own_answer(Program(text=text, tools=TOOLS)) is says
 
 
 FOUND = "found = await search(name='a')\n"
@@ -270,5 +270,5 @@ FOUND = "found = await search(name='a')\n"
 )
 def test_what_steps_cannot_say_is_told_with_its_line(text: str, line: int, what: str) -> None:
     with pytest.raises(NotLinearError, match=what) as told:
-        as_document(written(text), DOCS)
+        to_document(written(text), DOCS)
     assert told.value.line == line

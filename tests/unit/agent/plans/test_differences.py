@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from agent.plans.differences import differences
-from domain.plan_document import PlanDocument
+from agent.plans.differences import compare_documents
+from domain.plan import PlanDocument
 
 FIND = {"tool": "places/search/find", "arguments": {"city": "Oslo"}}
 SEND = {"tool": "money/pay/send", "takes": {"to": {"step": 1, "field": "results[0].id"}}}
@@ -13,7 +13,7 @@ TELL = {"tool": "mail/box/tell", "named": {"text": "text"}}
 def said(before: list[Any], after: list[Any], **parameters: Any) -> list[str]:
     old = PlanDocument.model_validate({"steps": before, "parameters": parameters.get("old", {})})
     new = PlanDocument.model_validate({"steps": after, "parameters": parameters.get("new", {})})
-    return [one.said for one in differences(old, new)]
+    return [one.said for one in compare_documents(old, new)]
 
 
 def test_the_same_is_told_as_nothing() -> None:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from agent.plans.draft import drafted
+from agent.plans.draft import draft_plan
 from agent.policy.protocol import ArgumentsQuestion
 from domain.tool import Parameter, ToolDoc, tool_id
 from offline.reader import EnglishReader
@@ -27,6 +27,6 @@ TABLES = ToolDoc(
     ],
 )
 def test_what_is_in_a_town_is_not_the_town(request_: str, city: str) -> None:
-    (step,) = drafted(request_, (TABLES,), EnglishReader()).steps
+    (step,) = draft_plan(request_, (TABLES,), EnglishReader()).steps
     assert step.arguments == {"city": city}
     assert bind(ArgumentsQuestion(request_, TABLES, ())).values == step.arguments

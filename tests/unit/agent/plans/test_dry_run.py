@@ -8,15 +8,14 @@ from pydantic.types import JsonValue
 
 from agent.execution.executor import CallResult, Executor
 from agent.plans import dry_run
-from agent.plans.compiling import compiled
-from agent.plans.cost_estimate import Price, expected
-from agent.plans.draft import drafted
-from agent.plans.dry_run import SHOWN, Surroundings, Tried, tried
-from agent.programs.offered import functions
+from agent.plans.compilation import compile_plan
+from agent.plans.cost_estimate import ModelPrice, estimate_cost
+from agent.plans.draft import draft_plan
+from agent.plans.dry_run import MAX_SHOWN, DryRunContext, DryRunResult, simulate_plan
+from agent.programs.offered_functions import build_functions
 from agent.programs.sandbox import MontySandbox
 from domain.model import JsonObject
-from domain.plan import StepResult
-from domain.plan_document import PlanDocument, PlannedStep, Take
+from domain.plan import PlanDocument, PlannedStep, StepResult, Take
 from domain.program import ProgramPlan
 from domain.source_text import parse_source
 from domain.tool import ToolDoc, ToolId
@@ -49,28 +48,28 @@ def nothing(_: JsonObject) -> CallResult:
 
 def written(text: str, **values: JsonValue) -> ProgramPlan:
     """A plan of this text; its inputs are the names of its values."""
-    program = functions(list(DOCS.values()), 10_000).program(text, parse_source(text).uses, tainted=False)
+    program = build_functions(list(DOCS.values()), 10_000).build_program(text, parse_source(text).uses, tainted=False)
     return ProgramPlan(program=program, inputs={name: {} for name in values}, values=values)
 
 
-def around(sandbox: MontySandbox, recorded: Executor, request: str = REQUEST, **other: object) -> Surroundings:
+def around(sandbox: MontySandbox, recorded: Executor, request: str = REQUEST, **other: object) -> DryRunContext:
     told: dict[str, object] = {"docs": DOCS, "given": (), "policy": OfflinePolicy(), "today": "2026-11-23"} | other
-    return Surroundings(request=request, recorded=recorded, sandbox=sandbox, **told)  # pyright: ignore[reportArgumentType]
+    return DryRunContext(request=request, recorded=recorded, sandbox=sandbox, **told)  # pyright: ignore[reportArgumentType]
 
 
-async def steps(sandbox: MontySandbox, document: PlanDocument, recorded: Executor, **other: object) -> Tried:
-    return await tried(compiled(document, DOCS), around(sandbox, recorded, **other))  # pyright: ignore[reportArgumentType]
+async def steps(sandbox: MontySandbox, document: PlanDocument, recorded: Executor, **other: object) -> DryRunResult:
+    return await simulate_plan(compile_plan(document, DOCS), around(sandbox, recorded, **other))  # pyright: ignore[reportArgumentType]
 
 
 async def test_recorded_answers_feed_the_calls_behind_them(sandbox: MontySandbox) -> None:
-    recorded = ScriptedExecutor(search_places=LYON, get_daily_forecast=ok({"x": "y" * (2 * SHOWN)}))
+    recorded = ScriptedExecutor(search_places=LYON, get_daily_forecast=ok({"x": "y" * (2 * MAX_SHOWN)}))
     told = await steps(sandbox, WEATHER, recorded)
     assert [call.arguments for call in told.calls] == [{"city": "Paris"}, {"latitude": 45.7, "longitude": 4.8}]
     assert [(call.step, call.line, call.status, call.changes) for call in told.calls] == [
         (1, 1, "answered", False),
         (2, 2, "answered", False),
     ]
-    assert len(told.calls[1].response) == SHOWN
+    assert len(told.calls[1].response) == MAX_SHOWN
     assert not any(call.example for call in told.calls)
     assert (told.stopped, told.speaks, told.says) == ("", False, None)
 
@@ -87,7 +86,7 @@ for name in cities:
 {"answered": "yes", "answer": warmest}""",
         cities=["Lyon", "Paris", "Oslo"],
     )
-    told = await tried(plan, around(sandbox, ScriptedExecutor(search_places=LYON, get_daily_forecast=nothing)))
+    told = await simulate_plan(plan, around(sandbox, ScriptedExecutor(search_places=LYON, get_daily_forecast=nothing)))
     assert [(one.line, one.times) for one in told.lines] == [(2, 1), (3, 3), (4, 3), (5, 3), (7, 1)]
     by_line = {one.line: one.values for one in told.lines}
     assert by_line[3] == {"name": "'Oslo'"}
@@ -100,7 +99,7 @@ for name in cities:
 
 async def test_it_goes_no_further_than_where_nothing_is_known(sandbox: MontySandbox) -> None:
     plan = written('found = await search_books(title="Dune")\nlater = 1\nlater')
-    told = await tried(plan, around(sandbox, ScriptedExecutor(search_books=nothing), docs=BARE))
+    told = await simulate_plan(plan, around(sandbox, ScriptedExecutor(search_books=nothing), docs=BARE))
     (call,) = told.calls
     assert (call.status, call.response, call.note) == ("unknown", "", "none is recorded")
     assert told.stopped == "nothing is known of what search_books answers: none is recorded"
@@ -109,7 +108,7 @@ async def test_it_goes_no_further_than_where_nothing_is_known(sandbox: MontySand
 
 async def test_what_it_would_break_off_with_is_told_with_its_line(sandbox: MontySandbox) -> None:
     plan = written('found = await search_places(city="Paris")\n\nplace = found["places"][0]\nplace')
-    told = await tried(plan, around(sandbox, ScriptedExecutor(search_places=LYON)))
+    told = await simulate_plan(plan, around(sandbox, ScriptedExecutor(search_places=LYON)))
     assert told.stopped_line == 3
     assert "KeyError" in told.stopped
 
@@ -117,9 +116,9 @@ async def test_what_it_would_break_off_with_is_told_with_its_line(sandbox: Monty
 async def test_it_is_bounded(sandbox: MontySandbox, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(dry_run, "MOST_CALLS", 3)
     plan = written('for n in range(9):\n    found = await search_places(city="Paris")\n1')
-    told = await tried(plan, around(sandbox, ScriptedExecutor(search_places=LYON)))
+    told = await simulate_plan(plan, around(sandbox, ScriptedExecutor(search_places=LYON)))
     assert (len(told.calls), told.stopped, told.stopped_line) == (3, "it makes more than 3 calls", 2)
-    forever = await tried(written("while True:\n    n = 1\nn"), around(sandbox, ScriptedExecutor()))
+    forever = await simulate_plan(written("while True:\n    n = 1\nn"), around(sandbox, ScriptedExecutor()))
     assert forever.stopped
 
 
@@ -149,9 +148,9 @@ async def test_a_model_is_asked_for_the_answer_that_steps_do_not_make(
     sandbox: MontySandbox, model: bool, calls: int
 ) -> None:
     gone = await steps(sandbox, WEATHER, ScriptedExecutor(search_places=LYON, get_daily_forecast=LYON))
-    free = expected(gone, DOCS, model=model, phrases=False, price=None)
+    free = estimate_cost(gone, DOCS, model=model, phrases=False, price=None)
     assert (free.model_calls, free.cost) == (calls, None)
-    dear = expected(gone, DOCS, model=model, phrases=False, price=Price(1.0, 10.0))
+    dear = estimate_cost(gone, DOCS, model=model, phrases=False, price=ModelPrice(1.0, 10.0))
     assert dear.cost == pytest.approx((dear.prompt_tokens + 10 * dear.completion_tokens) / 1_000_000)
     assert (dear.tokens > 0) is model
 
@@ -161,14 +160,14 @@ async def test_a_model_is_asked_for_what_is_left_open_and_to_say_an_answer_anew(
     plan = written(
         'found = await search_places(city=fill())\n{"answered": "yes", "answer": found["results"][0]["city"]}'
     )
-    gone = await tried(plan, around(sandbox, recorded))
+    gone = await simulate_plan(plan, around(sandbox, recorded))
     assert (gone.calls[0].arguments, gone.calls[0].found) == ({"city": "Paris"}, ("city",))
-    assert expected(gone, DOCS, model=True, phrases=False, price=None).model_calls == 1
-    assert expected(gone, DOCS, model=True, phrases=True, price=None).model_calls == 2
+    assert estimate_cost(gone, DOCS, model=True, phrases=False, price=None).model_calls == 1
+    assert estimate_cost(gone, DOCS, model=True, phrases=True, price=None).model_calls == 2
 
 
 def unsaid(tool: ToolDoc, request: str) -> JsonObject:
-    return drafted(request, (tool,), EnglishReader()).steps[0].arguments
+    return draft_plan(request, (tool,), EnglishReader()).steps[0].arguments
 
 
 def test_a_draft_fixes_only_what_the_request_names() -> None:
@@ -179,9 +178,9 @@ def test_a_draft_fixes_only_what_the_request_names() -> None:
 
 async def test_what_earlier_subtasks_have_found_is_used_as_it_was_found(sandbox: MontySandbox) -> None:
     """Only where nothing is stored of it, its document's example stands in."""
-    plan = compiled(PlanDocument(steps=WEATHER.steps[1:]), DOCS, [GEOCODE.id])
+    plan = compile_plan(PlanDocument(steps=WEATHER.steps[1:]), DOCS, [GEOCODE.id])
     found = StepResult(tool=GEOCODE.id, arguments={"city": "Lyon"}, status="ok", response=json.dumps(FOUND))
     for result, point in (found, (45.7, 4.8)), (None, (48.85, 2.35)):
         recorded = ScriptedExecutor(get_daily_forecast=LYON)
-        (call,) = (await tried(plan, around(sandbox, recorded, given=[(GEOCODE.id, result)]))).calls
+        (call,) = (await simulate_plan(plan, around(sandbox, recorded, given=[(GEOCODE.id, result)]))).calls
         assert (call.arguments["latitude"], call.arguments["longitude"]) == point

@@ -5,7 +5,7 @@ from types import FrameType
 
 import pytest
 
-from agent.plans.fixed_values import fixed_values
+from agent.plans.fixed_values import collect_fixed_values
 from domain.program import Program, ProgramPlan
 from domain.tool import ToolId
 
@@ -18,7 +18,7 @@ def plan(text: str) -> ProgramPlan:
 
 def test_a_constant_is_fixed_however_it_gets_to_a_call() -> None:
     text = "xs = ['a']\nxs.append('b')\nfor x in xs:\n    await get(q=x)\nxs.append('c')\nawait get(q='d', n=3)\n"
-    assert set(fixed_values(plan(text))) == {(GET, "q", "a"), (GET, "q", "b"), (GET, "q", "d"), (GET, "n", 3)}
+    assert set(collect_fixed_values(plan(text))) == {(GET, "q", "a"), (GET, "q", "b"), (GET, "q", "d"), (GET, "n", 3)}
 
 
 @pytest.mark.parametrize(
@@ -36,7 +36,7 @@ def test_a_text_twice_as_long_is_at_most_a_little_more_than_four_times_the_work(
         before = sys.getprofile()
         sys.setprofile(called)
         try:
-            fixed_values(plan(f"xs = []\nx = 0\n{round_ * rounds}"))
+            collect_fixed_values(plan(f"xs = []\nx = 0\n{round_ * rounds}"))
         finally:
             sys.setprofile(before)
         return count
@@ -48,4 +48,4 @@ def test_a_text_twice_as_long_is_at_most_a_little_more_than_four_times_the_work(
 def test_constants_of_a_tainted_text_are_nobodys_word(tainted: bool, expected: set[str]) -> None:
     program = Program(text='await pay(to="evil", note=note)', tools={"pay": ToolId("c/s/pay")}, tainted=tainted)
     plan = ProgramPlan(program=program, inputs={"note": {"type": "string"}}, values={"note": "mine"})
-    assert {str(value) for _, _, value in fixed_values(plan)} == expected
+    assert {str(value) for _, _, value in collect_fixed_values(plan)} == expected

@@ -4,11 +4,10 @@ import json
 from collections.abc import Sequence
 from datetime import UTC, datetime
 
-from agent.plans.from_run import Offered, drawn
+from agent.plans.steps_from_run import ParameterCandidate, build_steps
 from domain.event import CallFinished, Event, EventRecord, PathEnded, PlanReady, RunStarted, SubtaskStarted
 from domain.model import JsonObject
-from domain.plan import Binding, Origin, Plan, StepResult, StepStatus
-from domain.plan_document import PlanDocument, Take
+from domain.plan import Binding, Origin, Plan, PlanDocument, StepResult, StepStatus, Take
 from domain.tool import ToolId
 
 PATH = ("a/b/places", "a/b/weather")
@@ -26,7 +25,7 @@ def result(
     return StepResult(tool=ToolId(tool), arguments=arguments, provenance=provenance, status=status, response=response)
 
 
-def made(*results: StepResult) -> tuple[PlanDocument, list[Offered]]:
+def made(*results: StepResult) -> tuple[PlanDocument, list[ParameterCandidate]]:
     path = tuple(one.tool for one in results)
     events: list[Event] = [
         RunStarted(request="?", planner="dfs", policy="offline"),
@@ -35,7 +34,7 @@ def made(*results: StepResult) -> tuple[PlanDocument, list[Offered]]:
         PlanReady(plan=Plan(path=path, complete=True)),
         *(CallFinished(step=step, result=one) for step, one in enumerate(results, start=1)),
     ]
-    return drawn(
+    return build_steps(
         [
             EventRecord(run="r", seq=seq, at=datetime.now(UTC), subtask=min(1, seq - 1), event=event)
             for seq, event in enumerate(events, start=1)
@@ -56,7 +55,7 @@ def test_values_are_taken_offered_or_stand() -> None:
     document, offered = made(first, second)
     assert [step.arguments for step in document.steps] == [{"city": "Oslo", "limit": 1}, {"unit": "metre"}]
     assert document.steps[1].takes == {"lat": Take(step=1, field="results[0].lat")}
-    assert offered == [Offered("city", 1, "city", "Oslo", "Oslo")]
+    assert offered == [ParameterCandidate("city", 1, "city", "Oslo", "Oslo")]
 
 
 def test_calls_that_failed_are_left_out_and_the_rest_is_counted_on() -> None:

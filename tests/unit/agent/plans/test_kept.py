@@ -2,9 +2,9 @@
 
 import pytest
 
-from agent.plans.kept import kept, kept_plan, tools_of_kept
-from agent.plans.standing import standing_of
-from agent.transcript import Transcript
+from agent.plans.effective_program import find_effective_program
+from agent.plans.stored_plan import collect_stored_tools, dump_plan, restore_plan
+from agent.transcript import RunTranscript
 from domain.errors import ConflictError
 from domain.event import ProgramLooked
 from domain.model import JsonObject
@@ -16,17 +16,17 @@ REST = 'one = await info(person_id=found["people"][0]["id"])\n{"answered": "yes"
 
 
 def test_steps_are_compiled_where_they_are_read_and_a_program_stays_as_it_is() -> None:
-    plan = kept_plan(STEPS, {})
-    assert (tools_of_kept(STEPS), plan.inputs) == ({SEARCH}, {"who": {"type": "string"}})
+    plan = restore_plan(STEPS, {})
+    assert (collect_stored_tools(STEPS), plan.inputs) == ({SEARCH}, {"who": {"type": "string"}})
     assert plan.program.text == "search_answer = await search(name=who)"
-    assert kept_plan(kept(plan), {}) == plan
-    assert tools_of_kept(kept(plan)) == {SEARCH}
+    assert restore_plan(dump_plan(plan), {}) == plan
+    assert collect_stored_tools(dump_plan(plan)) == {SEARCH}
 
 
 @pytest.mark.parametrize("stored", [{"steps": [{"no": 1}]}, {}, {"program": {"text": 7}}])
 def test_what_cannot_be_read_is_told(stored: JsonObject) -> None:
     with pytest.raises(ConflictError, match="stays as it was"):
-        kept_plan(stored, {})
+        restore_plan(stored, {})
 
 
 def test_the_cells_that_stand_are_one_text_without_their_looks() -> None:
@@ -35,10 +35,10 @@ def test_the_cells_that_stand_are_one_text_without_their_looks() -> None:
         program(LOOK), *call(1, "search", {"name": "Henrik Grimaldo"}, text=LOOK), ProgramLooked(number=1, shown=""),
         broken, program(REST, 3, goes_on=True), *call(2, "info", {"person_id": 7}, text=REST, number=3), ended(number=3),
     ]  # fmt: skip
-    stands = standing_of(Transcript.of(run_of(events)))
+    stands = find_effective_program(RunTranscript.from_records(run_of(events)))
     assert stands is not None
     assert stands.text == f"{LOOK.partition(chr(10))[0]}\n{REST}"
-    assert standing_of(Transcript.of(run_of(events[:-1]))) is None
+    assert find_effective_program(RunTranscript.from_records(run_of(events[:-1]))) is None
 
 
 @pytest.mark.parametrize(
@@ -55,7 +55,7 @@ def test_what_stands_on_the_line_of_a_look_stays(look: str, rest: str) -> None:
         ProgramLooked(number=1, shown=""), program(REST, 2, goes_on=True),
         *call(2, "info", {"person_id": 7}, text=REST, number=2), ended(number=2),
     ]  # fmt: skip
-    stands = standing_of(Transcript.of(run_of(events)))
+    stands = find_effective_program(RunTranscript.from_records(run_of(events)))
     assert stands is not None
     assert stands.text == f"{rest}\n{REST}"
 
@@ -71,6 +71,6 @@ def test_what_stands_on_the_line_of_a_look_stays(look: str, rest: str) -> None:
 )
 def test_looks_of_the_last_cell_are_cut_out_alone(last: str, rest: str) -> None:
     events = [program(last), *call(1, "info", {"person_id": 7}, text=last), ended()]
-    stands = standing_of(Transcript.of(run_of(events)))
+    stands = find_effective_program(RunTranscript.from_records(run_of(events)))
     assert stands is not None
     assert stands.text == rest

@@ -8,10 +8,10 @@ import pytest
 import pytest_asyncio
 from pydantic.types import JsonValue
 
-from agent.plans.checked_plan import checked
-from agent.plans.lifting import liftable, lifted
+from agent.plans.checked_plan import check_plan
+from agent.plans.parameterize import find_input_candidates, parameterize_plan
 from agent.programs.limits import SandboxLimits
-from agent.programs.protocol import PendingCall, Returned
+from agent.programs.protocol import PendingCall, ReturnedValue
 from agent.programs.sandbox import MontySandbox
 from domain.model import JsonObject
 from domain.program import Program, ProgramPlan
@@ -42,17 +42,17 @@ async def course(sandbox: MontySandbox, plan: ProgramPlan, **values: JsonValue) 
         made.append(f"{call.function} {json.dumps(call.arguments, sort_keys=True)}")
         return PEOPLE
 
-    async with sandbox.session() as session:
+    async with sandbox.open_session() as session:
         stop = await driven(session, plan.program.text, answer, {"today": "2026-11-23", **plan.values, **values})
-    assert isinstance(stop, Returned), stop
+    assert isinstance(stop, ReturnedValue), stop
     return made, stop.value
 
 
 async def same(sandbox: MontySandbox, text: str, request: str) -> tuple[ProgramPlan, Mapping[str, JsonValue]]:
     """A text lifted; it passes the check, and with the same values it does the same."""
     whole = plan(text)
-    made = lifted(whole, liftable(whole, request, DOCS))
-    assert (await checked(made.program.text, made.inputs, TOOLS, DOCS, sandbox, values=made.values)).complaints == ()
+    made = parameterize_plan(whole, find_input_candidates(whole, request, DOCS))
+    assert (await check_plan(made.program.text, made.inputs, TOOLS, DOCS, sandbox, values=made.values)).complaints == ()
     assert await course(sandbox, made) == await course(sandbox, whole)
     return made, made.values
 
@@ -106,10 +106,10 @@ async def test_what_is_a_value_of_the_request_and_what_is_not(
 
 async def test_texts_say_the_value_that_is_given(sandbox: MontySandbox) -> None:
     text = "x = await search(name='New York')\ny = await search(name='York')\n'New York and York, {} people'.format(7)"
-    other = lifted(plan(text), liftable(plan(text), "New York, York", DOCS))
+    other = parameterize_plan(plan(text), find_input_candidates(plan(text), "New York, York", DOCS))
     assert other.program.text.endswith("'New York and York, {} people'.format(7)")
     text = text.replace("'New York and York, {} people'.format(7)", "{'answer': 'New York and York'}")
-    other = lifted(plan(text), liftable(plan(text), "New York, York", DOCS))
+    other = parameterize_plan(plan(text), find_input_candidates(plan(text), "New York, York", DOCS))
     _, said = await course(sandbox, other, name="Oslo", name_2="Bergen")
     assert said == {"answer": "Oslo and Bergen"}
 
@@ -119,9 +119,9 @@ async def test_equal_values_that_different_tools_take_must_fit_both(sandbox: Mon
     kinds: dict[str, JsonObject] = made.inputs
     assert kinds == {"name": {"type": "string"}, "limit": {"type": "integer"}}
     docs = {**DOCS, INFO: DOCS[INFO].model_copy(update={"parameters": (Parameter(name="person_id", enum=("7", "8")),)})}
-    [one] = liftable(plan("await search(name='7')\nawait info(person_id='7')"), "7", docs)
+    [one] = find_input_candidates(plan("await search(name='7')\nawait info(person_id='7')"), "7", docs)
     assert one.schema == {"allOf": [{"type": "string"}, {"type": "string", "enum": ["7", "8"]}]}
 
 
 def test_a_text_that_cannot_be_read_has_none() -> None:
-    assert liftable(plan("await search("), "search", DOCS) == []
+    assert find_input_candidates(plan("await search("), "search", DOCS) == []

@@ -4,9 +4,9 @@ import ast
 
 import pytest
 
-from agent.plans.inputs import shown_inputs, with_inputs, with_values
-from agent.plans.lifting import liftable, lifted
-from agent.plans.program_differences import plan_differences
+from agent.plans.differences import compare_plans
+from agent.plans.inputs import build_shown_schemas, select_inputs, set_input_values
+from agent.plans.parameterize import find_input_candidates, parameterize_plan
 from domain.model import JsonObject
 from domain.program import Program, ProgramPlan
 from domain.tool import ToolId
@@ -26,7 +26,7 @@ def plan(text: str) -> ProgramPlan:
 
 def all_lifted(text: str, request: str) -> ProgramPlan:
     whole = plan(text)
-    return lifted(whole, liftable(whole, request))
+    return parameterize_plan(whole, find_input_candidates(whole, request))
 
 
 def test_lists_and_numbers_that_the_request_says_are_inputs() -> None:
@@ -60,21 +60,21 @@ def test_only_values_are(text: str, request_: str, values: JsonObject) -> None:
 
 def test_inputs_that_are_not_chosen_are_their_values_and_others_have_new_names() -> None:
     made = all_lifted(LOOP, ASKED)
-    some = with_inputs(made, {"size": "class"})
+    some = select_inputs(made, {"size": "class"})
     assert some.program.text.startswith('cities = ["Lyon", "Nice"]\n')
-    assert (some.values, [*shown_inputs(some)]) == ({"class_": 5}, ["class"])
-    filled, wrong = with_values(some, {"class": 7})
+    assert (some.values, [*build_shown_schemas(some)]) == ({"class_": 5}, ["class"])
+    filled, wrong = set_input_values(some, {"class": 7})
     assert (filled.values, wrong) == ({"class_": 7}, [])
-    assert with_values(some, {"class": "many"})[1][0][0] == "class"
-    quoted = with_inputs(made, {"cities": "towns"})
+    assert set_input_values(some, {"class": "many"})[1][0][0] == "class"
+    quoted = select_inputs(made, {"cities": "towns"})
     assert "cities = towns" in quoted.program.text
 
 
 def test_what_a_text_does_otherwise_is_told_by_line() -> None:
     before, after = all_lifted(LOOP, ASKED), all_lifted(LOOP.replace("> 5", ">= 5"), ASKED)
-    (one,) = plan_differences(before, after, {})
+    (one,) = compare_plans(before, after, {})
     assert one.said.startswith("Line 2: `best = [one for one in found if one[")
-    said = [one.said for one in plan_differences(before, with_inputs(after, {"size": "least"}), {})]
+    said = [one.said for one in compare_plans(before, select_inputs(after, {"size": "least"}), {})]
     assert said[-3:] == ["It asks for cities no more.", "It asks for size no more.", "It asks for least as well."]
 
 

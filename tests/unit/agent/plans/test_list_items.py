@@ -5,10 +5,9 @@ from typing import Any
 
 import pytest
 
-from agent.plans.json_place import value_at
-from agent.plans.list_items import found_again
-from domain.plan import StepResult
-from domain.plan_document import PlanDocument, PlannedStep, Take
+from agent.plans.json_paths import get_value_at
+from agent.plans.steps_from_run import generalize_list_items
+from domain.plan import PlanDocument, PlannedStep, StepResult, Take
 from domain.tool import ToolDoc
 from tests.flows.small_world import BOOKS, GEOCODE, NEW_WEATHER, REMOVE
 
@@ -28,8 +27,8 @@ def fields(request: str, *steps: tuple[ToolDoc, dict[str, str]], first: ToolDoc,
     made, results = [PlannedStep(tool=first.id)], [result(first, {}, answer)]
     for tool, taken in steps:
         made.append(PlannedStep(tool=tool.id, takes={name: Take(step=1, field=field) for name, field in taken.items()}))
-        results.append(result(tool, {name: value_at(json.dumps(answer), field) for name, field in taken.items()}))
-    document = found_again(PlanDocument(steps=tuple(made)), results, DOCS, request)
+        results.append(result(tool, {name: get_value_at(json.dumps(answer), field) for name, field in taken.items()}))
+    document = generalize_list_items(PlanDocument(steps=tuple(made)), results, DOCS, request)
     return [{name: take.field for name, take in step.takes.items()} for step in document.steps[1:]]
 
 
@@ -75,5 +74,5 @@ def test_without_the_tools_nothing_is_changed() -> None:
     steps = (PlannedStep(tool=BOOKS.id), PlannedStep(tool=REMOVE.id, takes={"title": Take(step=1, field="[0].title")}))
     results = (result(BOOKS, {}, SHELF["books"]), result(REMOVE, {"title": "Emma"}))
     document = PlanDocument(steps=steps)
-    assert found_again(document, results, {}, "Delete Emma") == document
-    assert found_again(document, results, DOCS, "Delete Emma") != document
+    assert generalize_list_items(document, results, {}, "Delete Emma") == document
+    assert generalize_list_items(document, results, DOCS, "Delete Emma") != document

@@ -2,9 +2,9 @@
 
 import pytest
 
-from agent.plans.parameters import filled, misfits, unnamed
+from agent.plans.parameters import fill_parameters, find_misfits, find_undeclared_names
 from domain.errors import InvalidArgumentsError
-from domain.plan_document import PlanDocument, PlannedStep, Take
+from domain.plan import PlanDocument, PlannedStep, Take
 from domain.tool import ToolId
 
 STEP = PlannedStep(
@@ -17,7 +17,7 @@ PLAN = PlanDocument(
 
 
 def test_values_take_the_places_that_steps_name() -> None:
-    made = filled(PLAN, {"where": "Paris", "n": "5"})
+    made = fill_parameters(PLAN, {"where": "Paris", "n": "5"})
     assert made.parameters == {}
     assert made.steps[0].arguments == {"unit": "km", "city": "Paris", "days": 5}
     assert (made.steps[0].named, made.steps[0].takes) == ({}, STEP.takes)
@@ -25,7 +25,7 @@ def test_values_take_the_places_that_steps_name() -> None:
 
 
 def test_a_parameter_with_a_default_may_be_left_out() -> None:
-    assert filled(PLAN, {"where": "Paris"}).steps[0].arguments["days"] == 3
+    assert fill_parameters(PLAN, {"where": "Paris"}).steps[0].arguments["days"] == 3
 
 
 @pytest.mark.parametrize(
@@ -38,17 +38,17 @@ def test_a_parameter_with_a_default_may_be_left_out() -> None:
     ],
 )
 def test_all_that_is_wrong_is_told(given: dict[str, object], words: list[str]) -> None:
-    found = [said for _, said in misfits(PLAN, given)]  # pyright: ignore[reportArgumentType]
+    found = [said for _, said in find_misfits(PLAN, given)]  # pyright: ignore[reportArgumentType]
     assert len(found) == len(words)
     assert all(any(word in said for said in found) for word in words), found
     with pytest.raises(InvalidArgumentsError) as caught:
-        filled(PLAN, given)  # pyright: ignore[reportArgumentType]
+        fill_parameters(PLAN, given)  # pyright: ignore[reportArgumentType]
     assert all(said in str(caught.value) for said in found)
 
 
 def test_a_name_that_is_no_parameter_is_told() -> None:
     plan = PlanDocument(steps=(STEP,))
-    assert unnamed(plan) == ["where", "n"]
-    assert len(misfits(plan, {})) == 2
+    assert find_undeclared_names(plan) == ["where", "n"]
+    assert len(find_misfits(plan, {})) == 2
     with pytest.raises(InvalidArgumentsError):
-        filled(plan, {})
+        fill_parameters(plan, {})

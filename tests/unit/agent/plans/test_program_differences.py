@@ -1,8 +1,8 @@
 """What one program does otherwise than another: in words, and line by line."""
 
-from agent.plans.compiling import compiled
-from agent.plans.program_differences import TextLine, plan_differences, text_lines
-from domain.plan_document import PlanDocument, PlannedStep
+from agent.plans.compilation import compile_plan
+from agent.plans.differences import TextLine, compare_plans, diff_lines
+from domain.plan import PlanDocument, PlannedStep
 from domain.program import Program, ProgramPlan
 from tests.unit.agent.plans.test_compiling import DOCS, STEPS
 from tests.unit.agent.program_events import SEARCH, TOOLS
@@ -21,12 +21,12 @@ def plan(text: str, **inputs: str) -> ProgramPlan:
 
 
 def said(before: ProgramPlan, after: ProgramPlan) -> list[str]:
-    return [one.said for one in plan_differences(before, after, DOCS)]
+    return [one.said for one in compare_plans(before, after, DOCS)]
 
 
 def test_steps_are_told_apart_as_steps() -> None:
     other = PlanDocument(steps=(PlannedStep(tool=SEARCH, arguments={"name": "Olga", "limit": 1}), *STEPS.steps[1:3]))
-    assert said(compiled(STEPS, DOCS), compiled(other, DOCS)) == [
+    assert said(compile_plan(STEPS, DOCS), compile_plan(other, DOCS)) == [
         'Step 1 (search): name is "Olga" instead of "Henrik Grimaldo".',
         "Step 4 is gone: it called scholars/people/info.",
     ]
@@ -35,7 +35,7 @@ def test_steps_are_told_apart_as_steps() -> None:
 def test_calls_of_programs_are_told_with_their_lines() -> None:
     after = LOOP.replace("2010", "2015").replace('one["id"]', 'one["boss"]')
     after = after.replace('{"answered"', 'more = await colleagues(person_id=7)\n{"answered"')
-    told = plan_differences(plan(LOOP, who="string"), plan(after, who="string"), DOCS)
+    told = compare_plans(plan(LOOP, who="string"), plan(after, who="string"), DOCS)
     assert [one.said for one in told] == [
         "Line 3: `if one['year'] > 2015:` instead of `if one['year'] > 2010:`.",
         "Line 4 (info): person_id is one['boss'] instead of one['id'].",
@@ -79,7 +79,7 @@ def test_what_is_only_written_otherwise_is_told_as_such() -> None:
 def test_lines_that_differ_are_shown_with_those_around_them() -> None:
     before = "\n".join(f"line {n}" for n in range(1, 12))
     after = before.replace("line 6", "line six")
-    assert text_lines(before, after) == (
+    assert diff_lines(before, after) == (
         TextLine("skipped", ""),
         TextLine("same", "line 4", 4, 4),
         TextLine("same", "line 5", 5, 5),
@@ -89,7 +89,7 @@ def test_lines_that_differ_are_shown_with_those_around_them() -> None:
         TextLine("same", "line 8", 8, 8),
         TextLine("skipped", ""),
     )
-    assert text_lines(before, before) == ()
+    assert diff_lines(before, before) == ()
 
 
 def test_what_is_computed_between_calls_is_told() -> None:

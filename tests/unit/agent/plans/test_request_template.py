@@ -3,40 +3,49 @@
 import pytest
 from pydantic.types import JsonValue
 
-from agent.plans.request_template import Words, said, spoken
+from agent.plans.request_template import RequestWords, insert_names, render_request
 from domain.model import JsonObject
 
 HOTEL = "Book a room at Northgate Palace in Northgate, please."
 
 
 def test_a_request_is_said_with_other_values() -> None:
-    text = spoken("Holidays {of} Oslo in 2026?", [Words("Oslo", name="city"), Words("2026", name="year"), Words("")])
+    text = insert_names(
+        "Holidays {of} Oslo in 2026?",
+        [RequestWords("Oslo", name="city"), RequestWords("2026", name="year"), RequestWords("")],
+    )
     assert text == "Holidays (of) {city} in {year}?"
-    assert said(text, {"city": "Rome {year}", "year": 2027}, {}) == "Holidays (of) Rome {year} in 2027?"
+    assert render_request(text, {"city": "Rome {year}", "year": 2027}, {}) == "Holidays (of) Rome {year} in 2027?"
 
 
 def test_a_part_of_a_longer_name_is_left_alone() -> None:
-    assert spoken(HOTEL, [Words("Northgate", name="city")]) == "Book a room at Northgate Palace in {city}, please."
+    assert (
+        insert_names(HOTEL, [RequestWords("Northgate", name="city")])
+        == "Book a room at Northgate Palace in {city}, please."
+    )
     asked = "Is Northgate Palace the best of Northgate?"
-    assert spoken(asked, [Words("Northgate", name="city")]) == "Is Northgate Palace the best of {city}?"
+    assert insert_names(asked, [RequestWords("Northgate", name="city")]) == "Is Northgate Palace the best of {city}?"
 
 
 @pytest.mark.parametrize("name", ["", "hotel"])
 def test_the_words_of_another_value_stay_whole(name: str) -> None:
     asked = "hotels by the north gate in the north"
-    words = [Words("north", name="area"), Words("north gate", name=name)]
+    words = [RequestWords("north", name="area"), RequestWords("north gate", name=name)]
     other = "{hotel}" if name else "north gate"
-    assert spoken(asked, words) == f"hotels by the {other} in the {{area}}"
+    assert insert_names(asked, words) == f"hotels by the {other} in the {{area}}"
 
 
 def test_only_whole_words_are_replaced() -> None:
-    assert spoken("12 rooms, 2 nights, 2x", [Words("2", name="nights")]) == "12 rooms, {nights} nights, 2x"
-    assert spoken("in Osloberg", [Words("Oslo", name="city")]) == "in Osloberg"
+    assert insert_names("12 rooms, 2 nights, 2x", [RequestWords("2", name="nights")]) == "12 rooms, {nights} nights, 2x"
+    assert insert_names("in Osloberg", [RequestWords("Oslo", name="city")]) == "in Osloberg"
 
 
 def test_values_of_the_same_words_take_their_places_in_order() -> None:
     asked = "for 2 adults and 2 nights"
-    assert spoken(asked, [Words("2", "adults"), Words("2", "nights")]) == "for {adults} adults and {nights} nights"
+    assert (
+        insert_names(asked, [RequestWords("2", "adults"), RequestWords("2", "nights")])
+        == "for {adults} adults and {nights} nights"
+    )
 
 
 @pytest.mark.parametrize(
@@ -54,4 +63,4 @@ def test_values_of_the_same_words_take_their_places_in_order() -> None:
     ],
 )
 def test_values_are_said_as_people_write_them(value: JsonValue, schema: JsonObject, words: str) -> None:
-    assert said("is it {kind}?", {"kind": value}, {"kind": schema}) == f"is it {words}?"
+    assert render_request("is it {kind}?", {"kind": value}, {"kind": schema}) == f"is it {words}?"

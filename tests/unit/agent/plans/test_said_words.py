@@ -9,12 +9,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic.types import JsonValue
 
-from agent.plans.said_words import words_of
+from agent.plans.request_spans import find_request_words
 
 OFTEN = """
-from agent.plans.said_words import words_of
-assert words_of(["a"] * 40 + ["z"], "a " * 2000) == ""
-assert words_of(["a"] * 20_000 + ["z"], "a " * 2000) == ""
+from agent.plans.request_spans import find_request_words
+assert find_request_words(["a"] * 40 + ["z"], "a " * 2000) == ""
+assert find_request_words(["a"] * 20_000 + ["z"], "a " * 2000) == ""
 """
 
 
@@ -39,7 +39,7 @@ assert words_of(["a"] * 20_000 + ["z"], "a " * 2000) == ""
 def test_items_stand_one_after_the_other_with_one_word_between_at_most(
     value: JsonValue, request_: str, said: str
 ) -> None:
-    assert words_of(value, request_) == said
+    assert find_request_words(value, request_) == said
 
 
 def test_items_that_stand_there_very_often_are_found_at_once() -> None:
@@ -53,4 +53,4 @@ BETWEEN = r"(?!\w)\W+(?:\w+\W+)?"
 @given(st.lists(st.sampled_from(["a", "b", "ab", "-a", "a."]), min_size=1, max_size=4), st.text("aAb -.", max_size=20))
 def test_it_finds_what_the_pattern_of_a_list_finds(words: list[str], request: str) -> None:
     pattern = rf"(?<!\w){BETWEEN.join(map(re.escape, words))}(?!\w)"
-    assert bool(words_of([*words], request)) == bool(re.search(pattern, request, re.IGNORECASE))
+    assert bool(find_request_words([*words], request)) == bool(re.search(pattern, request, re.IGNORECASE))

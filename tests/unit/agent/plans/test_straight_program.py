@@ -4,10 +4,10 @@ import json
 
 import pytest
 
-from agent.plans.from_run import Offered, drawn
+from agent.plans.steps_from_run import ParameterCandidate, build_steps
 from domain.errors import NotLinearError
 from domain.event import Event
-from domain.plan_document import PlanDocument, Take
+from domain.plan import PlanDocument, Take
 from tests.unit.agent.program_events import COLLEAGUES, INFO, SEARCH, call, ended, program, run_of
 
 PEOPLE = json.dumps({"people": [{"id": 7, "name": "Henrik Grimaldo"}]})
@@ -18,7 +18,7 @@ one = await info(person_id=person.get("id"))
 """
 
 
-def made(text: str, *functions: str) -> tuple[PlanDocument, list[Offered]]:
+def made(text: str, *functions: str) -> tuple[PlanDocument, list[ParameterCandidate]]:
     """The plan of a run whose program called these, with the id 7 for a person."""
     events: list[Event] = []
     for step, function in enumerate(functions, start=1):
@@ -26,7 +26,7 @@ def made(text: str, *functions: str) -> tuple[PlanDocument, list[Offered]]:
         events += call(
             step, function, {**given}, text=text, response=PEOPLE if function == "search" else '{"cited": 12}'
         )
-    return drawn(run_of([program(text), *events, ended()]))
+    return build_steps(run_of([program(text), *events, ended()]))
 
 
 def test_one_call_after_the_other_is_a_plan() -> None:
@@ -34,7 +34,7 @@ def test_one_call_after_the_other_is_a_plan() -> None:
     assert [step.tool for step in document.steps] == [SEARCH, INFO]
     assert document.steps[0].arguments == {"name": "Henrik Grimaldo", "limit": 1}
     assert document.steps[1].takes == {"person_id": Take(step=1, field="people[0].id")}
-    assert [(one.name, one.said) for one in offered] == [("name", "Henrik Grimaldo")]
+    assert [(one.name, one.request_words) for one in offered] == [("name", "Henrik Grimaldo")]
 
 
 def test_cells_and_calls_side_by_side_are_one_plan() -> None:

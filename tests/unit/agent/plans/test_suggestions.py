@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from agent.offer.tool_facts import Evidence
-from agent.plans.suggestions import Suggestion, suggestions
-from domain.plan_document import PlanDocument, PlannedStep, Take
+from agent.offer.tool_evidence import ToolEvidence
+from agent.plans.suggestions import ToolSuggestion, suggest_tools
+from domain.plan import PlanDocument, PlannedStep, Take
 from domain.tool import ToolId
 from graph.weights import WeightParameters
 from tests.flows.small_world import BOOKS, GEOCODE, NEW_WEATHER, OLD_WEATHER, WALKS, finder, graph
@@ -14,10 +14,10 @@ from tests.flows.small_world import BOOKS, GEOCODE, NEW_WEATHER, OLD_WEATHER, WA
 REQUEST = "What is the weather forecast?"
 
 
-async def suggested(folder: Path, *tools: ToolId) -> list[Suggestion]:
-    evidence = Evidence((REQUEST,), await graph(WALKS), await finder(folder), WeightParameters())
+async def suggested(folder: Path, *tools: ToolId) -> list[ToolSuggestion]:
+    evidence = ToolEvidence((REQUEST,), await graph(WALKS), await finder(folder), WeightParameters())
     document = PlanDocument(steps=tuple(PlannedStep(tool=tool) for tool in tools))
-    return list(await suggestions(document, (), REQUEST, evidence))
+    return list(await suggest_tools(document, (), REQUEST, evidence))
 
 
 async def test_what_past_walks_called_next_comes_by_its_weight_with_what_fills_it(tmp_path: Path) -> None:

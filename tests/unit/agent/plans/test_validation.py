@@ -5,8 +5,8 @@ from collections.abc import Mapping
 import pytest
 from pydantic import JsonValue
 
-from agent.plans.validation import Surroundings, problems
-from domain.plan_document import PlanDocument, PlannedStep, Take
+from agent.plans.validation import PlanCheckContext, find_problems
+from domain.plan import PlanDocument, PlannedStep, Take
 from domain.tool import Flow, Parameter, ToolDoc, ToolId, tool_id
 
 
@@ -38,8 +38,8 @@ def said(
 ) -> list[tuple[int | None, str | None, str]]:
     """``parameters``: of a template; a plan for one run without them."""
     document = PlanDocument(steps=steps, parameters=dict(parameters or {}))
-    around = Surroundings(DOCS, given, 3, template=parameters is not None)
-    return [(one.step, one.parameter, one.message) for one in problems(document, around)]
+    around = PlanCheckContext(DOCS, given, 3, template=parameters is not None)
+    return [(one.step, one.parameter, one.message) for one in find_problems(document, around)]
 
 
 def taking(name: str, step: int, field: str) -> PlannedStep:
@@ -112,12 +112,12 @@ def test_a_template_names_its_parameters() -> None:
 def test_parameters_that_nothing_fills_or_uses_are_told(docs: Mapping[ToolId, ToolDoc] | None) -> None:
     step = PlannedStep(tool=SEARCH.id, named={"city": "where"})
     document = PlanDocument(steps=(step,), parameters={"where": {}, "when": {}})
-    (unused,) = problems(document, Surroundings(docs, template=True))
+    (unused,) = find_problems(document, PlanCheckContext(docs, template=True))
     assert (unused.step, unused.parameter, "No step uses" in unused.message) == (None, "when", True)
-    of_a_run = problems(document, Surroundings(docs))
+    of_a_run = find_problems(document, PlanCheckContext(docs))
     assert [(one.step, one.parameter) for one in of_a_run] == [(None, "where"), (None, "when")]
     assert all("gets no values" in one.message for one in of_a_run)
-    (unknown,) = problems(PlanDocument(steps=(step,)), Surroundings(docs, template=True))
+    (unknown,) = find_problems(PlanDocument(steps=(step,)), PlanCheckContext(docs, template=True))
     assert (unknown.step, unknown.parameter, unknown.message) == (1, "city", "The plan has no parameter where.")
 
 
@@ -131,5 +131,5 @@ def test_where_nobody_knows_the_tools_only_the_order_is_looked_at() -> None:
     document = PlanDocument(
         steps=(FIRST, taking("lat", 2, "found[0].lat"), PlannedStep(tool=tool_id("no", "such", "tool")))
     )
-    (found,) = problems(document, Surroundings(None))
+    (found,) = find_problems(document, PlanCheckContext(None))
     assert (found.step, found.parameter) == (2, "lat")

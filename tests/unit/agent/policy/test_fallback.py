@@ -5,12 +5,12 @@ from typing import TypeVar
 
 import pytest
 
-from agent.policy.circuit_breaker import Breaker
-from agent.policy.fallback import BROKEN_OFF, FallbackPolicy
-from agent.policy.protocol import Choice, Cost, Notice, PhraseQuestion, Situation, UnservedQuestion
-from agent.policy.question import Decider, Question
+from agent.policy.circuit_breaker import CircuitBreaker
+from agent.policy.fallback import BROKEN_OFF_NOTE, FallbackPolicy
+from agent.policy.protocol import MoveQuestion, NextMove, PhraseQuestion, PolicyCost, PolicyNotice, UnservedQuestion
+from agent.policy.question import Decider, PolicyQuestion
 from agent.programs.protocol import ProgramQuestion, WrittenProgram
-from agent.solutions.protocol import ChosenSolution, Filled, FillQuestion, SolutionQuestion
+from agent.solutions.protocol import ChosenSolution, FilledSolution, FillQuestion, SolutionQuestion
 from domain.errors import BudgetExceededError, FootpathError, InvalidDecisionError, ModelUnavailableError
 from domain.plan import StepResult
 from domain.tool import ToolDoc
@@ -29,8 +29,8 @@ class Scripted(Decider):
 
     def __init__(self, name: str, *script: FootpathError | None, pieces: Sequence[str] = ()) -> None:
         self.name = name
-        self.cost = Cost()
-        self.notices: list[Notice] = []
+        self.cost = PolicyCost()
+        self.notices: list[PolicyNotice] = []
         self.writes = name != "offline"
         self.asked = 0
         self._script = list(script)
@@ -42,15 +42,15 @@ class Scripted(Decider):
         if error is not None:
             raise error
 
-    async def decide(self, question: Question[T]) -> T:
+    async def decide(self, question: PolicyQuestion[T]) -> T:
         self._next()
         return await question.put_to(self)
 
-    async def choose(self, situation: Situation) -> Choice:
-        return Choice("give_up", self.name)
+    async def choose(self, situation: MoveQuestion) -> NextMove:
+        return NextMove("give_up", self.name)
 
-    async def fill(self, question: FillQuestion) -> Filled:
-        return Filled(fits=False, values={}, why=self.name)
+    async def fill(self, question: FillQuestion) -> FilledSolution:
+        return FilledSolution(fits=False, values={}, why=self.name)
 
     async def choose_solution(self, question: SolutionQuestion) -> ChosenSolution:
         return ChosenSolution(None, reason=self.name)
@@ -61,7 +61,7 @@ class Scripted(Decider):
     async def phrase(self, question: PhraseQuestion) -> str:
         return self.name
 
-    def unserved(self, question: UnservedQuestion) -> tuple[str, ...]:
+    def find_unserved(self, question: UnservedQuestion) -> tuple[str, ...]:
         return (self.name,)
 
     async def answer(self, request: str, steps: Sequence[tuple[ToolDoc, StepResult]]) -> AsyncIterator[str]:
@@ -77,9 +77,9 @@ class Clock:
         return self.now
 
 
-def made(*script: FootpathError | None, breaker: Breaker | None = None, pieces: Sequence[str] = ()) -> tuple[FallbackPolicy, Scripted]:  # fmt: skip
+def made(*script: FootpathError | None, breaker: CircuitBreaker | None = None, pieces: Sequence[str] = ()) -> tuple[FallbackPolicy, Scripted]:  # fmt: skip
     first = Scripted("llm", *script, pieces=pieces)
-    return FallbackPolicy(first, Scripted("offline"), breaker or Breaker()), first
+    return FallbackPolicy(first, Scripted("offline"), breaker or CircuitBreaker()), first
 
 
 async def deciders(policy: FallbackPolicy, decisions: int) -> list[str]:
@@ -103,7 +103,7 @@ async def test_a_failed_decision_is_the_second_policys_and_the_change_is_told_bo
 
 async def test_failures_in_a_row_open_the_breaker_until_a_trial_succeeds() -> None:
     clock = Clock()
-    policy, first = made(BUSY, BUSY, BUSY, BUSY, breaker=Breaker(failures=3, pause=60, clock=clock))
+    policy, first = made(BUSY, BUSY, BUSY, BUSY, breaker=CircuitBreaker(failures=3, pause=60, clock=clock))
     assert await deciders(policy, 10) == ["offline"] * 10
     assert first.asked == 3
     clock.now = 61
@@ -116,7 +116,7 @@ async def test_failures_in_a_row_open_the_breaker_until_a_trial_succeeds() -> No
 
 @pytest.mark.parametrize("error", [KEY, SLOW], ids=["lasting", "timeout"])
 async def test_what_lasts_or_costs_much_opens_it_at_once_for_all_runs(error: ModelUnavailableError) -> None:
-    breaker = Breaker()
+    breaker = CircuitBreaker()
     policy, first = made(error, breaker=breaker)
     assert await deciders(policy, 5) == ["offline"] * 5
     assert first.asked == 1
@@ -127,7 +127,7 @@ async def test_what_lasts_or_costs_much_opens_it_at_once_for_all_runs(error: Mod
 
 
 async def test_a_spent_budget_ends_the_models_part_and_is_no_failure() -> None:
-    breaker = Breaker()
+    breaker = CircuitBreaker()
     policy, first = made(SPENT, breaker=breaker)
     assert await deciders(policy, 3) == ["offline"] * 3
     assert first.asked == 1
@@ -148,7 +148,7 @@ async def answered(policy: FallbackPolicy) -> str:
 
 async def test_an_answer_that_breaks_off_keeps_what_was_said() -> None:
     policy, _ = made(BUSY, pieces=("It is ", "war"))
-    assert await answered(policy) == f"It is war{BROKEN_OFF}offline"
+    assert await answered(policy) == f"It is war{BROKEN_OFF_NOTE}offline"
     assert [n.to for n in policy.notices] == ["offline"]
 
 
@@ -165,24 +165,24 @@ async def test_a_whole_answer_stands_alone() -> None:
 
 
 def test_a_success_forgets_earlier_failures() -> None:
-    breaker = Breaker(failures=2)
-    breaker.failed("a", at_once=False)
-    breaker.succeeded()
-    breaker.failed("b", at_once=False)
-    assert breaker.admits()
-    breaker.failed("c", at_once=False)
-    assert not breaker.admits()
+    breaker = CircuitBreaker(failures=2)
+    breaker.record_failure("a", at_once=False)
+    breaker.record_success()
+    breaker.record_failure("b", at_once=False)
+    assert breaker.allow_request()
+    breaker.record_failure("c", at_once=False)
+    assert not breaker.allow_request()
     assert breaker.reason == "c"
 
 
 def test_half_open_lets_one_through_a_pause() -> None:
     clock = Clock()
-    breaker = Breaker(failures=1, pause=10, clock=clock)
-    breaker.failed("a", at_once=False)
+    breaker = CircuitBreaker(failures=1, pause=10, clock=clock)
+    breaker.record_failure("a", at_once=False)
     clock.now = 11
-    assert [breaker.admits(), breaker.admits()] == [True, False]
+    assert [breaker.allow_request(), breaker.allow_request()] == [True, False]
     clock.now = 22
-    assert breaker.admits()
-    breaker.succeeded()
-    assert breaker.admits()
-    assert breaker.admits()
+    assert breaker.allow_request()
+    breaker.record_success()
+    assert breaker.allow_request()
+    assert breaker.allow_request()

@@ -7,13 +7,13 @@ from typing import cast
 
 import pytest
 
-from agent.asking import Asking, UserQuestion
-from agent.execution.provenance import Provenance, Voices
-from agent.policy.asking_back import AskingBack
-from agent.policy.object_answers import fault_of, form_told, value_of
-from agent.policy.protocol import Arguments, ArgumentsQuestion, Cost, Notice, Policy
+from agent.budget import Stopwatch
+from agent.execution.provenance import ProvenanceTracker, RunStatements
+from agent.policy.ask_user import AskUserPolicy
+from agent.policy.object_answers import describe_form, find_fault, parse_answer
+from agent.policy.protocol import ArgumentsQuestion, CallArguments, Policy, PolicyCost, PolicyNotice
 from agent.policy.question import Decider
-from agent.stopwatch import Stopwatch
+from agent.user_questions import UserQuestion, UserQuestions
 from domain.model import JsonObject
 from domain.tool import Parameter, ToolDoc, tool_id
 
@@ -42,9 +42,9 @@ ADA: JsonObject = {"name": "Ada Moss", "house_number": 3}
 
 
 def test_a_question_for_an_object_names_its_fields() -> None:
-    assert form_told(GARDENER) == "answer as name: …, house_number: …; phone may be left out"
-    assert form_told(Parameter(name="n")) == ""
-    assert form_told(Parameter(name="n", type="object")) == "answer with an object as JSON"
+    assert describe_form(GARDENER) == "answer as name: …, house_number: …; phone may be left out"
+    assert describe_form(Parameter(name="n")) == ""
+    assert describe_form(Parameter(name="n", type="object")) == "answer with an object as JSON"
 
 
 @pytest.mark.parametrize(
@@ -57,24 +57,24 @@ def test_a_question_for_an_object_names_its_fields() -> None:
     ],
 )
 def test_fields_are_read_as_people_write_them(said: str) -> None:
-    assert value_of(said, GARDENER) == ADA
-    assert fault_of(ADA, BOOK, GARDENER) == ""
+    assert parse_answer(said, GARDENER) == ADA
+    assert find_fault(ADA, BOOK, GARDENER) == ""
 
 
 def test_what_names_no_field_stays_as_it_is_and_is_wrong() -> None:
     said = "Ada Moss, 3 Elm Street"
-    assert value_of(said, GARDENER) == said
-    assert "gardener must be of type object" in fault_of(said, BOOK, GARDENER)
+    assert parse_answer(said, GARDENER) == said
+    assert "gardener must be of type object" in find_fault(said, BOOK, GARDENER)
 
 
 class Lacks(Decider):
     """A policy that knows no value of a tool."""
 
-    name, notices = "lacks", list[Notice]()
-    cost = Cost()
+    name, notices = "lacks", list[PolicyNotice]()
+    cost = PolicyCost()
 
-    async def arguments(self, question: ArgumentsQuestion) -> Arguments:
-        return Arguments({}, (), tuple(one.name for one in question.tool.parameters))
+    async def fill_arguments(self, question: ArgumentsQuestion) -> CallArguments:
+        return CallArguments({}, (), tuple(one.name for one in question.tool.parameters))
 
 
 class Says:
@@ -92,8 +92,8 @@ class Says:
 async def filled(*answers: str) -> tuple[JsonObject, list[str]]:
     """What the tool's arguments are then, and what was asked."""
     user = Says(answers)
-    asking = Asking(user, Provenance(Voices()), Stopwatch(monotonic), [])
-    policy = AskingBack(cast("Policy", Lacks()), asking, 1, lambda _: None)
+    asking = UserQuestions(user, ProvenanceTracker(RunStatements()), Stopwatch(monotonic), [])
+    policy = AskUserPolicy(cast("Policy", Lacks()), asking, 1, lambda _: None)
     found = await policy.decide(ArgumentsQuestion("Book plot 2", BOOK, ()))
     return found.values, user.asked
 

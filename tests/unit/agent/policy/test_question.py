@@ -5,13 +5,12 @@ from typing import Any, TypeVar, cast
 import pytest
 
 from agent.llm.policy import LlmPolicy
-from agent.policy.by_purpose import PolicyByPurpose
-from agent.policy.delegating import Delegating
-from agent.policy.protocol import Choice, FieldsQuestion, PhraseQuestion, Situation
-from agent.policy.question import Decider, Question
+from agent.policy.delegating_policy import DelegatingPolicy, PolicyByPurpose
+from agent.policy.protocol import FieldsQuestion, MoveQuestion, NextMove, PhraseQuestion
+from agent.policy.question import Decider, PolicyQuestion
 from agent.policy.subtasks import DecomposeQuestion
-from agent.programs.offer_text import OfferText
 from agent.programs.protocol import ProgramQuestion
+from agent.programs.signatures import OfferText
 from offline.policy import OfflinePolicy
 from tests.contract.policy import FOUND, situation
 from tests.flows.small_world import GEOCODE
@@ -20,25 +19,25 @@ from tests.unit.agent.policy.test_fallback import Scripted
 T = TypeVar("T")
 ENTRIES = {"decide", "pass_on"}
 METHODS = {name for name in vars(Decider) if not name.startswith("_")} - ENTRIES
-KINDS = {kind.__name__: kind for kind in cast("list[type[Question[Any]]]", Question.__subclasses__())}
+KINDS = {kind.__name__: kind for kind in cast("list[type[PolicyQuestion[Any]]]", PolicyQuestion.__subclasses__())}
 
 
 class Noting(Decider):
     """Has no method of its own; ``asked``: what was handed on."""
 
     def __init__(self) -> None:
-        self.asked: list[Question[Any]] = []
+        self.asked: list[PolicyQuestion[Any]] = []
 
-    async def pass_on(self, question: Question[T]) -> T:
+    async def pass_on(self, question: PolicyQuestion[T]) -> T:
         self.asked.append(question)
         return cast("T", None)
 
 
-class Advancing(Delegating):
+class Advancing(DelegatingPolicy):
     """Chooses by itself."""
 
-    async def choose(self, situation: Situation) -> Choice:
-        return Choice("advance", "its own", 0)
+    async def choose(self, situation: MoveQuestion) -> NextMove:
+        return NextMove("advance", "its own", 0)
 
 
 @pytest.mark.parametrize("policy", [LlmPolicy, OfflinePolicy])
@@ -51,7 +50,9 @@ def test_there_is_one_method_for_each_kind() -> None:
 
 
 @pytest.mark.parametrize("kind", KINDS.values(), ids=KINDS)
-async def test_a_question_is_handed_on_as_it_is_and_is_an_error_where_nobody_answers(kind: type[Question[Any]]) -> None:
+async def test_a_question_is_handed_on_as_it_is_and_is_an_error_where_nobody_answers(
+    kind: type[PolicyQuestion[Any]],
+) -> None:
     question, noting = object.__new__(kind), Noting()
     await noting.decide(question)
     assert [id(one) for one in noting.asked] == [id(question)]
@@ -71,7 +72,7 @@ async def test_each_model_is_asked_for_its_purpose() -> None:
     assert (await policy.decide(situation())).reason == "decisions"
     assert (await policy.decide(ProgramQuestion("x", OfferText("", (), 0), "2026-11-23"))).text == '"programs"'
     assert await policy.decide(PhraseQuestion("x", "y")) == "answers"
-    others: list[Question[Any]] = [FieldsQuestion(GEOCODE, FOUND, ("a",)), DecomposeQuestion("x")]
+    others: list[PolicyQuestion[Any]] = [FieldsQuestion(GEOCODE, FOUND, ("a",)), DecomposeQuestion("x")]
     for question in others:
         with pytest.raises(NotImplementedError, match=type(question).__name__):
             await policy.decide(question)

@@ -8,19 +8,26 @@ from dataclasses import dataclass, field
 from functools import partial
 from random import Random
 
-from agent.asking import Asker, Asking, NobodyThere
-from agent.budget import Budget, Meter
+from agent.budget import Budget, BudgetMeter
 from agent.execution.approval import ApprovedExecutor, Approver, IntendedCall
-from agent.execution.approvers import AllowChanges
-from agent.execution.call_cache import ReusingExecutor
+from agent.execution.approvers import AllowChangesApprover
+from agent.execution.call_cache import CachingExecutor
 from agent.execution.executor import CallResult, Executor
-from agent.execution.provenance import Provenance, Voices
-from agent.policy.protocol import Cost
-from agent.programs.protocol import Answered, Broken, LeftOpen, Looking, Returned, Sandbox
-from agent.programs.running import Calling, ProgramRunner, StepCount
+from agent.execution.provenance import ProvenanceTracker, RunStatements
+from agent.policy.protocol import PolicyCost
+from agent.programs.program_runner import CallEnvironment, ProgramRunner, StepCount
+from agent.programs.protocol import (
+    FreeTextAnswer,
+    LookRequest,
+    ProgramError,
+    ReturnedValue,
+    Sandbox,
+    UnansweredQuestion,
+)
 from agent.resume import RunLog
-from agent.run_events import RunEvents
+from agent.run_events import RunEventStream
 from agent.scheduler import closing
+from agent.user_questions import NoUser, UserChannel, UserQuestions
 from domain.event import Event, EventRecord, ProgramEnded, ProgramFailed, ProgramStarted
 from domain.model import JsonObject
 from domain.program import Program
@@ -57,7 +64,7 @@ class AllowsAll:
     @asynccontextmanager
     async def approval(self, call: IntendedCall) -> AsyncGenerator[None]:
         if not call.tool.safe:
-            self.again.append(call.again)
+            self.again.append(call.possible_repeat)
         yield
 
 
@@ -115,34 +122,36 @@ class Work:
     sandbox: Sandbox
     executor: Executor
     past: Sequence[EventRecord] = ()
-    approver: Approver = field(default_factory=AllowChanges)
+    approver: Approver = field(default_factory=AllowChangesApprover)
     budget: Budget = field(default_factory=Budget)
     ledger: bool = False
-    asker: Asker = field(default_factory=NobodyThere)
+    asker: UserChannel = field(default_factory=NoUser)
     runner: ProgramRunner | None = None
 
     def __post_init__(self) -> None:
-        self.meter = Meter(self.budget, Cost())
+        self.meter = BudgetMeter(self.budget, PolicyCost())
         log = RunLog(self.past, UNSAFE)
-        made = log.made(ledger=self.ledger)
+        made = log.collect_calls(ledger=self.ledger)
         self.meter.changes = log.count_changes(made)
-        provenance = Provenance(Voices())
-        self.asking = Asking(self.asker, provenance, self.meter.stopwatch, [])
+        provenance = ProvenanceTracker(RunStatements())
+        self.asking = UserQuestions(self.asker, provenance, self.meter.stopwatch, [])
         caller = ApprovedExecutor(self.executor, self.approver, provenance, self.meter, made)
-        self.reusing = ReusingExecutor(caller, made)
-        self.memo = log.of(1)
+        self.reusing = CachingExecutor(caller, made)
+        self.memo = log.get_memo(1)
         self.steps = StepCount()
         self.turns = 0
-        self.told = RunEvents("r", self.past)
+        self.told = RunEventStream("r", self.past)
 
     async def run(self, *texts: str, inputs: Mapping[str, str] | None = None) -> None:
         """Each text is a program of its own; the next is begun where one breaks off."""
         for number, text in enumerate(texts, start=1):
             program = Program(text=text, tools={name: doc.id for name, doc in DOCS.items()})
             await self._tell(ProgramStarted(number=number, program=program))
-            calling = Calling(1, DOCS, self.reusing, self.meter, self.steps, self._tell, self._turn, self.asking)
-            async with self.sandbox.session() as session:
-                self.runner = ProgramRunner(session, program, number, calling, self.memo.program(number))
+            calling = CallEnvironment(
+                1, DOCS, self.reusing, self.meter, self.steps, self._tell, self._turn, self.asking
+            )
+            async with self.sandbox.open_session() as session:
+                self.runner = ProgramRunner(session, program, number, calling, self.memo.open_program(number))
                 await self.runner.run(inputs or {})
             end = _end(number, self.runner.stop)
             await self._tell(end)
@@ -158,20 +167,22 @@ class Work:
         return self.told.records
 
     async def _tell(self, event: Event) -> None:
-        if not self.memo.replays(event):
-            await self.told.tell(1, event)
+        if not self.memo.replay_event(event):
+            await self.told.emit(1, event)
 
     async def _turn(self) -> None:
         self.turns += 1
 
 
-def _end(number: int, stop: Looking | Returned | Broken | LeftOpen | Answered | None) -> ProgramEnded | ProgramFailed:
+def _end(
+    number: int, stop: LookRequest | ReturnedValue | ProgramError | UnansweredQuestion | FreeTextAnswer | None
+) -> ProgramEnded | ProgramFailed:
     match stop:
-        case Returned(value):
+        case ReturnedValue(value):
             return ProgramEnded(number=number, answered="yes", answer=json.dumps(value), verdict="yes")
-        case LeftOpen(question):
+        case UnansweredQuestion(question):
             return ProgramEnded(number=number, answered="no", answer="", verdict="no", veto=question.unanswered)
-        case Broken(message=message, line=line, final=final):
+        case ProgramError(message=message, line=line, final=final):
             return ProgramFailed(number=number, error=message, line=line, final=final)
         case _:
             raise AssertionError(stop)

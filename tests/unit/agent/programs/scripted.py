@@ -4,20 +4,20 @@ from collections.abc import Callable, Mapping
 
 from pydantic.types import JsonValue
 
-from agent.programs.protocol import Failure, PendingCall, Session, Stop, Waiting
+from agent.programs.protocol import CallFailure, CellStop, PendingCall, PendingCalls, SandboxSession
 
-Answer = Callable[[PendingCall], JsonValue | Failure]
+Answer = Callable[[PendingCall], JsonValue | CallFailure]
 
 
 async def driven(
-    session: Session,
+    session: SandboxSession,
     text: str,
     answer: Answer = lambda call: dict(call.arguments),
     inputs: Mapping[str, JsonValue] | None = None,
-) -> Stop:
+) -> CellStop:
     """A cell, run to its end: of what it waits for, the last call is answered first."""
     stop = await session.start(text, inputs or {})
-    while isinstance(stop, Waiting):
+    while isinstance(stop, PendingCalls):
         last = stop.calls[-1]
         stop = await session.resume({last.id: answer(last)})
     return stop

@@ -3,7 +3,7 @@
 import ast
 import random
 
-from agent.programs.checking import check
+from agent.programs.program_checks import check
 from tests.unit.agent.programs.good_programs import PROGRAMS
 from tests.unit.agent.programs.test_checking import END, FUNCTIONS, OFFER
 
@@ -37,7 +37,7 @@ ODD = (
 class NoTypes:
     """Stands in for a sandbox whose type check finds nothing."""
 
-    async def type_errors(self, text: str, stubs: str) -> tuple[str, ...]:
+    async def find_type_errors(self, text: str, stubs: str) -> tuple[str, ...]:
         ast.parse(text)
         return ()
 

@@ -6,9 +6,9 @@ from dataclasses import dataclass, field
 import pytest
 import pytest_asyncio
 
-from agent.asking import LONGEST_ANSWER, MOST, MOST_CHOICES, UserQuestion, choice_of, question
 from agent.programs.limits import SandboxLimits
 from agent.programs.sandbox import MontySandbox
+from agent.user_questions import MAX_ANSWER_CHARS, MAX_CHOICES, MAX_QUESTIONS, UserQuestion, build_question, find_choice
 from domain.event import EventRecord, ProgramEnded, ProgramFailed, QuestionAnswered
 from tests.unit.agent.programs.programs_at_work import Host, Work
 
@@ -63,7 +63,7 @@ async def test_an_answer_is_what_the_call_gives(sandbox: MontySandbox) -> None:
 async def test_what_a_user_answers_is_their_word(sandbox: MontySandbox) -> None:
     work = Work(sandbox, Host(), asker=Says(["Oslo"]))
     await work.records("await add(name=await ask('Where?'))\n1")
-    assert work.asking.said == ["Oslo"]
+    assert work.asking.statements == ["Oslo"]
 
 
 async def test_a_choice_is_given_back_as_it_was_written(sandbox: MontySandbox) -> None:
@@ -83,9 +83,9 @@ async def test_what_is_shown_is_clean_and_bounded(sandbox: MontySandbox) -> None
     (question,) = user.asked
     assert question.text.startswith("Who is it? really")
     assert len(question.text) <= 300
-    assert len(question.choices) == MOST_CHOICES
+    assert len(question.choices) == MAX_CHOICES
     assert max(map(len, question.choices)) <= 120
-    assert len(answered(records)[0].answer) <= LONGEST_ANSWER
+    assert len(answered(records)[0].answer) <= MAX_ANSWER_CHARS
 
 
 @pytest.mark.parametrize("user", [Says([None]), Says(["  "]), None])
@@ -108,7 +108,7 @@ async def test_no_more_than_a_few_questions_are_asked_and_none_twice(sandbox: Mo
     records = await Work(sandbox, Host(), asker=many).records(
         "for n in range(9):\n    x = await ask(f'Where is {n}?')\nx"
     )
-    assert len(many.asked) == MOST
+    assert len(many.asked) == MAX_QUESTIONS
     assert "at most" in answered(records)[-1].unanswered
 
 
@@ -149,18 +149,18 @@ async def test_what_is_asked_in_a_loop_is_told_once(sandbox: MontySandbox) -> No
     work = Work(sandbox, Host(), asker=Says(["Oslo"]))
     await work.records("for n in range(20):\n    x = await ask('Where?')\n1")
     assert [(one.question, one.answer) for one in work.asking.answered] == [("Where?", "Oslo")]
-    assert work.asking.said == ["Oslo"]
+    assert work.asking.statements == ["Oslo"]
 
 
 def test_choices_that_begin_alike_stay_apart() -> None:
     begun = "Meeting " * 30
-    asked = question("q", "Which?", [f"{begun}a", f"{begun}b", f"{begun}b"])
+    asked = build_question("q", "Which?", [f"{begun}a", f"{begun}b", f"{begun}b"])
     assert len(asked.choices) == 2
-    assert choice_of([f"{begun}a", f"{begun}b"], asked.choices[1]) == f"{begun}b"
-    assert choice_of([f"{begun}a", f"{begun}b"], asked.choices[0]) == f"{begun}a"
+    assert find_choice([f"{begun}a", f"{begun}b"], asked.choices[1]) == f"{begun}b"
+    assert find_choice([f"{begun}a", f"{begun}b"], asked.choices[0]) == f"{begun}a"
 
 
 def test_choices_that_are_not_shown_are_told() -> None:
-    asked = question("q", "Which?", [str(n) for n in range(MOST_CHOICES + 12)])
-    assert len(asked.choices) == MOST_CHOICES
+    asked = build_question("q", "Which?", [str(n) for n in range(MAX_CHOICES + 12)])
+    assert len(asked.choices) == MAX_CHOICES
     assert "12 more" in asked.text

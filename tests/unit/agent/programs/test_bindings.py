@@ -6,9 +6,9 @@ import pytest
 from pydantic.types import JsonValue
 
 from agent.programs import bindings as told
-from agent.programs.bindings import Answers, bindings
+from agent.programs.bindings import AnswerIndex, find_bindings
 from domain.plan import StepResult
-from domain.slice import Slice, Source
+from domain.provenance import Slice, Source
 from domain.tool import ToolId
 from graph.lenient_json import read_value
 
@@ -26,7 +26,7 @@ def made(expression: str) -> Slice:
     [(8, "2.items[1].id"), ("7", "2.items[0].id"), (True, "2.items[0].on"), ({"a": 1}, "2.items[1].of"), (ITEMS, "2")],
 )
 def test_a_value_is_told_by_the_field_that_holds_it(value: JsonValue, place: str) -> None:
-    (one,) = bindings({"q": value}, [made("x")], ANSWERED, "", Answers(), plan=False)
+    (one,) = find_bindings({"q": value}, [made("x")], ANSWERED, "", AnswerIndex(), plan=False)
     assert (one.origin, one.reference) == ("step", place)
 
 
@@ -38,8 +38,8 @@ def test_an_answer_is_read_once_whatever_is_looked_for_in_it(monkeypatch: pytest
         return read_value(text)
 
     monkeypatch.setattr(told, "read_value", counted)
-    answers = Answers()
+    answers = AnswerIndex()
     for value in range(50):
-        (one,) = bindings({"q": value + 100}, [made("x + 1")], ANSWERED, "", answers, plan=False)
+        (one,) = find_bindings({"q": value + 100}, [made("x + 1")], ANSWERED, "", answers, plan=False)
         assert one.origin == "computed"
     assert len(read) == 1

@@ -5,11 +5,10 @@ from collections.abc import AsyncIterator
 import pytest
 import pytest_asyncio
 
-from agent.programs.checking import MOST, Checked, check
 from agent.programs.limits import SandboxLimits
-from agent.programs.offer_text import render_offer
+from agent.programs.program_checks import MAX_COMPLAINTS, CheckedProgram, check, find_type_complaints
 from agent.programs.sandbox import MontySandbox
-from agent.programs.type_complaints import type_complaints
+from agent.programs.signatures import render_offer
 from tests.unit.agent.programs.good_programs import PROGRAMS
 from tests.unit.agent.programs.test_signatures_of_catalogues import PLAYGROUND, catalogue
 
@@ -27,7 +26,7 @@ async def sandbox() -> AsyncIterator[MontySandbox]:
     await made.close()
 
 
-async def checked(sandbox: MontySandbox, text: str) -> Checked:
+async def checked(sandbox: MontySandbox, text: str) -> CheckedProgram:
     return await check(text, OFFER, FUNCTIONS, sandbox, {"earlier": "list[str]"})
 
 
@@ -78,7 +77,7 @@ async def test_nothing_is_said_against_right_programs(sandbox: MontySandbox) -> 
 async def test_slips_are_told(sandbox: MontySandbox, text: str, told: str) -> None:
     said = (await checked(sandbox, text)).complaints
     assert any(told in one for one in said), said
-    assert len(said) <= MOST
+    assert len(said) <= MAX_COMPLAINTS
 
 
 async def test_where_no_function_is_known_yet_none_is_listed(sandbox: MontySandbox) -> None:
@@ -136,7 +135,7 @@ async def test_what_can_mean_one_thing_is_put_right(sandbox: MontySandbox, text:
 
 async def test_a_right_text_stays_as_it_was_written(sandbox: MontySandbox) -> None:
     text = 'x = [1]   # a remark\n{"answered": "yes", "answer": x}'
-    assert await checked(sandbox, text) == Checked(text)
+    assert await checked(sandbox, text) == CheckedProgram(text)
 
 
 @pytest.mark.parametrize(
@@ -154,7 +153,7 @@ async def test_a_right_text_stays_as_it_was_written(sandbox: MontySandbox) -> No
 def test_a_value_that_a_call_turns_into_an_allowed_one_is_no_slip(expected: str, given: str, complains: bool) -> None:
     message = f"Argument to function `geocode` is incorrect: Expected `{expected}`, found `{given}`"
     said = list(
-        type_complaints(
+        find_type_complaints(
             [f"1:1: error[invalid-argument-type] {message}"], {one.name: one for one in OFFER.signatures}, {}
         )
     )

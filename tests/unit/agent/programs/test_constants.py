@@ -3,7 +3,7 @@
 import pytest
 from pydantic.types import JsonValue
 
-from agent.programs.analysis.constants import LiftableValues, fixed_values, made_of
+from agent.programs.analysis.constants import LiftableValues, find_fixed_values, find_value_parts
 from domain.source_text import parse_source
 
 
@@ -23,13 +23,13 @@ from domain.source_text import parse_source
 def test_a_constant_is_told_with_what_the_text_does_with_it(
     text: str, expected: list[tuple[JsonValue, str, str]]
 ) -> None:
-    found = fixed_values(parse_source(text), {"book"})
+    found = find_fixed_values(parse_source(text), {"book"})
     assert [(one.value, one.role, one.parameter) for one in found] == expected
 
 
 def test_what_an_f_string_says_counts_where_its_name_goes_into_a_call() -> None:
-    sent = fixed_values(parse_source('a = f"{x} in Bern"\nawait book(name=a)'), {"book"})
-    kept = fixed_values(parse_source('a = f"{x} in Bern"\nawait book(name=b)'), {"book"})
+    sent = find_fixed_values(parse_source('a = f"{x} in Bern"\nawait book(name=a)'), {"book"})
+    kept = find_fixed_values(parse_source('a = f"{x} in Bern"\nawait book(name=b)'), {"book"})
     assert [(one.value, one.composed) for one in sent] == [("in", True), ("Bern", True)]
     assert list(kept) == []
 
@@ -70,12 +70,12 @@ def test_a_statement_that_only_names_a_value_is_told_by_its_lines() -> None:
 
 def test_texts_for_people_are_those_that_no_tool_takes_and_nothing_is_compared_with() -> None:
     text = 'await book(name="a"); x == "b"; x["c"]; y = "d"; f"e {x}"'
-    spans = LiftableValues(parse_source(text), {"book"}).texts()
+    spans = LiftableValues(parse_source(text), {"book"}).find_texts()
     assert [text[start:end] for start, end in sorted(spans)] == ['"d"', 'f"e {x}"']
 
 
 def test_a_value_is_made_of_names_and_constants_behind_its_names_and_not_of_answers() -> None:
     source = parse_source('key = "s-1" + tail\nid = found["id"]\nx = await search(a="b")\nawait book(key=key, x=x)')
     [key, x] = source.calls[-1].arguments
-    assert {one.name or one.value for one in made_of(key.value, source)} == {"key", "s-1", "tail"}
-    assert {one.name or one.value for one in made_of(x.value, source)} == {"x"}
+    assert {one.name or one.value for one in find_value_parts(key.value, source)} == {"key", "s-1", "tail"}
+    assert {one.name or one.value for one in find_value_parts(x.value, source)} == {"x"}

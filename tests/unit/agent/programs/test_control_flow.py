@@ -3,7 +3,7 @@
 import pytest
 
 from agent.programs.analysis.control_flow import ANYTHING
-from agent.programs.analysis.slices import Setting, SlicedProgram
+from agent.programs.analysis.slices import SliceContext, SlicedProgram
 from domain.tool import ToolId
 
 TOOLS = {name: ToolId(f"c/t/{name}") for name in ("account", "listing", "collect")}
@@ -16,7 +16,7 @@ def decided_by(*cells: str) -> set[str]:
     text = cells[-1]
     start = text.encode().rindex(b"collect(")
     end = text.encode().index(b")", start) + 1
-    made = SlicedProgram(cells, Setting(TOOLS)).control("collect", start, end)
+    made = SlicedProgram(cells, SliceContext(TOOLS)).slice_control("collect", start, end)
     return {one.name for one in made.sources} - {"collect"}
 
 
@@ -142,10 +142,10 @@ def test_what_does_not_decide_is_not_named(text: str) -> None:
 def test_which_function_is_called_is_decided_by_what_chooses_it(called: str) -> None:
     text = f'{READ}f = collect if iban[0] == "A" else listing\nawait {called}(text="x")'
     start = len(f"{text.rpartition('await ')[0]}await ")
-    made = SlicedProgram([text], Setting(TOOLS)).control("collect", start, len(text))
+    made = SlicedProgram([text], SliceContext(TOOLS)).slice_control("collect", start, len(text))
     assert BANK in {one.name for one in made.sources}
 
 
 def test_a_place_that_is_not_exact_is_decided_by_anything() -> None:
-    made = SlicedProgram([READ], Setting(TOOLS)).control("collect", 3, 9)
-    assert not made.traced
+    made = SlicedProgram([READ], SliceContext(TOOLS)).slice_control("collect", 3, 9)
+    assert not made.is_traced

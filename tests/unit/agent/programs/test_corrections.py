@@ -12,7 +12,7 @@ from agent.execution.executor import CallResult
 from agent.programs.limits import SandboxLimits
 from agent.programs.protocol import Sandbox
 from agent.programs.sandbox import MontySandbox
-from domain.errors import LeftOutError
+from domain.errors import ExcludedCallError
 from domain.event import CallFinished, CallStarted, EventRecord, ProgramEnded, ProgramFailed
 from domain.model import JsonObject
 from domain.plan import CORRECTED, StepResult
@@ -43,7 +43,7 @@ class Corrects:
         name = str(call.arguments["name"])
         self.asked.append(name)
         if name in self.out:
-            raise LeftOutError("You left this call out, so it was not made.")
+            raise ExcludedCallError("You left this call out, so it was not made.")
         yield {"name": self.others[name]} if name in self.others else None
 
 
@@ -55,7 +55,7 @@ async def test_what_is_corrected_is_made_and_told(sandbox: Sandbox) -> None:
     work = Work(sandbox, host := Host(), approver=Corrects({"b": "B"}))
     records = await work.records(BATCH)
     assert host.changes == ["a", "B", "c", "d", "e"]
-    (mine,) = [one for one in results(records) if one.wanted == {"name": "b"}]
+    (mine,) = [one for one in results(records) if one.requested_arguments == {"name": "b"}]
     assert (mine.arguments, mine.intended, mine.status) == ({"name": "B"}, {"name": "b"}, "ok")
     assert [(one.parameter, one.origin, one.reference) for one in mine.provenance] == [("name", "user", CORRECTED)]
     assert all(one.intended is None for one in results(records) if one is not mine)
@@ -115,7 +115,7 @@ async def test_broken_off_anywhere_nothing_is_made_twice(sandbox: Sandbox) -> No
         records = await Work(sandbox, host, past=first, approver=again, ledger=True).records(BATCH)
         assert records[: len(first)] == first
         assert host.changes == ["a", "B", "c", "e"]
-        assert {str(one.wanted["name"]) for one in results(first)}.isdisjoint(again.asked)
+        assert {str(one.requested_arguments["name"]) for one in results(first)}.isdisjoint(again.asked)
         assert [(one.arguments, one.intended, one.status) for one in results(records)] == [
             (one.arguments, one.intended, one.status) for one in results(whole)
         ]

@@ -2,7 +2,7 @@
 
 import pytest
 
-from agent.programs.analysis.flow import Site, feeds, site_of
+from agent.programs.analysis.program_flow import Site, find_call_dependencies, parse_site
 from domain.program import Program
 from domain.tool import ToolId
 
@@ -12,7 +12,7 @@ TOOLS = {name: ToolId(f"c/s/{name}") for name in "abcd"}
 def read(*texts: str) -> tuple[set[str], set[str]]:
     """The pairs and the ends, by the functions' names."""
     cells = {number: Program(text=text, tools=TOOLS) for number, text in enumerate(texts, start=1)}
-    found = feeds(cells)
+    found = find_call_dependencies(cells)
 
     def name(site: Site) -> str:
         return texts[site[0] - 1].encode()[site[1] : site[1] + 1].decode()
@@ -53,12 +53,12 @@ def test_a_cell_knows_the_names_of_those_before_it() -> None:
 
 def test_places_are_counted_in_bytes() -> None:
     text = "é = '日本'; x = await a(n=é)\ny = await b(i=x)"
-    [(one, other)] = feeds({1: Program(text=text, tools=TOOLS)}).pairs
+    [(one, other)] = find_call_dependencies({1: Program(text=text, tools=TOOLS)}).pairs
     assert text.encode()[one[1] :].startswith(b"a(")
     assert text.encode()[other[1] :].startswith(b"b(")
 
 
 def test_a_place_is_read_off_what_is_told() -> None:
-    assert site_of("2:57#0") == (2, 57)
-    assert site_of("3:57~1#0") == (2, 57)
-    assert site_of("") is None
+    assert parse_site("2:57#0") == (2, 57)
+    assert parse_site("3:57~1#0") == (2, 57)
+    assert parse_site("") is None

@@ -4,9 +4,9 @@ import json
 
 import pytest
 
-from agent.conversation import CUT, NOTE, Earlier, EarlierRun
-from agent.programs.analysis.slices import Setting, SlicedProgram
-from agent.programs.earlier import EarlierResults, earlier_results
+from agent.conversation import CUT_NOTE, REUSED_NOTE, ConversationHistory, EarlierRun
+from agent.programs.analysis.slices import SliceContext, SlicedProgram
+from agent.programs.program_request import EarlierResults, build_earlier_results
 from domain.plan import StepResult
 from domain.tool import ToolDoc, ToolId
 from tests.flows.small_world import BOOKS, GEOCODE, REMOVE
@@ -14,7 +14,7 @@ from tests.flows.small_world import BOOKS, GEOCODE, REMOVE
 PLACES = json.dumps({"results": [{"city": "Oslo", "id": 3}, {"city": "Lima", "id": 5}]})
 
 
-def step(tool: ToolDoc, response: str, note: str = NOTE, **arguments: str) -> tuple[ToolDoc, StepResult]:
+def step(tool: ToolDoc, response: str, note: str = REUSED_NOTE, **arguments: str) -> tuple[ToolDoc, StepResult]:
     return tool, StepResult(tool=tool.id, arguments=dict(arguments), status="ok", response=response, note=note)
 
 
@@ -24,7 +24,7 @@ def run_of(request: str, *steps: tuple[ToolDoc, StepResult], answer: str = "") -
 
 def found(*runs: EarlierRun, given: list[tuple[ToolDoc, StepResult]], whole: bool = True) -> EarlierResults:
     numbers = list(range(1, sum(len(run.steps) for run in runs) + 1))
-    return earlier_results(Earlier(runs), numbers, given, whole=whole)
+    return build_earlier_results(ConversationHistory(runs), numbers, given, is_original=whole)
 
 
 def test_results_are_values_and_each_request_stands_before_its_own() -> None:
@@ -84,7 +84,7 @@ def test_what_is_shown_is_bounded_and_the_newest_has_room_first() -> None:
 
 
 def test_what_was_cut_says_so_and_holds_what_is_complete() -> None:
-    cut = step(GEOCODE, '[{"a": 1}, {"a": 2}, {"a": ', CUT)
+    cut = step(GEOCODE, '[{"a": 1}, {"a": 2}, {"a": ', CUT_NOTE)
     results = found(run_of("?", cut), given=[cut])
     assert results.values == ([{"a": 1}, {"a": 2}, {}],)
     assert "only a part" in results.text
@@ -93,9 +93,9 @@ def test_what_was_cut_says_so_and_holds_what_is_complete() -> None:
 def test_texts_of_earlier_versions_find_their_names() -> None:
     one = step(GEOCODE, PLACES)
     results = found(run_of("?", one), given=[one])
-    assert results.inputs(frozenset({"earlier_1", "x"})) == {"earlier_1": json.loads(PLACES)}
-    assert results.inputs(frozenset({"earlier"})) == {"earlier": [json.loads(PLACES)]}
-    assert results.inputs(frozenset()) == {}
+    assert results.select_inputs(frozenset({"earlier_1", "x"})) == {"earlier_1": json.loads(PLACES)}
+    assert results.select_inputs(frozenset({"earlier"})) == {"earlier": [json.loads(PLACES)]}
+    assert results.select_inputs(frozenset()) == {}
 
 
 @pytest.mark.parametrize(
@@ -109,17 +109,17 @@ def test_texts_of_earlier_versions_find_their_names() -> None:
 def test_a_slice_tells_which_result_a_value_is_of(value: str, names: set[str]) -> None:
     inputs = {"earlier[0]": ToolId("a/b/c"), "earlier[1]": ToolId("d/e/f")}
     text = f"await book(id={value})"
-    sliced = SlicedProgram([text], Setting({"book": ToolId("x/y/z")}, inputs=inputs))
-    (found,) = sliced.slices("book", 6, len(text))
+    sliced = SlicedProgram([text], SliceContext({"book": ToolId("x/y/z")}, inputs=inputs))
+    (found,) = sliced.slice_arguments("book", 6, len(text))
     assert {one.name for one in found.sources} == names
     assert found.tools == {inputs[name] for name in names}
-    assert found.foreign
-    assert found.traced
+    assert found.is_foreign
+    assert found.is_traced
 
 
 def test_a_slice_tells_what_was_answered_and_what_was_proposed() -> None:
     text = "found = await search()\nx = await ask('Which?', choices=found)\nawait book(id=x)"
-    sliced = SlicedProgram([text], Setting({"book": ToolId("x/y/z"), "search": ToolId("a/b/c")}))
-    (found,) = sliced.slices("book", text.index("book"), len(text))
+    sliced = SlicedProgram([text], SliceContext({"book": ToolId("x/y/z"), "search": ToolId("a/b/c")}))
+    (found,) = sliced.slice_arguments("book", text.index("book"), len(text))
     assert {one.kind for one in found.sources} == {"answer", "call", "constant"}
     assert "what you answered" in found.words

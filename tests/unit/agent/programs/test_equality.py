@@ -2,7 +2,7 @@
 
 import pytest
 
-from agent.programs.analysis.forms import form_of, same_program
+from agent.programs.analysis.canonical_form import build_canonical_form, is_same_program
 from domain.program import Program, ProgramPlan
 from domain.tool import ToolId
 
@@ -60,43 +60,43 @@ OTHER = {
 @pytest.mark.parametrize("what", SAME)
 def test_equal_but_for(what: str) -> None:
     assert SAME[what] != GOLD
-    assert same_program(plan(GOLD, who=None), plan(SAME[what], who=None))
+    assert is_same_program(plan(GOLD, who=None), plan(SAME[what], who=None))
 
 
 @pytest.mark.parametrize("what", OTHER)
 def test_not_equal_for(what: str) -> None:
     assert OTHER[what] != GOLD
-    assert not same_program(plan(GOLD, who=None), plan(OTHER[what], who=None))
+    assert not is_same_program(plan(GOLD, who=None), plan(OTHER[what], who=None))
 
 
 def test_inputs_are_what_they_are_for() -> None:
     text = "await search(name=a, org=b)"
-    assert same_program(plan(text, a=None, b=None), plan("await search(org=y, name=x)", y=None, x=None))
-    assert not same_program(plan(text, a=None, b=None), plan("await search(name=x, org=x)", x=None))
-    assert not same_program(plan(text, a=None, b=None), plan("await search(name=x, org=y)", x=None, y="MIT"))
-    assert not same_program(plan(text, a=None, b="ETH"), plan("await search(name=x, org=y)", x=None, y="MIT"))
-    assert form_of(plan("await search(org=y, name=x)", y=None, x=None)).inputs == ("x", "y")
-    assert form_of(plan("await search(name=x)", spare=None, x=None)).inputs == ("x", "spare")
+    assert is_same_program(plan(text, a=None, b=None), plan("await search(org=y, name=x)", y=None, x=None))
+    assert not is_same_program(plan(text, a=None, b=None), plan("await search(name=x, org=x)", x=None))
+    assert not is_same_program(plan(text, a=None, b=None), plan("await search(name=x, org=y)", x=None, y="MIT"))
+    assert not is_same_program(plan(text, a=None, b="ETH"), plan("await search(name=x, org=y)", x=None, y="MIT"))
+    assert build_canonical_form(plan("await search(org=y, name=x)", y=None, x=None)).inputs == ("x", "y")
+    assert build_canonical_form(plan("await search(name=x)", spare=None, x=None)).inputs == ("x", "spare")
 
 
 def test_functions_are_their_tools() -> None:
     renamed = {"find_person": TOOLS["search"], "list_papers": TOOLS["papers"]}
     text = GOLD.replace("search(", "find_person(").replace("papers(", "list_papers(")
-    assert same_program(plan(GOLD, who=None), plan(text, tools=renamed, who=None))
+    assert is_same_program(plan(GOLD, who=None), plan(text, tools=renamed, who=None))
     swapped = {"search": TOOLS["papers"], "papers": TOOLS["search"]}
-    assert not same_program(plan(GOLD, who=None), plan(GOLD, tools=swapped, who=None))
+    assert not is_same_program(plan(GOLD, who=None), plan(GOLD, tools=swapped, who=None))
 
 
 def test_the_words_of_the_answer_count_only_where_they_are_asked_for() -> None:
     worded = GOLD.replace(" of them", " were found").replace(": {'", " wrote {'")
-    assert not same_program(plan(GOLD, who=None), plan(worded, who=None))
-    assert same_program(plan(GOLD, who=None), plan(worded, who=None), wording=False)
+    assert not is_same_program(plan(GOLD, who=None), plan(worded, who=None))
+    assert is_same_program(plan(GOLD, who=None), plan(worded, who=None), wording=False)
     for what in set(OTHER) - {"other words of the answer"}:
-        assert not same_program(plan(GOLD, who=None), plan(OTHER[what], who=None), wording=False), what
+        assert not is_same_program(plan(GOLD, who=None), plan(OTHER[what], who=None), wording=False), what
     asked = 'await search(name=f"{a} of MIT")'
-    assert not same_program(plan(asked, a=None), plan(asked.replace("MIT", "ETH"), a=None), wording=False)
+    assert not is_same_program(plan(asked, a=None), plan(asked.replace("MIT", "ETH"), a=None), wording=False)
 
 
 def test_a_text_that_cannot_be_read_equals_itself() -> None:
-    assert same_program(plan("x = ("), plan("x = ("))
-    assert not same_program(plan("x = ("), plan("y = ("))
+    assert is_same_program(plan("x = ("), plan("x = ("))
+    assert not is_same_program(plan("x = ("), plan("y = ("))

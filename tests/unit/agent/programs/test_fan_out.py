@@ -8,7 +8,7 @@ import pytest_asyncio
 
 from agent.execution.http import HttpExecutor, HttpParameters
 from agent.programs.limits import SandboxLimits
-from agent.programs.running import AT_ONCE
+from agent.programs.program_runner import AT_ONCE
 from agent.programs.sandbox import MontySandbox
 from domain.event import ProgramEnded
 from domain.tool import Parameter

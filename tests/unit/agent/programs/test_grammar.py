@@ -7,11 +7,11 @@ import pytest
 import pytest_asyncio
 from pydantic.types import JsonValue
 
-from agent.programs.checking import check
-from agent.programs.grammar.compiling import compiled
+from agent.programs.grammar.compiling import compile_sentence
 from agent.programs.grammar.sentence import Sentence
 from agent.programs.limits import SandboxLimits
-from agent.programs.protocol import Broken, Failure, Looking, PendingCall, Returned
+from agent.programs.program_checks import check
+from agent.programs.protocol import CallFailure, LookRequest, PendingCall, ProgramError, ReturnedValue
 from agent.programs.sandbox import MontySandbox
 from tests.unit.agent.programs.scripted import driven
 from tests.unit.agent.programs.tools_of_people import DOCS, OFFER, answered
@@ -48,20 +48,20 @@ def sentence(*steps: Step, answer: JsonValue = "", answered: str = "yes", missin
 
 async def outcome(sandbox: MontySandbox, *steps: Step, calls: list[PendingCall] | None = None, **end: Any) -> Any:
     """What a sentence comes to when it is run; it compiles, and the type check has nothing against it."""
-    made = compiled(sentence(*steps, **end), OFFER)
+    made = compile_sentence(sentence(*steps, **end), OFFER)
     assert made.complaints == ()
     checked = await check(made.text, OFFER, DOCS, sandbox, {})
     assert checked.complaints == (), made.text
 
-    def host(pending: PendingCall) -> JsonValue | Failure:
+    def host(pending: PendingCall) -> JsonValue | CallFailure:
         if calls is not None:
             calls.append(pending)
         return answered(pending)
 
-    async with sandbox.session() as session:
+    async with sandbox.open_session() as session:
         stop = await driven(session, checked.text, host, {"today": "2026-11-23"})
-    assert isinstance(stop, (Returned, Looking)), (stop, made.text)
-    return stop.value if isinstance(stop, Returned) else stop
+    assert isinstance(stop, (ReturnedValue, LookRequest)), (stop, made.text)
+    return stop.value if isinstance(stop, ReturnedValue) else stop
 
 
 ALL = call("found", "findPeople", name="")
@@ -93,14 +93,14 @@ async def test_where_nothing_is_found_the_answer_is_no(sandbox: MontySandbox) ->
 async def test_where_it_is_uncertain_an_empty_answer_breaks_off_and_nought_is_one(
     sandbox: MontySandbox, cited: JsonValue, says: bool
 ) -> None:
-    made = compiled(sentence(call("p", "getPerson", id="p1"), answer="{p.cited}"), OFFER, certain=False)
-    async with sandbox.session() as session:
+    made = compile_sentence(sentence(call("p", "getPerson", id="p1"), answer="{p.cited}"), OFFER, certain=False)
+    async with sandbox.open_session() as session:
         stop = await driven(session, made.text, lambda pending: {"id": "p1", "cited": cited}, {})
     if says:
-        assert isinstance(stop, Returned)
+        assert isinstance(stop, ReturnedValue)
         assert stop.value == {"answered": "yes", "answer": cited, "missing": "nobody is there"}
     else:
-        assert isinstance(stop, Broken)
+        assert isinstance(stop, ProgramError)
         assert "nobody is there" in str(stop)
 
 
@@ -199,7 +199,7 @@ async def test_no_with_what_is_missing(sandbox: MontySandbox) -> None:
 
 async def test_a_look_ends_a_cell(sandbox: MontySandbox) -> None:
     stop = await outcome(sandbox, call("p", "papers", id="p1"), step("look", "l", "p"))
-    assert stop == Looking(({"titles": ["On p1", "More"]},))
+    assert stop == LookRequest(({"titles": ["On p1", "More"]},))
 
 
 async def test_what_others_have_named_stays_text(sandbox: MontySandbox) -> None:
@@ -214,10 +214,10 @@ async def test_a_count_of_nothing_is_an_answer_above_a_bound_and_none_where_a_na
 ) -> None:
     where = {"do": "where", "name": "fitting", "of": "found.people", "field": "name" if not says else "cited", "test": test, "value": "Zoe" if not says else 9}  # fmt: skip
     count = {"do": "count", "name": "number", "of": "fitting"}
-    made = compiled(sentence(ALL, where, count, answer="{number}"), OFFER, certain=False)
+    made = compile_sentence(sentence(ALL, where, count, answer="{number}"), OFFER, certain=False)
     assert made.text, made.complaints
-    async with sandbox.session() as session:
+    async with sandbox.open_session() as session:
         stop = await driven(
             session, made.text, lambda pending: {"people": [{"id": "p1", "name": "Ann", "cited": 3}]}, {}
         )
-    assert isinstance(stop, Returned if says else Broken)
+    assert isinstance(stop, ReturnedValue if says else ProgramError)

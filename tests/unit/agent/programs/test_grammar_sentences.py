@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 from pydantic.types import JsonValue
 
-from agent.llm.structured_output import form_of
-from agent.programs.checking import check
-from agent.programs.grammar.compiling import compiled
-from agent.programs.grammar.sentence import MOST_STEPS, Sentence
+from agent.llm.structured_output import build_answer_form
+from agent.programs.grammar.compiling import compile_sentence
+from agent.programs.grammar.sentence import MAX_STEPS, Sentence
 from agent.programs.limits import SandboxLimits
+from agent.programs.program_checks import check
 from agent.programs.sandbox import MontySandbox
 from tests.unit.agent.programs.test_grammar import ALL, FIRST, call, each, sentence, step
 from tests.unit.agent.programs.tools_of_people import DOCS, OFFER
@@ -97,7 +97,7 @@ def test_every_sentence_is_complained_about_or_compiles_into_a_text_that_parses_
     @given(SENTENCES)
     @settings(max_examples=400, deadline=None)
     def compiles(made: Sentence) -> None:
-        found = compiled(made, OFFER)
+        found = compile_sentence(made, OFFER)
         assert bool(found.text) != bool(found.complaints)
         assert all(len(one) < 1_500 for one in found.complaints)
         if found.text:
@@ -139,24 +139,28 @@ def test_every_sentence_is_complained_about_or_compiles_into_a_text_that_parses_
     ],
 )  # fmt: skip
 def test_a_complaint_says_what_there_is_instead(steps: list[dict[str, Any]], told: str) -> None:
-    found = compiled(sentence(*steps, answer="x"), OFFER)
+    found = compile_sentence(sentence(*steps, answer="x"), OFFER)
     assert found.text == ""
     assert told in " ".join(found.complaints)
 
 
 def test_what_builds_on_a_wrong_step_is_not_told_as_well() -> None:
-    found = compiled(sentence(call("a", "gone", id="1"), step("first", "b", "a.people"), answer="{b.name}"), OFFER)
+    found = compile_sentence(
+        sentence(call("a", "gone", id="1"), step("first", "b", "a.people"), answer="{b.name}"), OFFER
+    )
     assert [one.split(":")[0] for one in found.complaints] == ["step 1 (a)"]
 
 
 def test_an_empty_answer_is_no_answer() -> None:
-    assert "`answered` is" in compiled(sentence(ALL, answer=""), OFFER).complaints[0]
+    assert "`answered` is" in compile_sentence(sentence(ALL, answer=""), OFFER).complaints[0]
 
 
 def test_names_that_hold_earlier_results_can_be_used() -> None:
     assert (
         "getPerson(id=earlier['id'])"
-        in compiled(sentence(call("a", "getPerson", id="{earlier.id}"), answer="{a.name}"), OFFER, {"earlier"}).text
+        in compile_sentence(
+            sentence(call("a", "getPerson", id="{earlier.id}"), answer="{a.name}"), OFFER, {"earlier"}
+        ).text
     )
 
 
@@ -172,7 +176,7 @@ def _objects(node: Any) -> Iterator[dict[str, Any]]:
 
 
 def test_the_schema_is_in_the_strict_subset() -> None:
-    schema = form_of("program", Sentence).json_schema
+    schema = build_answer_form("program", Sentence).json_schema
     names = {key for node in _objects(schema) for key in node}
     assert not names & {
         "oneOf",
@@ -198,8 +202,8 @@ def test_the_schema_is_in_the_strict_subset() -> None:
 
 
 def test_a_sentence_has_bounds() -> None:
-    with pytest.raises(ValidationError, match=f"{MOST_STEPS} steps at most"):
-        sentence(*(call(f"s{n}", "getPerson", id="x") for n in range(MOST_STEPS + 1)))
+    with pytest.raises(ValidationError, match=f"{MAX_STEPS} steps at most"):
+        sentence(*(call(f"s{n}", "getPerson", id="x") for n in range(MAX_STEPS + 1)))
     with pytest.raises(ValidationError, match="characters at most"):
         sentence(answer="x" * 20_000)
     with pytest.raises(ValidationError, match="1 to 60 characters"):

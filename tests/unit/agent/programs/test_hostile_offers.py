@@ -8,12 +8,11 @@ from typing import Any
 
 import pytest
 
-from agent.llm.client.chat import Message
-from agent.llm.program_text import program_messages
-from agent.llm.prompts import Fence
-from agent.programs.offer_text import render_offer
-from agent.programs.protocol import Attempt, ProgramQuestion
-from agent.programs.signatures import PREAMBLE
+from agent.llm.client.chat import ChatMessage
+from agent.llm.program_prompt import build_program_messages
+from agent.llm.prompts import PromptFence
+from agent.programs.protocol import ProgramAttempt, ProgramQuestion
+from agent.programs.signatures import PREAMBLE, render_offer
 from domain.tool import Parameter, ToolDoc, tool_id
 from tests.architecture.source_tree import ROOT
 
@@ -55,15 +54,15 @@ def test_a_document_breaks_out_of_no_comment_name_or_value(order: str) -> None:
 @pytest.mark.parametrize("order", ORDERS)
 def test_whatever_an_author_is_shown_of_others_stands_inside_the_fence(order: str) -> None:
     """Documents, names of fields and what earlier texts were answered; nothing of it closes the fence."""
-    fence = Fence()
-    attempt = Attempt("look(x)", order, foreign=True, stands=True)
+    fence = PromptFence()
+    attempt = ProgramAttempt("look(x)", order, foreign=True, names_valid=True)
     question = ProgramQuestion("Read it", render_offer([doc(order, 1)]), "2026-11-23", order, attempts=(attempt,))
-    told = program_messages(question, Message("system", "Write."), fence)
+    told = build_program_messages(question, ChatMessage("system", "Write."), fence)
     for message in told:
         assert outside(message.text, fence).count("delete_all") == 0
 
 
-def outside(text: str, fence: Fence) -> str:
+def outside(text: str, fence: PromptFence) -> str:
     """What stands in no block of the fence."""
     block = re.compile(rf"^\[\[\w+ {fence.mark}\]\]$.*?^\[\[end {fence.mark}\]\]$", re.DOTALL | re.MULTILINE)
     return block.sub("", text)

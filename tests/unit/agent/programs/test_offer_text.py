@@ -5,9 +5,9 @@ import ast
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.programs.offer_text import render_offer
+from agent.programs.signatures import render_offer
 from domain.tool import Parameter, ToolDoc, tool_id
-from graph.shapes import shape_of_value
+from graph.shapes import infer_shape
 
 TOOLS = [
     ToolDoc(
@@ -22,14 +22,14 @@ TOOLS = [
 def test_without_a_budget_all_are_whole() -> None:
     offer = render_offer(TOOLS)
     assert offer.text == "\n".join(one.text for one in offer.signatures)
-    assert (offer.whole, offer.left_out) == (6, ())
+    assert (offer.complete_count, offer.left_out) == (6, ())
     assert offer.tokens == len(offer.text) // 4 + 1
 
 
 def test_the_first_are_whole_and_the_rest_by_name_and_parameters() -> None:
     offer = render_offer(TOOLS, render_offer(TOOLS).tokens // 2)
-    assert 0 < offer.whole < 6 == len(offer.signatures)
-    assert offer.text.count("# Searches") == offer.whole
+    assert 0 < offer.complete_count < 6 == len(offer.signatures)
+    assert offer.text.count("# Searches") == offer.complete_count
     assert offer.text.endswith("async def search_Set_5(query: str): ...")
 
 
@@ -40,7 +40,7 @@ def test_what_has_no_place_is_named() -> None:
 
 
 def test_what_is_known_of_a_response_is_shown() -> None:
-    shapes = {TOOLS[1].id: shape_of_value({"hits": [{"page": 3}]})}
+    shapes = {TOOLS[1].id: infer_shape({"hits": [{"page": 3}]})}
     assert "{'hits':list[{'page':int}]}" in render_offer(TOOLS, shapes=shapes).text
 
 
@@ -50,6 +50,6 @@ def test_no_budget_is_passed(budget: int, tools: int) -> None:
     assert offer.tokens <= max(budget, 0)
     assert len(ast.parse(offer.text).body) == len(offer.signatures)
     assert len(offer.signatures) + len(offer.left_out) == tools
-    assert offer.whole <= len(offer.signatures)
+    assert offer.complete_count <= len(offer.signatures)
     more = render_offer(TOOLS[:tools], budget + 10)
-    assert more.whole >= offer.whole or len(more.signatures) > len(offer.signatures)
+    assert more.complete_count >= offer.complete_count or len(more.signatures) > len(offer.signatures)

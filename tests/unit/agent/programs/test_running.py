@@ -10,11 +10,11 @@ import pytest_asyncio
 from pydantic.types import JsonValue
 
 from agent.budget import Budget
-from agent.execution.approvers import DenyChanges
+from agent.execution.approvers import DenyChangesApprover
 from agent.execution.executor import CallResult
 from agent.programs.limits import SandboxLimits
-from agent.programs.protocol import Broken, Failure, Stop, Waiting
-from agent.programs.running import AT_ONCE, Calling, ProgramRunner
+from agent.programs.program_runner import AT_ONCE, CallEnvironment, ProgramRunner
+from agent.programs.protocol import CallFailure, CellStop, PendingCalls, ProgramError
 from agent.programs.sandbox import MontySandbox
 from domain.event import CallFinished, CallStarted, Event, EventRecord, ProgramEnded, ProgramFailed
 from domain.model import JsonObject
@@ -101,7 +101,7 @@ CATCHING = "try:\n    await {call}\nexcept:\n    pass\nawait names()\n1"
 
 async def test_a_denial_is_not_caught(sandbox: MontySandbox) -> None:
     host = Host()
-    work = Work(sandbox, host, approver=DenyChanges())
+    work = Work(sandbox, host, approver=DenyChangesApprover())
     end = await ran(work, CATCHING.format(call="add(name='x')"))
     assert isinstance(end, ProgramFailed)
     assert (end.final, end.line, host.sent) == (True, 2, [])
@@ -210,7 +210,7 @@ async def test_a_program_that_wants_too_much_is_ended(sandbox: MontySandbox) -> 
     )
     assert work.runner is not None
     stop = work.runner.stop
-    assert isinstance(stop, Broken)
+    assert isinstance(stop, ProgramError)
     assert "calls" in stop.message
 
 
@@ -234,10 +234,10 @@ async def test_the_limit_of_calls_is_the_sandboxs() -> None:
 class WaitsForNothing:
     """A session whose cell waits, and for no call."""
 
-    async def start(self, text: str, inputs: Mapping[str, JsonValue]) -> Stop:
-        return Waiting(())
+    async def start(self, text: str, inputs: Mapping[str, JsonValue]) -> CellStop:
+        return PendingCalls(())
 
-    async def resume(self, answers: Mapping[int, JsonValue | Failure]) -> Stop:
+    async def resume(self, answers: Mapping[int, JsonValue | CallFailure]) -> CellStop:
         raise AssertionError(answers)
 
 
@@ -250,9 +250,9 @@ async def test_a_cell_that_still_waits_when_it_is_left_takes_the_names_with_it()
     async def tell(event: Event) -> None:
         told.append(event)
 
-    calling = Calling(1, DOCS, work.reusing, work.meter, work.steps, tell, turn, work.asking)
+    calling = CallEnvironment(1, DOCS, work.reusing, work.meter, work.steps, tell, turn, work.asking)
     runner = ProgramRunner(WaitsForNothing(), Program(text="1", tools={}), 1, calling)
     await runner.run({})
     assert told == []
-    assert isinstance(runner.stop, Broken)
+    assert isinstance(runner.stop, ProgramError)
     assert runner.stop.lost

@@ -4,18 +4,18 @@ import ast
 
 import pytest
 
-from agent.plans.compiling import as_document, speaks
-from agent.plans.inputs import with_inputs
-from agent.plans.lifting import liftable
-from agent.plans.program_differences import plan_differences
-from agent.programs.analysis.faults import faults_of_end, faults_of_plan, find_faults
-from agent.programs.analysis.flow import Flow, feeds
-from agent.programs.analysis.forms import called_as, form_of, written_for_all
-from agent.programs.analysis.reading import read
+from agent.plans.compilation import has_own_answer, to_document
+from agent.plans.differences import compare_plans
+from agent.plans.inputs import select_inputs
+from agent.plans.parameterize import find_input_candidates
+from agent.programs.analysis.canonical_form import build_canonical_form, rename_functions, rewrite_for_sharing
+from agent.programs.analysis.faults import find_end_faults, find_faults, find_plan_faults
+from agent.programs.analysis.instrumented_text import instrument_text
+from agent.programs.analysis.program_flow import ProgramFlow, find_call_dependencies
+from agent.programs.analysis.program_reader import read_program_text
 from agent.programs.analysis.repairs import repair
-from agent.programs.analysis.slices import Setting, SlicedProgram, answer_rests_on_calls
-from agent.programs.analysis.watched_text import watched
-from agent.solutions.own_values import own_values
+from agent.programs.analysis.slices import SliceContext, SlicedProgram, is_answer_from_calls
+from agent.solutions.derived_values import find_derived_values
 from domain.errors import NotLinearError
 from domain.program import Program, ProgramPlan
 from domain.source_text import parse_source
@@ -37,23 +37,23 @@ PLAN = ProgramPlan(program=PROGRAM, inputs={"who": {}}, values={"who": "Bo"})
 def test_no_analysis_changes_a_tree_that_is_shared() -> None:
     source = parse_source(TEXT)
     before = ast.dump(source.tree, include_attributes=True)
-    assert read(TEXT) == TEXT
-    assert [*find_faults(source, {}, {"look"}, {}), *faults_of_end(source), *faults_of_plan(source, {"search"}, 0)]
+    assert read_program_text(TEXT) == TEXT
+    assert [*find_faults(source, {}, {"look"}, {}), *find_end_faults(source), *find_plan_faults(source, {"search"}, 0)]
     assert repair(TEXT, {}, set())[0] != TEXT
-    assert feeds({1: PROGRAM}).pairs
-    assert Flow({1: PROGRAM}).calls
-    assert called_as(TEXT, {"search": "seek"}) != TEXT
-    assert written_for_all(TEXT, {"best": "value_1"}, lambda _: "", {"search"}) != TEXT
-    assert form_of(PLAN, wording=False).inputs == ("who",)
-    assert list(SlicedProgram([TEXT], Setting(PROGRAM.tools)).sources())
-    assert answer_rests_on_calls(PROGRAM)
-    assert watched(TEXT).text != TEXT
-    assert own_values(PROGRAM, "", {}) == ["MIT"]
-    assert liftable(PLAN, "Who at MIT?")
-    assert with_inputs(PLAN, {"who": "person"}).program.text != TEXT
-    assert plan_differences(PLAN, PLAN.model_copy(update={"program": PROGRAM.model_copy(update={"text": "1"})}), {})
-    assert speaks(PROGRAM)
+    assert find_call_dependencies({1: PROGRAM}).pairs
+    assert ProgramFlow({1: PROGRAM}).calls
+    assert rename_functions(TEXT, {"search": "seek"}) != TEXT
+    assert rewrite_for_sharing(TEXT, {"best": "value_1"}, lambda _: "", {"search"}) != TEXT
+    assert build_canonical_form(PLAN, wording=False).inputs == ("who",)
+    assert list(SlicedProgram([TEXT], SliceContext(PROGRAM.tools)).find_argument_sources())
+    assert is_answer_from_calls(PROGRAM)
+    assert instrument_text(TEXT).text != TEXT
+    assert find_derived_values(PROGRAM, "", {}) == ["MIT"]
+    assert find_input_candidates(PLAN, "Who at MIT?")
+    assert select_inputs(PLAN, {"who": "person"}).program.text != TEXT
+    assert compare_plans(PLAN, PLAN.model_copy(update={"program": PROGRAM.model_copy(update={"text": "1"})}), {})
+    assert has_own_answer(PROGRAM)
     with pytest.raises(NotLinearError):
-        as_document(PLAN, {})
+        to_document(PLAN, {})
     assert parse_source(TEXT) is source
     assert ast.dump(source.tree, include_attributes=True) == before

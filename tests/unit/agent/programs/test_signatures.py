@@ -9,9 +9,9 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agent.programs.signatures import PREAMBLE, Signature, signature, signatures
+from agent.programs.signatures import PREAMBLE, ToolSignature, build_signature, build_signatures
 from domain.tool import Parameter, ToolDoc, tool_id
-from graph.shapes import shape_of_value
+from graph.shapes import infer_shape
 
 
 def doc(api: str = "findRooms", *, toolset: str = "Rooms", **fields: Any) -> ToolDoc:
@@ -19,7 +19,7 @@ def doc(api: str = "findRooms", *, toolset: str = "Rooms", **fields: Any) -> Too
     return ToolDoc.model_validate({"id": tool_id("c", toolset, api), **made, **fields})
 
 
-def namespace(*made: Signature) -> dict[str, Any]:
+def namespace(*made: ToolSignature) -> dict[str, Any]:
     """What the stubs of an offer define when they are run as Python."""
     found: dict[str, Any] = {}
     exec("\n".join((PREAMBLE, *(one.stub for one in made))), found)
@@ -38,7 +38,7 @@ ROOMS = doc(
 
 
 def test_what_is_shown() -> None:
-    made = signature(ROOMS)
+    made = build_signature(ROOMS)
     assert made.text == (
         "# Free rooms of a town. | town e.g. 'Velmora'; from_ YYYY-MM-DD; page 1..50\n"
         "async def findRooms(town: str, from_: str, page: int = 1, class_: Literal['plain', 'grand'] = 'plain') -> "
@@ -52,7 +52,7 @@ def test_what_is_shown() -> None:
 
 
 def test_the_stub_is_whole_and_typed() -> None:
-    found = namespace(signature(ROOMS))
+    found = namespace(build_signature(ROOMS))
     parameters = inspect.signature(found["findRooms"]).parameters
     assert [name for name, one in parameters.items() if one.default is one.empty] == ["town", "from_"]
     returned = found["findRooms"].__annotations__["return"]
@@ -60,8 +60,8 @@ def test_the_stub_is_whole_and_typed() -> None:
 
 
 def test_a_change_is_told() -> None:
-    assert signature(doc(method="DELETE")).text.startswith("# CHANGES: Free rooms")
-    assert signature(doc("removeRoom")).text.startswith("# MAY CHANGE: Free rooms")
+    assert build_signature(doc(method="DELETE")).text.startswith("# CHANGES: Free rooms")
+    assert build_signature(doc("removeRoom")).text.startswith("# MAY CHANGE: Free rooms")
 
 
 def test_a_body_says_which_of_its_fields_may_be_missing() -> None:
@@ -74,7 +74,7 @@ def test_a_body_says_which_of_its_fields_may_be_missing() -> None:
         },
     }
     body = Parameter(name="guest", type="object", required=True, location="body", json_schema=json.dumps(schema))
-    made = signature(doc(method="POST", parameters=(body,)))
+    made = build_signature(doc(method="POST", parameters=(body,)))
     assert "(guest: {'name':str,'tags':NotRequired[list[{'id':NotRequired[int]}]]})" in made.text
     assert "(guest: dict)" in made.short
     assert namespace(made)["findRooms"].__annotations__["guest"].__required_keys__ == {"name"}
@@ -82,7 +82,7 @@ def test_a_body_says_which_of_its_fields_may_be_missing() -> None:
 
 def test_a_long_response_is_cut_from_within_and_says_so() -> None:
     deep = {"total": 1, "found": [{f"field_{n}": {"x": n} for n in range(60)}]}
-    made = signature(doc(example_response=json.dumps(deep)))
+    made = build_signature(doc(example_response=json.dumps(deep)))
     assert len(made.text) < 700
     assert "'total':int" in made.text
     assert "...:..." in made.text
@@ -93,7 +93,7 @@ def test_of_a_long_response_what_tells_things_apart_is_shown_wherever_it_is() ->
     page = {"href": "x", "limit": 1, "next": "x", "offset": 1, "previous": "x", "total": 1}
     item = {**{f"detail_{n}": {"x": 1} for n in range(9)}, "id": "x", "name": "x"}
     kinds = ("albums", "artists", "episodes", "playlists", "shows", "tracks")
-    made = signature(doc(example_response=json.dumps({kind: {"items": [item], **page} for kind in kinds})))
+    made = build_signature(doc(example_response=json.dumps({kind: {"items": [item], **page} for kind in kinds})))
     for kind in kinds:
         assert f"'{kind}':{{'items':list[{{'id':str,'name':str,...:...}}]," in made.text
 
@@ -102,14 +102,14 @@ def test_of_a_long_body_what_is_required_is_shown() -> None:
     properties = {f"field_{n}": {"type": "string"} for n in range(60)}
     schema = {"type": "object", "required": ["field_58"], "properties": properties}
     body = Parameter(name="body", type="object", required=True, location="body", json_schema=json.dumps(schema))
-    text = signature(doc(method="POST", parameters=(body,))).text
+    text = build_signature(doc(method="POST", parameters=(body,))).text
     assert "'field_58':str" in text
     assert "'field_57'" not in text
 
 
 def test_a_list_of_values_that_is_too_long_becomes_a_note() -> None:
     many = Parameter(name="unit", required=True, enum=tuple(f"unit number {n}" for n in range(40)))
-    made = signature(doc(parameters=(many,)))
+    made = build_signature(doc(parameters=(many,)))
     assert "unit one of unit number 0, unit number 1" in made.text
     assert "(unit: str)" in made.text
     assert "'unit number 39'" in made.stub
@@ -126,7 +126,7 @@ def test_defaults_are_of_the_type_whatever_the_catalogue_writes() -> None:
         Parameter(name="h", type="integer", default=10**5000),
         Parameter(name="f", default="a default that is long enough to be left out"),
     )
-    text = signature(doc(parameters=given)).text
+    text = build_signature(doc(parameters=given)).text
     assert (
         "a: float = 5, b: int = ..., c: bool = True, d: str = ..., e: Literal['x'] = ..., g: int = ..., h: int = ..., f: str = ..."
         in text
@@ -135,12 +135,12 @@ def test_defaults_are_of_the_type_whatever_the_catalogue_writes() -> None:
 
 def test_an_identifier_has_no_example_since_another_tool_gives_it() -> None:
     room = Parameter(name="room_id", required=True, example="r1")
-    assert "e.g." not in signature(doc(parameters=(room,))).text
+    assert "e.g." not in build_signature(doc(parameters=(room,))).text
 
 
 def test_what_is_known_besides_the_document_goes_first() -> None:
-    assert "-> list[{'id':str}]" in signature(doc(), shape_of_value([{"id": "7"}])).text
-    assert "->" not in signature(doc()).text
+    assert "-> list[{'id':str}]" in build_signature(doc(), infer_shape([{"id": "7"}])).text
+    assert "->" not in build_signature(doc()).text
 
 
 def test_names_of_an_offer_are_each_of_one_tool() -> None:
@@ -152,13 +152,13 @@ def test_names_of_an_offer_are_each_of_one_tool() -> None:
         doc("2 for 1"),
         doc("人"),
     ]
-    names = [made.name for made in signatures(docs)]
+    names = [made.name for made in build_signatures(docs)]
     assert names == ["search", "search_Hotels", "search_Hotels_2", "list_Rooms", "tool_2_for_1", "人"]
 
 
 def test_all_optional_parameters_stand_in_the_stub_and_some_in_what_is_shown() -> None:
     many = tuple(Parameter(name=f"filter_number_{n}", type="integer") for n in range(100))
-    made = signature(doc(parameters=many))
+    made = build_signature(doc(parameters=many))
     assert "more optional parameters" in made.text
     assert len(made.text) < 800
     assert len(inspect.signature(namespace(made)["findRooms"]).parameters) == 100 == len(made.arguments)
@@ -214,7 +214,7 @@ DOCS = st.builds(
 @given(st.lists(DOCS, min_size=1, max_size=4, unique_by=lambda one: one.id))
 @settings(max_examples=300, deadline=None)
 def test_whatever_a_catalogue_says_it_is_one_function_and_nothing_else(docs: list[ToolDoc]) -> None:
-    made = signatures(docs)
+    made = build_signatures(docs)
     assert len({one.name for one in made}) == len(docs)
     for one, document in zip(made, docs, strict=True):
         assert one.tool == document.id
@@ -231,7 +231,7 @@ def test_whatever_a_catalogue_says_it_is_one_function_and_nothing_else(docs: lis
         assert list(inspect.signature(found[one.name]).parameters) == list(one.arguments)
 
 
-def assert_one_function(text: str, made: Signature) -> None:
+def assert_one_function(text: str, made: ToolSignature) -> None:
     (function,) = ast.parse(text).body
     compile(text, "offer", "exec")
     assert isinstance(function, ast.AsyncFunctionDef)

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from agent.programs.signatures import PREAMBLE, Signature, signatures
+from agent.programs.signatures import PREAMBLE, ToolSignature, build_signatures
 from domain.errors import BrokenInputError
 from domain.tool import ToolDoc
-from graph.sources import read_tools
+from graph.input_files import read_tools
 
 ROOT = Path(__file__).parents[4]
 ODD = ROOT / "tests" / "data" / "openapi"
@@ -23,9 +23,9 @@ def catalogue(path: Path) -> list[ToolDoc]:
     return [one for one in read_tools(path) if isinstance(one, ToolDoc)]
 
 
-def valid(docs: list[ToolDoc]) -> list[Signature]:
+def valid(docs: list[ToolDoc]) -> list[ToolSignature]:
     """The signatures of a catalogue as one offer, each checked to be a function of a bounded length."""
-    made = signatures(docs)
+    made = build_signatures(docs)
     assert len({one.name for one in made}) == len(docs)
     for one in made:
         for text in (one.text, one.short, one.stub):
@@ -63,7 +63,7 @@ def test_the_playground() -> None:
 def test_a_type_checker_reads_the_stubs(tmp_path: Path) -> None:
     docs = list({doc.id: doc for doc in (*odd_documents(), *catalogue(PLAYGROUND))}.values())
     stubs = tmp_path / "tools.pyi"
-    stubs.write_text("\n".join((PREAMBLE, *(one.stub for one in signatures(docs)))), encoding="utf-8")
+    stubs.write_text("\n".join((PREAMBLE, *(one.stub for one in build_signatures(docs)))), encoding="utf-8")
     told = subprocess.run(
         [sys.executable, "-m", "pyright", "--outputjson", str(stubs)], capture_output=True, check=False
     )

@@ -5,9 +5,9 @@ from collections.abc import Sequence
 
 import pytest
 
-from agent.programs.analysis.slices import Setting, SlicedProgram, answer_rests_on_calls
+from agent.programs.analysis.slices import SliceContext, SlicedProgram, is_answer_from_calls
 from domain.program import Program
-from domain.slice import Slice
+from domain.provenance import Slice
 from domain.tool import ToolId
 
 TOOLS = {name: ToolId(f"c/t/{name}") for name in ("getTasks", "getUser", "getRates", "createNote", "sendMail")}
@@ -16,7 +16,7 @@ INPUTS = {"today": ToolId(""), "mails": TOOLS["getTasks"]}
 
 def program(*cells: str, said: Sequence[str] = ()) -> SlicedProgram:
     arguments = {"sendMail": {"to": "to", "text": "body.text"}}
-    return SlicedProgram(cells, Setting(TOOLS, arguments, said, INPUTS))
+    return SlicedProgram(cells, SliceContext(TOOLS, arguments, said, INPUTS))
 
 
 def last_call(text: str, function: str = "sendMail") -> tuple[str, int, int]:
@@ -31,7 +31,7 @@ def last_call(text: str, function: str = "sendMail") -> tuple[str, int, int]:
 
 
 def sliced(*cells: str, said: Sequence[str] = (), parameter: str = "to") -> Slice:
-    slices = program(*cells, said=said).slices(*last_call(cells[-1]))
+    slices = program(*cells, said=said).slice_arguments(*last_call(cells[-1]))
     (found,) = [one for one in slices if one.parameter == parameter]
     return found
 
@@ -156,7 +156,7 @@ def test_a_sentence_is_one_line_without_hidden_characters() -> None:
 
 def test_what_is_unpacked_is_every_argument() -> None:
     text = "u = await getUser()\nawait sendMail(to='bob', **u)"
-    found = program(text).slices(*last_call(text))
+    found = program(text).slice_arguments(*last_call(text))
     assert {one.parameter: {s.kind for s in one.sources} for one in found} == {
         "to": {"constant"},
         "body.text": {"call"},
@@ -164,10 +164,10 @@ def test_what_is_unpacked_is_every_argument() -> None:
 
 
 def test_foreign_and_literal() -> None:
-    assert sliced("await sendMail(to=await getUser())").foreign
-    assert not sliced("await sendMail(to=today)").foreign
-    assert sliced("await sendMail(to='bob')").literal
-    assert not sliced("await sendMail(to='bob' + today)").literal
+    assert sliced("await sendMail(to=await getUser())").is_foreign
+    assert not sliced("await sendMail(to=today)").is_foreign
+    assert sliced("await sendMail(to='bob')").is_literal
+    assert not sliced("await sendMail(to='bob' + today)").is_literal
     assert sliced("await sendMail(to=await getUser())").tools == {TOOLS["getUser"]}
 
 
@@ -176,17 +176,19 @@ def test_places_are_bytes_and_need_not_be_exact() -> None:
     _, start, end = last_call(text)
     assert text.encode()[start:end] == b"sendMail(to=today)"
     for span in ((start, end), (start, start), (start + 3, start + 4)):
-        assert [one.expression for one in program(text).slices("sendMail", *span)] == ["today"]
-    assert program(text).slices("sendMail", 10_000, 10_001) == ()
-    assert program(text).slices("getUser", start + 3, start + 4) == ()
+        assert [one.expression for one in program(text).slice_arguments("sendMail", *span)] == ["today"]
+    assert program(text).slice_arguments("sendMail", 10_000, 10_001) == ()
+    assert program(text).slice_arguments("getUser", start + 3, start + 4) == ()
 
 
 def test_a_call_by_a_function_of_a_cell_before_is_found_in_that_cell() -> None:
     send = "async def send(to):\n    await sendMail(to=to)"
     found = program(send, "", "await sendMail(to=today)\nawait send('bob')")
-    assert [one.expression for one in found.slices(*last_call(send), back=2)] == ["to"]
-    assert {source.name for one in found.slices(*last_call(send), back=2) for source in one.sources} == {"'bob'"}
-    assert found.slices(*last_call(send), back=3) == ()
+    assert [one.expression for one in found.slice_arguments(*last_call(send), back=2)] == ["to"]
+    assert {source.name for one in found.slice_arguments(*last_call(send), back=2) for source in one.sources} == {
+        "'bob'"
+    }
+    assert found.slice_arguments(*last_call(send), back=3) == ()
 
 
 @pytest.mark.parametrize(
@@ -202,7 +204,7 @@ def test_a_call_by_a_function_of_a_cell_before_is_found_in_that_cell() -> None:
     ],
 )
 def test_a_call_in_a_loop_is_known(text: str, often: bool) -> None:
-    assert program(text).in_loop(*last_call(text)) is often
+    assert program(text).is_in_loop(*last_call(text)) is often
 
 
 @pytest.mark.parametrize(
@@ -224,4 +226,4 @@ def test_a_call_in_a_loop_is_known(text: str, often: bool) -> None:
     ],
 )
 def test_whether_an_answer_rests_on_calls(text: str, rests: bool) -> None:
-    assert answer_rests_on_calls(Program(text=text, tools={"find": ToolId("a/b/find")})) is rests
+    assert is_answer_from_calls(Program(text=text, tools={"find": ToolId("a/b/find")})) is rests

@@ -1,7 +1,7 @@
 """What an author is told of a failure: enough to mend it, without the words of a response unless they are marked as such."""
 
-from agent.programs.protocol import Broken
-from agent.programs.telling import told_complaints, told_failure
+from agent.programs.author_feedback import describe_complaints, describe_failure
+from agent.programs.protocol import ProgramError
 from domain.plan import StepResult
 from domain.tool import ToolId
 
@@ -16,16 +16,16 @@ def result(response: str = "", status: int = 200, attempts: int = 1) -> StepResu
 
 
 def test_complaints_are_told_one_by_one_and_not_without_end() -> None:
-    assert told_complaints(["line 1: searchBook is not offered"]) == (
+    assert describe_complaints(["line 1: searchBook is not offered"]) == (
         "Nothing was called. The checks say:\n- line 1: searchBook is not offered"
     )
-    assert told_complaints([f"line {n}: {'x' * 900}" for n in range(50)]).endswith("and 40 more")
-    assert len(told_complaints(["x" * 9_000] * 50)) < 4_000
+    assert describe_complaints([f"line {n}: {'x' * 900}" for n in range(50)]).endswith("and 40 more")
+    assert len(describe_complaints(["x" * 9_000] * 50)) < 4_000
 
 
 def test_a_wrong_field_is_told_with_what_there_is() -> None:
     called = [("searchBooks", result('{"books": [{"title": "Dune", "author": "Frank Herbert"}], "next": null}'))]
-    told = told_failure(Broken("KeyError", "'authors'", 2), TEXT, called)
+    told = describe_failure(ProgramError("KeyError", "'authors'", 2), TEXT, called)
     assert told.text.splitlines() == [
         "KeyError: 'authors'",
         'in line 2: name = found["authors"][0]',
@@ -36,42 +36,46 @@ def test_a_wrong_field_is_told_with_what_there_is() -> None:
 
 
 def test_a_list_that_was_empty_is_told() -> None:
-    told = told_failure(Broken("IndexError", "list index out of range", 2), TEXT, [("searchBooks", result("[]"))])
+    told = describe_failure(
+        ProgramError("IndexError", "list index out of range", 2), TEXT, [("searchBooks", result("[]"))]
+    )
     assert told.text.endswith("searchBooks gave an empty list")
 
 
 def test_a_failed_call_is_told_with_its_status_and_its_words_are_foreign() -> None:
     called = [("searchBooks", result("{}")), ("searchBooks", result('{"detail": "no such title"}', 404))]
-    told = told_failure(Broken("ToolError", "failed", 1), TEXT, called)
+    told = describe_failure(ProgramError("ToolError", "failed", 1), TEXT, called)
     assert "the call of searchBooks failed (failed with HTTP 404)" in told.text
     assert "it said: no such title" in told.text
     assert told.foreign
 
 
 def test_a_call_that_was_never_made_says_nothing_foreign() -> None:
-    assert not told_failure(
-        Broken("ToolError", "failed", 1), TEXT, [("searchBooks", result(attempts=0, status=0))]
+    assert not describe_failure(
+        ProgramError("ToolError", "failed", 1), TEXT, [("searchBooks", result(attempts=0, status=0))]
     ).foreign
 
 
 def test_values_of_responses_in_errors_of_python_are_left_out() -> None:
-    told = told_failure(
-        Broken("ValueError", "invalid literal for int() with base 10: 'Send it to me'", 1), "int(x)", ()
+    told = describe_failure(
+        ProgramError("ValueError", "invalid literal for int() with base 10: 'Send it to me'", 1), "int(x)", ()
     )
     assert told.text == "ValueError: invalid literal for int() with base 10: '…'\nin line 1: int(x)"
     assert not told.foreign
-    torn = told_failure(Broken("ValueError", "bad 'Send \"it' to me's", 1), "int(x)", ())
+    torn = describe_failure(ProgramError("ValueError", "bad 'Send \"it' to me's", 1), "int(x)", ())
     assert "Send" not in torn.text
     assert "to me" not in torn.text
 
 
 def test_what_a_program_raises_itself_may_be_foreign() -> None:
-    told = told_failure(Broken("ValueError", "Send it to me", 2), 'x = 1\nraise ValueError(found["text"])', ())
+    told = describe_failure(
+        ProgramError("ValueError", "Send it to me", 2), 'x = 1\nraise ValueError(found["text"])', ()
+    )
     assert "Send it to me" in told.text
     assert told.foreign
 
 
 def test_a_line_that_is_not_there_and_a_type_are_no_trouble() -> None:
-    assert told_failure(Broken("MemoryError", "", 99, lost=True), "x", ()).text == "MemoryError"
-    told = told_failure(Broken("TypeError", "'NoneType' object is not subscriptable", 1), "x[0]", ())
+    assert describe_failure(ProgramError("MemoryError", "", 99, lost=True), "x", ()).text == "MemoryError"
+    told = describe_failure(ProgramError("TypeError", "'NoneType' object is not subscriptable", 1), "x[0]", ())
     assert told.text.startswith("TypeError: 'NoneType' object is not subscriptable\n")

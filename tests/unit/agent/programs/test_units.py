@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from agent.programs.signatures import signature
-from agent.programs.units import units
+from agent.programs.signature_notes import find_units
+from agent.programs.signatures import build_signature
 from domain.tool import ToolDoc, tool_id
 
 
@@ -30,11 +30,11 @@ def _schema(**fields: str) -> str:
     ],
 )
 def test_a_unit_is_told_where_the_name_does_not_say_it(name: str, described: str, told: str) -> None:
-    assert units(_schema(**{name: described})) == told
+    assert find_units(_schema(**{name: described})) == told
 
 
 def test_there_are_not_too_many() -> None:
-    told = units(_schema(**{f"length_of_part_{number}": "Length, in metres." for number in range(40)}))
+    told = find_units(_schema(**{f"length_of_part_{number}": "Length, in metres." for number in range(40)}))
     assert told
     assert len(told) <= 90
     assert told.endswith("in metres")
@@ -45,5 +45,5 @@ def test_a_signature_tells_them_in_its_comment() -> None:
         id=tool_id("Films", "Reel", "film"), category="Films", toolset="Reel", api="film", function="film",
         description="A film.", response_schema=_schema(runtime="Length, in minutes."),
     )  # fmt: skip
-    comment = signature(doc).text.partition("\n")[0]
+    comment = build_signature(doc).text.partition("\n")[0]
     assert comment.endswith("| runtime in minutes")

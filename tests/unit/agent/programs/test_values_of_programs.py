@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from pydantic.types import JsonValue
 
 from agent.programs.limits import SandboxLimits
-from agent.programs.protocol import Broken, Looking, Returned, Waiting
+from agent.programs.protocol import LookRequest, PendingCalls, ProgramError, ReturnedValue
 from agent.programs.sandbox import MontySandbox
-from agent.programs.values import DEEPEST, into_program, out_of_program
+from agent.programs.sandbox_values import MAX_DEPTH, from_program_value, to_program_value
 from tests.unit.agent.programs.scripted import driven
 
 TEXT = st.text(st.characters(exclude_categories=()), max_size=20)
@@ -50,24 +50,24 @@ def expected(value: JsonValue) -> JsonValue:
 @settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(VALUES)
 async def test_a_value_comes_back_as_json_has_it(sandbox: MontySandbox, value: JsonValue) -> None:
-    async with sandbox.session() as session:
+    async with sandbox.open_session() as session:
         stop = await session.start("[given, await find(n=1)]", {"given": value})
-        assert isinstance(stop, Waiting)
+        assert isinstance(stop, PendingCalls)
         back = await session.resume({stop.calls[0].id: value})
-    assert back == Returned([expected(value), expected(value)])
+    assert back == ReturnedValue([expected(value), expected(value)])
     json.dumps(expected(value)).encode()
 
 
-@given(st.integers(1, 3 * DEEPEST))
+@given(st.integers(1, 3 * MAX_DEPTH))
 def test_what_lies_too_deep_is_left_out_on_the_way_in(depth: int) -> None:
     value: JsonValue = 1
     for _ in range(depth):
         value = [value]
-    inside, levels = into_program(value), 0
+    inside, levels = to_program_value(value), 0
     while isinstance(inside, list):
         inside, levels = inside[0], levels + 1
-    assert levels == min(depth, DEEPEST)
-    assert out_of_program(into_program(value)) == into_program(value)
+    assert levels == min(depth, MAX_DEPTH)
+    assert from_program_value(to_program_value(value)) == to_program_value(value)
 
 
 @pytest.mark.asyncio(loop_scope="module")
@@ -85,8 +85,8 @@ def test_what_lies_too_deep_is_left_out_on_the_way_in(depth: int) -> None:
     ],
 )
 async def test_what_json_lacks_has_a_rule(sandbox: MontySandbox, text: str, value: JsonValue) -> None:
-    async with sandbox.session() as session:
-        assert await driven(session, text) == Returned(value)
+    async with sandbox.open_session() as session:
+        assert await driven(session, text) == ReturnedValue(value)
 
 
 @pytest.mark.asyncio(loop_scope="module")
@@ -96,9 +96,9 @@ async def test_what_json_lacks_has_a_rule(sandbox: MontySandbox, text: str, valu
      "x = []\nfor _ in range(150):\n    x = [x]\nx", "async def f():\n    pass\nf()", "ValueError('a')"],
 )  # fmt: skip
 async def test_what_has_no_json_is_told(sandbox: MontySandbox, text: str) -> None:
-    async with sandbox.session() as session:
+    async with sandbox.open_session() as session:
         stop = await driven(session, text)
-        assert isinstance(stop, Broken)
+        assert isinstance(stop, ProgramError)
         assert "cannot be an answer" in stop.message
         assert not stop.lost
 
@@ -106,15 +106,15 @@ async def test_what_has_no_json_is_told(sandbox: MontySandbox, text: str) -> Non
 @pytest.mark.asyncio(loop_scope="module")
 @pytest.mark.parametrize("argument", ["float('nan')", "find(n=1)", "len", "[1, float('inf')]"])
 async def test_what_cannot_be_sent_is_an_error_at_its_line(sandbox: MontySandbox, argument: str) -> None:
-    async with sandbox.session() as session:
+    async with sandbox.open_session() as session:
         stop = await driven(session, f"\nawait send(value={argument})")
-        assert isinstance(stop, Broken)
+        assert isinstance(stop, ProgramError)
         assert (stop.kind, stop.line) == ("TypeError", 2)
 
 
 @pytest.mark.asyncio(loop_scope="module")
 async def test_a_look_names_what_has_no_json(sandbox: MontySandbox) -> None:
-    async with sandbox.session() as session:
-        assert await driven(session, "look(len, 1)") == Looking(
+    async with sandbox.open_session() as session:
+        assert await driven(session, "look(len, 1)") == LookRequest(
             ("(a value of the type MontyStdTypeProxy has no JSON)", 1)
         )

@@ -3,8 +3,8 @@
 import pytest
 from pydantic.types import JsonValue
 
-from agent.programs.verdict import Ran, Verdict, claim_of, is_nothing, judged, told
-from agent.request_reader import Review
+from agent.programs.verdict import FinishedProgram, ProgramVerdict, is_nothing, judge_claim, parse_claim, render_answer
+from agent.request_reader import RequestReview
 from domain.plan import StepResult, StepStatus
 from domain.tool import ToolDoc
 from tests.flows.small_world import BOOKS, REMOVE
@@ -17,8 +17,8 @@ def call(
 
 
 READ = call(BOOKS, title="Dune")
-YES = claim_of("412 pages")
-PARTLY = claim_of({"answered": "partly", "answer": "x"})
+YES = parse_claim("412 pages")
+PARTLY = parse_claim({"answered": "partly", "answer": "x"})
 
 
 @pytest.mark.parametrize(
@@ -35,7 +35,7 @@ PARTLY = claim_of({"answered": "partly", "answer": "x"})
     ],
 )
 def test_the_last_value_is_a_claim(value: JsonValue, answered: str, answer: str) -> None:
-    claim = claim_of(value)
+    claim = parse_claim(value)
     assert (claim.answered, claim.answer) == (answered, answer)
 
 
@@ -54,55 +54,63 @@ def test_others_are_not(value: JsonValue) -> None:
 @pytest.mark.parametrize(
     ("ran", "verdict"),
     [
-        (Ran("1", (READ,)), "yes"),
-        (Ran("1"), "no"),
-        (Ran("1", (call(BOOKS, "failed"),)), "no"),
-        (Ran("1", before=(READ,)), "yes"),
-        (Ran("1", given=True), "yes"),
-        (Ran("1", (READ, call(REMOVE, "failed"))), "no"),
-        (Ran("1", (call(REMOVE, title="a"), call(REMOVE, "failed", title="b"))), "partly"),
-        (Ran("1", (call(REMOVE, "failed", title="b"), call(REMOVE, title="b"))), "yes"),
-        (Ran("1", (call(REMOVE, "failed", title="b"), call(REMOVE, title="a"))), "yes"),
-        (Ran("1", (call(REMOVE, "unknown", title="b"), call(REMOVE, title="a"))), "partly"),
-        (Ran("1", (call(REMOVE, title="a"), call(REMOVE, "failed", title="b"), call(REMOVE, title="c"))), "partly"),
-        (Ran("1", (call(REMOVE, "unknown"), READ)), "no"),
-        (Ran("1", (READ,), (call(REMOVE, "failed"),)), "yes"),
-        (Ran("1", (READ,), unreached=["delete_book"]), "yes"),
-        (Ran("1", (READ, call(BOOKS, "failed", title="Emma")), unreached=["delete_book"]), "partly"),
-        (Ran("1", (READ,), review=Review(unused=("Emma",))), "partly"),
-        (Ran("'emma'", (READ,), review=Review(unused=("Emma",))), "yes"),
-        (Ran("1", (READ,), review=Review(about_another=("it was about Emma",))), "partly"),
+        (FinishedProgram("1", (READ,)), "yes"),
+        (FinishedProgram("1"), "no"),
+        (FinishedProgram("1", (call(BOOKS, "failed"),)), "no"),
+        (FinishedProgram("1", earlier_calls=(READ,)), "yes"),
+        (FinishedProgram("1", uses_given=True), "yes"),
+        (FinishedProgram("1", (READ, call(REMOVE, "failed"))), "no"),
+        (FinishedProgram("1", (call(REMOVE, title="a"), call(REMOVE, "failed", title="b"))), "partly"),
+        (FinishedProgram("1", (call(REMOVE, "failed", title="b"), call(REMOVE, title="b"))), "yes"),
+        (FinishedProgram("1", (call(REMOVE, "failed", title="b"), call(REMOVE, title="a"))), "yes"),
+        (FinishedProgram("1", (call(REMOVE, "unknown", title="b"), call(REMOVE, title="a"))), "partly"),
+        (
+            FinishedProgram("1", (call(REMOVE, title="a"), call(REMOVE, "failed", title="b"), call(REMOVE, title="c"))),
+            "partly",
+        ),
+        (FinishedProgram("1", (call(REMOVE, "unknown"), READ)), "no"),
+        (FinishedProgram("1", (READ,), (call(REMOVE, "failed"),)), "yes"),
+        (FinishedProgram("1", (READ,), unreached=["delete_book"]), "yes"),
+        (FinishedProgram("1", (READ, call(BOOKS, "failed", title="Emma")), unreached=["delete_book"]), "partly"),
+        (FinishedProgram("1", (READ,), review=RequestReview(unused_values=("Emma",))), "partly"),
+        (FinishedProgram("'emma'", (READ,), review=RequestReview(unused_values=("Emma",))), "yes"),
+        (FinishedProgram("1", (READ,), review=RequestReview(mismatches=("it was about Emma",))), "partly"),
     ],
 )
-def test_a_yes_is_what_its_calls_make_of_it(ran: Ran, verdict: str) -> None:
-    found = judged(YES, ran)
+def test_a_yes_is_what_its_calls_make_of_it(ran: FinishedProgram, verdict: str) -> None:
+    found = judge_claim(YES, ran)
     assert found.answered == verdict
     assert bool(found.veto) == (verdict != "yes")
 
 
 def test_a_no_stays_one() -> None:
-    assert judged(claim_of({"answered": "no", "answer": "x"}), Ran("1", (READ,))).answered == "no"
-    assert judged(PARTLY, Ran("1", (READ,))).answered == "partly"
+    assert judge_claim(parse_claim({"answered": "no", "answer": "x"}), FinishedProgram("1", (READ,))).answered == "no"
+    assert judge_claim(PARTLY, FinishedProgram("1", (READ,))).answered == "partly"
 
 
 def test_a_part_that_was_read_stays_one_where_the_change_failed() -> None:
-    assert judged(PARTLY, Ran("1", (READ, call(REMOVE, "failed")))) == Verdict(PARTLY, "partly")
-    assert judged(PARTLY, Ran("1", (call(REMOVE, "failed"),))).answered == "no"
+    assert judge_claim(PARTLY, FinishedProgram("1", (READ, call(REMOVE, "failed")))) == ProgramVerdict(PARTLY, "partly")
+    assert judge_claim(PARTLY, FinishedProgram("1", (call(REMOVE, "failed"),))).answered == "no"
 
 
 def test_a_change_may_answer_nothing() -> None:
-    nothing, gone = claim_of(None), call(REMOVE, response="")
-    assert judged(nothing, Ran("1", (gone,))).answered == "yes"
-    assert judged(nothing, Ran("1", (gone, READ))).answered == "no"
-    assert judged(nothing, Ran("1", (gone, call(REMOVE, "failed", title="a")))).answered == "no"
+    nothing, gone = parse_claim(None), call(REMOVE, response="")
+    assert judge_claim(nothing, FinishedProgram("1", (gone,))).answered == "yes"
+    assert judge_claim(nothing, FinishedProgram("1", (gone, READ))).answered == "no"
+    assert judge_claim(nothing, FinishedProgram("1", (gone, call(REMOVE, "failed", title="a")))).answered == "no"
 
 
 def test_a_value_that_is_not_there_is_seen_in_a_text() -> None:
-    said = claim_of("Dune has None pages")
-    assert judged(said, Ran("f'{title} has {pages} pages'", (READ,))).answered == "partly"
-    assert judged(said, Ran("'None'", (READ,))).answered == "yes"
-    assert judged(said, Ran("1", (call(BOOKS, response='{"title": "And Then There Were None"}'),))).answered == "yes"
+    said = parse_claim("Dune has None pages")
+    assert judge_claim(said, FinishedProgram("f'{title} has {pages} pages'", (READ,))).answered == "partly"
+    assert judge_claim(said, FinishedProgram("'None'", (READ,))).answered == "yes"
+    assert (
+        judge_claim(
+            said, FinishedProgram("1", (call(BOOKS, response='{"title": "And Then There Were None"}'),))
+        ).answered
+        == "yes"
+    )
 
 
 def test_long_answers_are_cut() -> None:
-    assert len(told("x" * 20_000)) == 16_000
+    assert len(render_answer("x" * 20_000)) == 16_000

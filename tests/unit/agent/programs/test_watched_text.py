@@ -4,12 +4,12 @@ import ast
 
 import pytest
 
-from agent.programs.analysis.watched_text import watched
-from agent.programs.protocol import Returned
+from agent.programs.analysis.instrumented_text import instrument_text
+from agent.programs.protocol import ReturnedValue
 from agent.programs.sandbox import MontySandbox
-from agent.programs.stops import WATCH
+from agent.programs.sandbox_cell import WATCH
 from domain.model import JsonObject
-from domain.python_source import line_starts
+from domain.python_source import find_line_starts
 from tests.unit.agent.programs.good_programs import PROGRAMS
 
 STYLES = """
@@ -36,7 +36,7 @@ except ZeroDivisionError:
 
 def places(text: str) -> list[int]:
     """Of all calls but those that tell, in bytes."""
-    starts = line_starts(text)
+    starts = find_line_starts(text)
     calls = [node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Call)]
     own = [call for call in calls if not (isinstance(call.func, ast.Name) and call.func.id == WATCH)]
     return sorted(starts[call.lineno - 1] + call.col_offset for call in own)
@@ -44,22 +44,26 @@ def places(text: str) -> list[int]:
 
 @pytest.mark.parametrize("text", [*PROGRAMS, STYLES])
 def test_places_and_lines_are_those_of_the_text_as_it_was_written(text: str) -> None:
-    told = watched(text)
-    assert [told.place(place) for place in places(told.text)] == places(text)
+    told = instrument_text(text)
+    assert [told.to_original_position(place) for place in places(told.text)] == places(text)
     lines = told.text.split("\n")
     for number, line in enumerate(text.split("\n"), start=1):
         if line.strip():
-            assert any(told.line(at) == number for at, other in enumerate(lines, start=1) if line.strip()[:6] in other)
+            assert any(
+                told.to_original_line(at) == number
+                for at, other in enumerate(lines, start=1)
+                if line.strip()[:6] in other
+            )
 
 
 async def test_each_line_tells_what_it_has_set_and_each_round_its_item() -> None:
     told: list[tuple[int, JsonObject]] = []
     sandbox = MontySandbox()
     try:
-        async with sandbox.session(lambda line, names: told.append((line, names))) as session:
-            end = await session.start(watched(STYLES).text, {})
-        async with sandbox.session() as session:
-            assert end == await session.start(STYLES, {}) == Returned({"total": 14, "z": -1})
+        async with sandbox.open_session(lambda line, names: told.append((line, names))) as session:
+            end = await session.start(instrument_text(STYLES).text, {})
+        async with sandbox.open_session() as session:
+            assert end == await session.start(STYLES, {}) == ReturnedValue({"total": 14, "z": -1})
     finally:
         await sandbox.close()
     rounds = [names for line, names in told if line == 3]
@@ -74,8 +78,8 @@ async def test_each_line_tells_what_it_has_set_and_each_round_its_item() -> None
 async def test_a_program_that_tells_by_itself_is_heard_by_nobody() -> None:
     sandbox = MontySandbox()
     try:
-        async with sandbox.session() as session:
+        async with sandbox.open_session() as session:
             stop = await session.start(f"{WATCH}(1, {{}})\n1", {})
     finally:
         await sandbox.close()
-    assert not isinstance(stop, Returned)
+    assert not isinstance(stop, ReturnedValue)

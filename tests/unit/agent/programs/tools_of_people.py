@@ -5,8 +5,8 @@ from collections.abc import Mapping
 
 from pydantic.types import JsonValue
 
-from agent.programs.offer_text import render_offer
-from agent.programs.protocol import Failure, PendingCall
+from agent.programs.protocol import CallFailure, PendingCall
+from agent.programs.signatures import render_offer
 from domain.tool import Parameter, ToolDoc, tool_id
 
 PERSON: dict[str, JsonValue] = {
@@ -63,7 +63,7 @@ TOOLS = (
 OFFER = render_offer(TOOLS)
 
 
-def answered(call: PendingCall) -> JsonValue | Failure:
+def answered(call: PendingCall) -> JsonValue | CallFailure:
     """What the people's API says."""
     given = dict(call.arguments)
     match call.function:
@@ -71,7 +71,7 @@ def answered(call: PendingCall) -> JsonValue | Failure:
             found = [one for one in PEOPLE.values() if str(given["name"]).lower() in str(one["name"]).lower()]
             return {"count": len(found), "people": [*found]}
         case "getPerson":
-            return PEOPLE.get(str(given["id"])) or Failure(f"404: there is no person {given['id']}")
+            return PEOPLE.get(str(given["id"])) or CallFailure(f"404: there is no person {given['id']}")
         case "coauthors":
             return [one for key, one in PEOPLE.items() if key != given["id"]]
         case "papers":

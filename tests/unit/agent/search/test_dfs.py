@@ -5,16 +5,16 @@ import random
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agent.budget import Budget, Meter
-from agent.offer.candidates import Candidate, Follower
+from agent.budget import Budget, BudgetMeter
+from agent.offer.candidates import Candidate, FollowingCandidate
 from agent.planners.protocol import Planner
-from agent.policy.protocol import Choice, Cost, PathQuestion, Situation, WholePath
-from agent.search.dfs import Node, SearchDeps, WalkEvent, search
-from agent.search.state import Frontier, Path
+from agent.policy.protocol import MoveQuestion, NextMove, PathQuestion, PolicyCost, WholePath
+from agent.search.dfs import SearchDeps, SearchNode, WalkEvent, search
+from agent.search.state import Path, SearchState
 from domain.event import CandidatesConsidered, PathEnded, StepBacktracked, StepChosen
 from domain.tool import ToolDoc, ToolId, tool_id
 
-Step = tuple[WalkEvent | PathEnded, Frontier]
+Step = tuple[WalkEvent | PathEnded, SearchState]
 """An event of a walk or its end, and the state after it."""
 
 Graph = dict[int, list[int]]
@@ -34,7 +34,7 @@ async def no_path(question: PathQuestion) -> WholePath:
     return WholePath((), f"of {len(question.candidates)} none")
 
 
-async def none_follow(state: Frontier, node: Node) -> tuple[Follower, ...]:
+async def none_follow(state: SearchState, node: SearchNode) -> tuple[FollowingCandidate, ...]:
     del state, node
     return ()
 
@@ -42,20 +42,20 @@ async def none_follow(state: Frontier, node: Node) -> tuple[Follower, ...]:
 def deps(graph: Graph, seed: int = 0) -> SearchDeps:
     rng = random.Random(seed)
 
-    async def expand(state: Frontier) -> Node:
+    async def expand(state: SearchState) -> SearchNode:
         here = number(state.path[-1]) if state.path else 0
         shown = tuple(Candidate(doc(n), 0.5, None, (0.5,), "graph") for n in graph.get(here, []))
         path = tuple(doc(number(tool)) for tool in state.path)
-        return Node(path, ((0.5,),) * len(path), (0.5,), shown, 0.1, value=float(len(path)))
+        return SearchNode(path, ((0.5,),) * len(path), (0.5,), shown, 0.1, value=float(len(path)))
 
-    async def at_random(situation: Situation) -> Choice:
+    async def at_random(situation: MoveQuestion) -> NextMove:
         moves = ["backtrack"] * 3 + ["advance"] * 6 + ["finish", "give_up", "nonsense"]
         if rng.choice(moves) == "nonsense":
-            return Choice("advance", "out of range", index=len(situation.candidates) + 3)
+            return NextMove("advance", "out of range", index=len(situation.candidates) + 3)
         action = rng.choice(["advance", "advance", "advance", "backtrack", "backtrack", "finish", "give_up"])
         if action == "advance" and situation.candidates:
-            return Choice("advance", "random", index=rng.randrange(len(situation.candidates)))
-        return Choice("backtrack" if action == "advance" else action, "random")  # type: ignore[arg-type]
+            return NextMove("advance", "random", index=rng.randrange(len(situation.candidates)))
+        return NextMove("backtrack" if action == "advance" else action, "random")  # type: ignore[arg-type]
 
     return SearchDeps(expand, at_random, no_path, none_follow)
 
@@ -63,26 +63,26 @@ def deps(graph: Graph, seed: int = 0) -> SearchDeps:
 def stubborn(graph: Graph) -> SearchDeps:
     """Takes the first candidate, goes back where there is none: walks the whole tree."""
 
-    async def first(situation: Situation) -> Choice:
-        return Choice("advance", "first", 0) if situation.candidates else Choice("backtrack", "none left")
+    async def first(situation: MoveQuestion) -> NextMove:
+        return NextMove("advance", "first", 0) if situation.candidates else NextMove("backtrack", "none left")
 
     return SearchDeps(deps(graph).expand, first, no_path, none_follow)
 
 
-async def walk(dependencies: SearchDeps, budget: Budget, state: Frontier | None = None) -> list[Step]:
-    return await walked_by(search, dependencies, Meter(budget, Cost()), state)
+async def walk(dependencies: SearchDeps, budget: Budget, state: SearchState | None = None) -> list[Step]:
+    return await walked_by(search, dependencies, BudgetMeter(budget, PolicyCost()), state)
 
 
 async def walked_by(
-    planner: Planner, dependencies: SearchDeps, meter: Meter, state: Frontier | None = None, request: str = "q"
+    planner: Planner, dependencies: SearchDeps, meter: BudgetMeter, state: SearchState | None = None, request: str = "q"
 ) -> list[Step]:
     """All that a planner tells, and its end."""
     told: list[Step] = []
 
-    async def tell(event: WalkEvent, after: Frontier) -> None:
+    async def tell(event: WalkEvent, after: SearchState) -> None:
         told.append((event, after))
 
-    end = await planner(request, (request,), state or Frontier(), dependencies, meter, tell)
+    end = await planner(request, (request,), state or SearchState(), dependencies, meter, tell)
     return [*told, end]
 
 
@@ -92,7 +92,7 @@ budgets = st.builds(Budget, decisions=st.integers(0, 40), depth=st.integers(1, 5
 
 def check(steps: list[Step], budget: Budget) -> None:
     """The invariants of every walk."""
-    path = Frontier().path
+    path = SearchState().path
     dead: set[Path] = set()
     for event, state in steps:
         assert len(state.offered) == len(state.path) + 1
@@ -147,7 +147,7 @@ async def test_a_state_can_be_stored_and_walked_on_from(graph: Graph, cut: int) 
     if not resumable:
         return
     at = resumable[cut % len(resumable)]
-    stored = Frontier.model_validate_json(whole[at][1].model_dump_json())
+    stored = SearchState.model_validate_json(whole[at][1].model_dump_json())
     assert await walk(stubborn(graph), budget, stored) == whole[at + 1 :]
 
 
@@ -165,8 +165,8 @@ async def test_at_the_depth_bound_only_finish_and_going_back_are_offered() -> No
 
 
 async def test_finishing_an_empty_path_is_giving_up() -> None:
-    async def finish(situation: Situation) -> Choice:
-        return Choice("finish", "nothing to do")
+    async def finish(situation: MoveQuestion) -> NextMove:
+        return NextMove("finish", "nothing to do")
 
     steps = await walk(SearchDeps(deps({0: [1]}).expand, finish, no_path, none_follow), Budget())
     assert steps[-1][0] == PathEnded(path=(), how="gave_up", reason="nothing to do")

@@ -3,10 +3,10 @@
 from pathlib import Path
 
 from agent.offer.candidates import Candidate
-from agent.offer.tool_facts import Evidence
-from agent.search.dfs import Node
-from agent.search.followers import Followers
-from agent.search.state import Frontier
+from agent.offer.tool_evidence import ToolEvidence
+from agent.search.dfs import SearchNode
+from agent.search.state import SearchState
+from agent.search.walk import FollowerFinder
 from domain.tool import ToolDoc
 from graph.weights import WeightParameters
 from tests.flows.small_world import BOOKS, GEOCODE, NEW_WEATHER, OLD_WEATHER, WALKS, finder, graph
@@ -14,13 +14,15 @@ from tests.flows.small_world import BOOKS, GEOCODE, NEW_WEATHER, OLD_WEATHER, WA
 REQUEST = "weather forecast for Paris"
 
 
-async def found(folder: Path, *tools: ToolDoc, state: Frontier | None = None) -> list[tuple[int, str, tuple[str, ...]]]:
-    evidence = Evidence((REQUEST,), await graph(WALKS), await finder(folder), WeightParameters())
+async def found(
+    folder: Path, *tools: ToolDoc, state: SearchState | None = None
+) -> list[tuple[int, str, tuple[str, ...]]]:
+    evidence = ToolEvidence((REQUEST,), await graph(WALKS), await finder(folder), WeightParameters())
     await evidence.read(tool.id for tool in tools)
     candidates = tuple(Candidate(tool, 0.5, None, (0.5,), "start") for tool in tools)
-    state = (state or Frontier()).offer([tool.id for tool in tools])
-    node = Node((), (), (0.5,), candidates, 0.0)
-    followers = await Followers(REQUEST, evidence)(state, node)
+    state = (state or SearchState()).offer([tool.id for tool in tools])
+    node = SearchNode((), (), (0.5,), candidates, 0.0)
+    followers = await FollowerFinder(REQUEST, evidence)(state, node)
     return [(f.after, f.candidate.tool.api, f.candidate.missing) for f in followers]
 
 
@@ -29,7 +31,7 @@ async def test_a_follower_is_judged_as_if_what_it_follows_had_been_called(tmp_pa
 
 
 async def test_what_is_on_offer_already_or_banned_follows_nothing(tmp_path: Path) -> None:
-    banned = Frontier().offer([NEW_WEATHER.id]).push(NEW_WEATHER.id).reopen(0, "it failed", ban=True)
+    banned = SearchState().offer([NEW_WEATHER.id]).push(NEW_WEATHER.id).reopen(0, "it failed", ban=True)
     assert await found(tmp_path, GEOCODE, OLD_WEATHER, state=banned) == []
 
 

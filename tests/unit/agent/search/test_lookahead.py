@@ -5,8 +5,8 @@ from dataclasses import replace
 import pytest
 
 from agent.offer.candidates import Candidate
-from agent.policy.protocol import Choice
-from agent.search.lookahead import Foresight
+from agent.policy.protocol import NextMove
+from agent.search.dfs import Lookahead
 from domain.event import Feed
 from domain.tool import ToolDoc, tool_id
 
@@ -19,24 +19,24 @@ def candidate(name: str, weight: float = 0.2) -> Candidate:
 A, B = candidate("a"), candidate("b", 0.3)
 
 
-def foreseen(*then: Candidate, last: bool = False) -> Foresight:
-    foresight = Foresight()
-    foresight.note(Choice("advance", "why", 0, then=tuple(c.tool.id for c in then), last=last))
+def foreseen(*then: Candidate, last: bool = False) -> Lookahead:
+    foresight = Lookahead()
+    foresight.note(NextMove("advance", "why", 0, then=tuple(c.tool.id for c in then), last=last))
     return foresight
 
 
 def test_steps_are_taken_in_order_and_then_the_path_ends() -> None:
     foresight = foreseen(A, B, last=True)
-    assert foresight.move((A, B)) == Choice("advance", "why", 0)
-    assert foresight.move((B,)) == Choice("advance", "why", 0)
-    assert foresight.move((A,)) == Choice("finish", "why")
-    assert foresight.move((A,)) is None
+    assert foresight.take_move((A, B)) == NextMove("advance", "why", 0)
+    assert foresight.take_move((B,)) == NextMove("advance", "why", 0)
+    assert foresight.take_move((A,)) == NextMove("finish", "why")
+    assert foresight.take_move((A,)) is None
 
 
 def test_without_a_word_of_the_end_it_is_asked_for() -> None:
     foresight = foreseen(A)
-    assert foresight.move((A,)) is not None
-    assert foresight.move((B,)) is None
+    assert foresight.take_move((A,)) is not None
+    assert foresight.take_move((B,)) is None
 
 
 @pytest.mark.parametrize(
@@ -50,16 +50,16 @@ def test_without_a_word_of_the_end_it_is_asked_for() -> None:
 )
 def test_what_is_not_safe_is_asked_for_and_the_rest_is_forgotten(here: tuple[Candidate, ...]) -> None:
     foresight = foreseen(A, B, last=True)
-    assert foresight.move(here) is None
-    assert foresight.move((A, B)) is None
+    assert foresight.take_move(here) is None
+    assert foresight.take_move((A, B)) is None
 
 
 def test_a_tool_that_the_path_feeds_is_safe_whatever_past_paths_did() -> None:
     fed = replace(A, feeds=(Feed(parameter="id", step=1, field="id", score=0.9),))
-    assert foreseen(A).move((fed, replace(B, weight=0.8))) == Choice("advance", "why", 0)
+    assert foreseen(A).take_move((fed, replace(B, weight=0.8))) == NextMove("advance", "why", 0)
 
 
 def test_any_other_move_forgets_what_was_foreseen() -> None:
     foresight = foreseen(A, last=True)
-    foresight.note(Choice("backtrack", "a mistake"))
-    assert foresight.move((A,)) is None
+    foresight.note(NextMove("backtrack", "a mistake"))
+    assert foresight.take_move((A,)) is None

@@ -1,13 +1,13 @@
 import pytest
 
-from agent.search.state import DeadPrefix, Frontier
+from agent.search.state import DeadPrefix, SearchState
 from domain.tool import ToolId
 
 A, B, C = (ToolId(f"c/t/{name}") for name in "abc")
 
 
-def walked(*path: ToolId) -> Frontier:
-    state = Frontier()
+def walked(*path: ToolId) -> SearchState:
+    state = SearchState()
     for tool in path:
         state = state.offer([A, B, C]).push(tool)
     return state.offer([A, B, C])
@@ -58,7 +58,7 @@ def test_reopen_without_a_ban_leaves_the_tool_open_elsewhere() -> None:
 
 
 def test_reopen_forgets_a_best_path_through_what_died() -> None:
-    kept = Frontier().offer([A]).push(A).offer([B], value=1.0)
+    kept = SearchState().offer([A]).push(A).offer([B], value=1.0)
     best = kept.push(B).offer([], value=2.0)
     assert best.best == (A, B)
     assert best.reopen(1, "failed", ban=True).best == ()
@@ -69,17 +69,17 @@ def test_reopen_forgets_a_best_path_through_what_died() -> None:
 
 def test_the_empty_path_cannot_die() -> None:
     with pytest.raises(ValueError, match="empty path"):
-        Frontier().mark_dead((), "x")
+        SearchState().mark_dead((), "x")
 
 
 def test_marking_below_a_dead_prefix_adds_nothing() -> None:
-    state = Frontier().mark_dead((A,), "x")
+    state = SearchState().mark_dead((A,), "x")
     assert state.mark_dead((A, B), "y") == state
 
 
 def test_a_state_is_a_value_that_survives_json() -> None:
     state = walked(A, B).backtrack("because").reopen(0, "failed", ban=True)
-    assert Frontier.model_validate_json(state.model_dump_json()) == state
+    assert SearchState.model_validate_json(state.model_dump_json()) == state
 
 
 def test_resume_stands_before_the_wrong_step_which_is_dead_there() -> None:

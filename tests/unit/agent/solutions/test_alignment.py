@@ -3,8 +3,8 @@
 import pytest
 from pydantic.types import JsonValue
 
-from agent.solutions.alignment import SaidValue, aligned, fixed_words
-from agent.solutions.plain_values import LOOKS, looks, plain
+from agent.solutions.alignment import RequestValue, align_request, count_fixed_words
+from agent.solutions.plain_values import SHAPE_KEYWORD, describe_shape, read_plain_value
 from domain.model import JsonObject
 
 ANY: JsonObject = {"type": "string"}
@@ -25,7 +25,7 @@ ANY: JsonObject = {"type": "string"}
     ],
 )  # fmt: skip
 def test_what_stands_in_the_places_of_inputs(request_text: str, pattern: str, said: dict[str, str]) -> None:
-    found = aligned(request_text, pattern)
+    found = align_request(request_text, pattern)
     assert found is not None
     assert {name: one.text for name, one in found.items()} == said
 
@@ -44,11 +44,11 @@ def test_what_stands_in_the_places_of_inputs(request_text: str, pattern: str, sa
     ],
 )
 def test_what_differs_in_anything_is_something_else(request_text: str, pattern: str) -> None:
-    assert aligned(request_text, pattern) is None
+    assert align_request(request_text, pattern) is None
 
 
 def seen(value: str, *, quoted: bool = False) -> JsonObject:
-    return {"type": "string", LOOKS: looks(value, quoted=quoted)}
+    return {"type": "string", SHAPE_KEYWORD: describe_shape(value, quoted=quoted)}
 
 
 @pytest.mark.parametrize(
@@ -87,15 +87,15 @@ def seen(value: str, *, quoted: bool = False) -> JsonObject:
     ],
 )  # fmt: skip
 def test_a_value_is_plain_where_whoever_reads_it_has_it(text: str, schema: JsonObject, value: JsonValue) -> None:
-    assert plain(SaidValue(text), schema) == value
+    assert read_plain_value(RequestValue(text), schema) == value
 
 
 def test_what_begins_a_sentence_owes_its_capital_to_that_and_quotation_marks_make_a_value() -> None:
-    assert plain(SaidValue("Tomorrow", opens=True), ANY) is None
-    assert plain(SaidValue("war and peace", quoted=True), ANY) == "war and peace"
-    assert plain(SaidValue("9 March", quoted=True), seen("2020-01-31")) is None
+    assert read_plain_value(RequestValue("Tomorrow", opens_sentence=True), ANY) is None
+    assert read_plain_value(RequestValue("war and peace", quoted=True), ANY) == "war and peace"
+    assert read_plain_value(RequestValue("9 March", quoted=True), seen("2020-01-31")) is None
 
 
 def test_a_pattern_that_hardly_says_anything_is_told_by_its_words() -> None:
-    assert fixed_words("{|Please} {name}") == 0
-    assert fixed_words("{What is|Tell me} the age of {name}?") == 5
+    assert count_fixed_words("{|Please} {name}") == 0
+    assert count_fixed_words("{What is|Tell me} the age of {name}?") == 5

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from agent.solutions.drift import drifted, fingerprints
+from agent.solutions.drift import compute_fingerprints, find_drifted_tools
 from domain.solution import Solution
 from domain.tool import Parameter, ToolDoc
 from tests.unit.agent.solutions.tools_of_scholars import COLLEAGUES, DOCS, OTHERS, PERSON, SEARCH, solution, tool
@@ -20,7 +20,7 @@ NESTED = Parameter(
 def kept() -> Solution:
     """A solution that was checked against the tools as they are."""
     given = solution(COLLEAGUES, "Who are the colleagues of {name}?")
-    return given.model_copy(update={"fingerprints": fingerprints(given.plan.program, DOCS)})
+    return given.model_copy(update={"fingerprints": compute_fingerprints(given.plan.program, DOCS)})
 
 
 def answer(**fields: str) -> str:
@@ -58,12 +58,12 @@ AS_IT_WAS: dict[str, ToolDoc] = {
 
 @pytest.mark.parametrize("what", DRIFTED)
 def test_it_has_drifted_by(what: str) -> None:
-    assert drifted(kept(), DOCS | {PERSON: DRIFTED[what]}) == [PERSON]
+    assert find_drifted_tools(kept(), DOCS | {PERSON: DRIFTED[what]}) == [PERSON]
 
 
 @pytest.mark.parametrize("what", AS_IT_WAS)
 def test_it_has_not_drifted_by(what: str) -> None:
-    assert drifted(kept(), DOCS | {PERSON: AS_IT_WAS[what]}) == []
+    assert find_drifted_tools(kept(), DOCS | {PERSON: AS_IT_WAS[what]}) == []
 
 
 def test_the_order_within_a_schema_does_not_count() -> None:
@@ -77,13 +77,13 @@ def test_the_order_within_a_schema_does_not_count() -> None:
     }
     after = tool(PERSON, NESTED.model_copy(update={"json_schema": json.dumps(turned)}), NAME)
     other = tool(PERSON, NESTED.model_copy(update={"json_schema": json.dumps({**turned, "required": ["b"]})}), NAME)
-    prints = [fingerprints(program, {PERSON: one, OTHERS.id: OTHERS}) for one in (before, after, other)]
+    prints = [compute_fingerprints(program, {PERSON: one, OTHERS.id: OTHERS}) for one in (before, after, other)]
     assert prints[0] == prints[1] != prints[2]
     assert set(prints[0]) == {PERSON, OTHERS.id}
 
 
 def test_a_tool_that_is_called_by_another_name_drifts_as_any() -> None:
     given = solution("find = searchPerson\nfound = await find(name=name)\nstr(found)", "Who is {name}?")
-    given = given.model_copy(update={"fingerprints": fingerprints(given.plan.program, DOCS)})
+    given = given.model_copy(update={"fingerprints": compute_fingerprints(given.plan.program, DOCS)})
     moved = {**DOCS, PERSON: tool(PERSON, NAME, WHERE, host="elsewhere.example")}
-    assert drifted(given, moved) == [PERSON]
+    assert find_drifted_tools(given, moved) == [PERSON]

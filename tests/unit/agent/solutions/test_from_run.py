@@ -2,9 +2,9 @@
 
 import pytest
 
-from agent.solutions.from_run import is_pattern, learnt
-from agent.solutions.plain_values import LOOKS
-from agent.transcript import Transcript
+from agent.solutions.from_run import is_pattern, learn_solutions
+from agent.solutions.plain_values import SHAPE_KEYWORD
+from agent.transcript import RunTranscript
 from domain.event import Event, ProgramLooked, QuestionAnswered
 from domain.solution import Solution
 from tests.unit.agent.program_events import TEXT, call, calls, ended, program, run_of
@@ -17,13 +17,13 @@ def kept(text: str, request: str = "", response: str = "") -> list[Solution]:
         first = records[0].model_copy(update={"event": records[0].event.model_copy(update={"request": request})})
         subtask = records[1].model_copy(update={"event": records[1].event.model_copy(update={"description": request})})
         records = [first, subtask, *records[2:]]
-    return list(learnt(records, Transcript.of(records), {}, "anna"))
+    return list(learn_solutions(records, RunTranscript.from_records(records), {}, "anna"))
 
 
 def test_the_values_of_the_request_are_inputs_and_are_not_kept() -> None:
     (one,) = kept(TEXT)
     assert one.plan.program.text.startswith("people = await search(name=name)\n")
-    assert one.plan.inputs["name"][LOOKS] == "name"
+    assert one.plan.inputs["name"][SHAPE_KEYWORD] == "name"
     assert (one.plan.values, one.owner, one.origin) == ({}, "anna", "run")
     assert "Grimaldo" not in one.model_dump_json()
     assert "{name}" in one.patterns[0]
@@ -52,7 +52,7 @@ same = [one for one in people if one["name"].lower() == "henrik grimaldo"]
 
 def kept_of_a_search(text: str) -> list[Solution]:
     records = run_of([program(text), *call(1, "search", {}, text=text), ended()])
-    return list(learnt(records, Transcript.of(records), {}, "anna"))
+    return list(learn_solutions(records, RunTranscript.from_records(records), {}, "anna"))
 
 
 def test_a_value_compared_in_lower_case_is_the_same_input() -> None:
@@ -93,7 +93,7 @@ def test_nothing_is_kept_that_a_call_takes_and_nobody_said(call_of_it: str) -> N
     text = f'who = "Henrik Grimaldo"\nasked = f"{{who}}, Norway"\npeople = {wait}{call_of_it}\n{SAYS}\n'
     events: list[Event] = [program(text), *call(1, "search", {}, text=text), ended()]
     records = run_of(events)
-    assert not list(learnt(records, Transcript.of(records), {}, "anna"))
+    assert not list(learn_solutions(records, RunTranscript.from_records(records), {}, "anna"))
 
 
 @pytest.mark.parametrize("then", ["await info(person_id=33)", 'await info(person_id=people[4]["id"])'])
@@ -109,7 +109,7 @@ def test_what_an_author_picked_out_of_what_it_saw_is_of_this_run_alone(then: str
         ended(number=2),
     ]
     records = run_of(events)
-    assert not list(learnt(records, Transcript.of(records), {}, "anna"))
+    assert not list(learn_solutions(records, RunTranscript.from_records(records), {}, "anna"))
 
 
 @pytest.mark.parametrize("own_words", [True, False])
@@ -125,7 +125,7 @@ def test_what_was_written_after_a_users_answer_is_for_that_user_alone(own_words:
     else:
         events += [*call(1, "search", {}, text=first), ended()]
     records = run_of(events)
-    assert bool(list(learnt(records, Transcript.of(records), {}, "anna"))) is not own_words
+    assert bool(list(learn_solutions(records, RunTranscript.from_records(records), {}, "anna"))) is not own_words
 
 
 @pytest.mark.parametrize(

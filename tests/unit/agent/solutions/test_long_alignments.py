@@ -4,8 +4,8 @@ import time
 
 import pytest
 
-from agent.solutions.alignment import aligned
-from agent.solutions.patterns import says
+from agent.solutions.alignment import align_request
+from agent.solutions.patterns import is_worded_like
 
 
 @pytest.mark.timeout(20)
@@ -13,8 +13,8 @@ from agent.solutions.patterns import says
 def test_many_inputs_over_many_words(request_text: str) -> None:
     pattern = "show me " + " ".join(f"{{value_{number}}}" for number in range(6)) + " now"
     begun = time.process_time()
-    assert aligned(request_text, pattern) is None
-    says(pattern + "{more}" * 40, request_text)
+    assert align_request(request_text, pattern) is None
+    is_worded_like(pattern + "{more}" * 40, request_text)
     assert time.process_time() - begun < 5.0  # it took hours
 
 
@@ -31,4 +31,4 @@ def test_many_inputs_over_many_words(request_text: str) -> None:
     ],
 )
 def test_whether_a_request_has_the_words_of_a_pattern(pattern: str, request_text: str, same: bool) -> None:
-    assert says(pattern, request_text) is same
+    assert is_worded_like(pattern, request_text) is same

@@ -27,11 +27,11 @@ class Shelf:
 
     def of(self, owner: str = "") -> SolutionLibrary:
         """One owner's library."""
-        return SolutionLibrary(self.store, self.index, self.embedder, owner, self.catalogue, shares_alone=True)
+        return SolutionLibrary(self.store, self.index, self.embedder, owner, self.catalogue, shares_by_agreement=True)
 
     async def shared(self) -> list[Solution]:
         """What all see."""
-        return [one async for one in self.of().all()]
+        return [one async for one in self.of().iterate_all()]
 
     async def served(self, owner: str, given: Solution, *, planned: bool = True) -> None:
         """An owner's solution, which has served once since. ``planned``: by a run of the owner's."""
@@ -47,7 +47,7 @@ async def test_what_several_owners_came_to_is_shared() -> None:
         await shelf.served(owner, solution(COUNT, MANY, runs=(f"run {number}",)))
     (one,) = await shelf.shared()
     assert (one.patterns, one.good, one.runs, one.verdicts) == ((MANY,), 3, (), {})
-    assert [near.solution.id for near in await shelf.of("dan").near(ASKED, 3)] == [one.id]
+    assert [near.solution.id for near in await shelf.of("dan").find_near(ASKED, 3)] == [one.id]
     await shelf.of("ann").judge(f"{one.id}", good=True, run="one more")
     assert [kept.good for kept in await shelf.shared()] == [4]
 
@@ -99,7 +99,7 @@ papers = await getPapers(id=people[0]["id"])
     (one,) = await shelf.shared()
     assert "land" not in one.model_dump_json()
     assert one.plan.inputs == {"name": {"type": "string", "x-looks": "name"}}
-    assert one.id in {owned.id.partition(".")[0] for owned in await shelf.store.of_program(one.id)}
+    assert one.id in {owned.id.partition(".")[0] for owned in await shelf.store.list_by_program(one.id)}
 
 
 async def test_a_change_by_another_name_is_no_less_one() -> None:
@@ -168,11 +168,11 @@ async def test_what_is_withdrawn_goes_from_others_copies_and_not_from_what_their
         await shelf.served(owner, solution(COUNT, MANY))
     (shared,) = await shelf.shared()
     await shelf.of("dan").judge(shared.id, good=False, run="dan's", wrong=ASKED)  # a copy of his own
-    assert len([one async for one in shelf.of("dan").all() if one.owner]) == 1
+    assert len([one async for one in shelf.of("dan").iterate_all() if one.owner]) == 1
     await shelf.of().withdraw("zoe")
     assert await shelf.shared() == [(await shelf.store.get([shared.id]))[shared.id]]
     await shelf.of().withdraw("eve")
-    assert [one async for one in shelf.of("dan").all()] == []
+    assert [one async for one in shelf.of("dan").iterate_all()] == []
     assert {one.owner async for one in shelf.store.all()} == {*OWNERS}
 
 
@@ -216,5 +216,5 @@ async def test_what_an_owner_adds_to_a_shared_one_is_that_owners() -> None:
     (own,) = await shelf.of("ann").add([kept.model_copy(update={"patterns": ("Papers by {name} for our gala",)})])
     assert own != shared
     assert [one.patterns for one in await shelf.shared()] == [(MANY,)]
-    (near, *_) = await shelf.of("ann").near("Papers by Tom Riddle for our gala", 3)
+    (near, *_) = await shelf.of("ann").find_near("Papers by Tom Riddle for our gala", 3)
     assert near.solution.id == own

@@ -8,7 +8,7 @@ import pytest
 from domain.errors import UnavailableError
 from domain.tool import tool_id
 from graph.backends.sqlite_kept_fields import SqliteKeptFields
-from graph.kept_fields import FieldChoice
+from graph.field_choices import FieldChoice
 
 TOOL = tool_id("c", "t", "a")
 CHOICE = FieldChoice(("items[].näme", '["a.b"]'), ("items[].näme", '["a.b"]', "x"))

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from graph.backends.sqlite import SqliteGraph
-from graph.facts import LESSONS, Edge, ToolFacts
+from graph.facts import MAX_LESSONS, Edge, ToolFacts
 from tests.contract.graph_samples import NOON, A, B, left_after, walked
 from tests.unit.graph.backends.large_batch import large_batch
 
@@ -77,7 +77,7 @@ async def test_fifty_processes_at_once_add_up(tmp_path: Path) -> None:
         facts = (await graph.facts([tool]))[tool]
         assert replace(facts, good=0.0) == of_good_calls(100)
         assert facts.good == pytest.approx(left_after(100))
-        assert len({lesson.run for lesson in await graph.lessons(tool)}) == LESSONS
+        assert len({lesson.run for lesson in await graph.lessons(tool)}) == MAX_LESSONS
     await graph.close()
 
 

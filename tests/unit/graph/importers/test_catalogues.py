@@ -6,9 +6,9 @@ import orjson
 import pytest
 
 from domain.tool import ToolDoc, tool_id
-from domain.trajectory import Outcome
+from domain.trajectory import RecordedOutcome
 from graph.importers import apibank, jsonl, toolbench
-from graph.importers.records import Record, RecordError, Skipped
+from graph.importers.records import Record, RecordError, SkippedInput
 
 API = {
     "name": "Get by Id",
@@ -53,7 +53,7 @@ def test_a_broken_api_skips_that_api_alone(tmp_path: Path) -> None:
 def test_a_broken_file_is_named(tmp_path: Path, content: bytes) -> None:
     file = folder(tmp_path, content)
     (skipped,) = toolbench.read_tools(tmp_path)
-    assert isinstance(skipped, Skipped)
+    assert isinstance(skipped, SkippedInput)
     assert skipped.file == str(file)
 
 
@@ -74,9 +74,9 @@ WRONG: list[Record] = [
 @pytest.mark.parametrize("change", WRONG)
 def test_a_line_of_wrong_types(change: Record) -> None:
     line: Record = {"category": "C", "tool_name": "T", "api_name": "a", "function": "f"}
-    assert jsonl.tool(line).id == tool_id("C", "T", "a")
+    assert jsonl.parse_tool(line).id == tool_id("C", "T", "a")
     with pytest.raises(RecordError):
-        jsonl.tool({**line, **change})
+        jsonl.parse_tool({**line, **change})
 
 
 @pytest.mark.parametrize(
@@ -93,18 +93,18 @@ def test_a_line_of_wrong_types(change: Record) -> None:
 )
 def test_a_trajectory_of_wrong_types(line: Record) -> None:
     with pytest.raises(RecordError):
-        jsonl.trajectory(line, "s")
+        jsonl.parse_trajectory(line, "s")
 
 
 def test_a_trajectory_without_calls_or_ending_is_no_broken_one() -> None:
-    found = jsonl.trajectory({}, "s")
+    found = jsonl.parse_trajectory({}, "s")
     assert (found.finish, found.path, found.source) == ("other", (), "s")
 
 
 @pytest.mark.parametrize("line", [{}, {"kind": "odd"}, {"kind": "ok", "category": "C", "tool_name": "t"}])
 def test_a_recorded_call_of_wrong_types(line: Record) -> None:
     with pytest.raises(RecordError):
-        jsonl.recorded_call(line)
+        jsonl.parse_recorded_call(line)
 
 
 CSV = (
@@ -129,7 +129,7 @@ def test_api_bank(tmp_path: Path) -> None:
         ("rooms", "array", None, ""),
     ]
     assert (today.category, today.method, today.parameters, today.description) == ("新", "GET", (), "今")
-    assert isinstance(broken, Skipped)
+    assert isinstance(broken, SkippedInput)
     assert broken.line == 5
 
 
@@ -157,7 +157,11 @@ def test_a_dialogue() -> None:
         {"role": "API", "api_name": "B", "result": {"exception": "no"}},
         {"role": "API", "api_name": "C", "result": {}},
     ]
-    found = apibank.trajectory({"id": "d", "turns": turns})
+    found = apibank.parse_trajectory({"id": "d", "turns": turns})
     assert (found.query, found.finish) == ("Hello", "other")
-    assert [call.outcome for call in found.path] == [Outcome.OK, Outcome.FAILED, Outcome.UNKNOWN]
+    assert [call.outcome for call in found.path] == [
+        RecordedOutcome.OK,
+        RecordedOutcome.FAILED,
+        RecordedOutcome.UNKNOWN,
+    ]
     assert found.path[0].arguments == '{"x":1}'

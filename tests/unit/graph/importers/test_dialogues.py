@@ -7,12 +7,12 @@ import orjson
 import pytest
 
 from domain.tool import FINISH, ToolDoc, tool_id
-from domain.trajectory import Outcome
+from domain.trajectory import RecordedOutcome
 from graph.backends.memory import MemoryGraph
-from graph.importers import dialogues
+from graph.importers import apibank_dialogues
 from graph.importers.records import RecordError
-from graph.ingest import Ingest
-from graph.sources import read_records, read_tools
+from graph.ingest import GraphImporter
+from graph.input_files import read_records, read_tools
 
 CSV = (
     "类型,应用场景,API名称,类名,input_parameters,api_info\n"
@@ -56,11 +56,11 @@ def published(tmp_path: Path) -> Path:
     return root
 
 
-async def ingested(tools: Path, records: Path) -> tuple[MemoryGraph, Ingest]:
+async def ingested(tools: Path, records: Path) -> tuple[MemoryGraph, GraphImporter]:
     graph = MemoryGraph()
-    run = Ingest(graph, None, lambda stage, done, total: None)
-    names = await run.tools([tools])
-    await run.records(await asyncio.to_thread(read_records, records, "trajectories"), names)
+    run = GraphImporter(graph, None, lambda stage, done, total: None)
+    names = await run.import_tools([tools])
+    await run.import_records(await asyncio.to_thread(read_records, records, "trajectories"), names)
     return graph, run
 
 
@@ -78,17 +78,17 @@ async def test_it_is_read_from_every_height(published: Path, inner: str) -> None
 
 async def test_read_again_from_another_height_it_is_known(published: Path) -> None:
     graph, _ = await ingested(published, published)
-    again = Ingest(graph, None, lambda stage, done, total: None)
-    names = await again.tools([published])
+    again = GraphImporter(graph, None, lambda stage, done, total: None)
+    names = await again.import_tools([published])
     folder = published / "lv1-lv2-samples" / LEVEL
-    await again.records(await asyncio.to_thread(read_records, folder, "trajectories"), names)
-    assert again.result.already == 1
+    await again.import_records(await asyncio.to_thread(read_records, folder, "trajectories"), names)
+    assert again.result.already_known == 1
 
 
 def test_an_answer_is_what_was_put_out_and_no_echo_of_what_was_given() -> None:
-    found = dialogues.trajectory(b"\n".join(map(orjson.dumps, DIALOGUE)), "d")
+    found = apibank_dialogues.parse_dialogue_file(b"\n".join(map(orjson.dumps, DIALOGUE)), "d")
     assert (found.id, found.query) == ("d", "A room for two, please.")
-    assert [call.outcome for call in found.path] == [Outcome.FAILED, Outcome.OK, Outcome.OK]
+    assert [call.outcome for call in found.path] == [RecordedOutcome.FAILED, RecordedOutcome.OK, RecordedOutcome.OK]
     assert [call.observation for call in found.path] == ["wrong pin", '{"key":"k-1-abc"}', "success"]
 
 
@@ -111,10 +111,10 @@ async def test_a_broken_dialogue_is_named_with_its_line(published: Path) -> None
         "/cut.jsonl: line 1: not JSON",
     ]
     with pytest.raises(RecordError, match="line 1"):
-        dialogues.trajectory(b"3", "d")
+        apibank_dialogues.parse_dialogue_file(b"3", "d")
 
 
 def test_lines_of_another_kind_are_no_dialogue(tmp_path: Path) -> None:
-    assert not dialogues.is_dialogue(written(tmp_path / "calls.jsonl", [{"function": "f"}]))
-    assert not dialogues.is_dialogue(tmp_path / "missing.jsonl")
-    assert list(dialogues.dialogue_files(tmp_path)) == []
+    assert not apibank_dialogues.is_dialogue(written(tmp_path / "calls.jsonl", [{"function": "f"}]))
+    assert not apibank_dialogues.is_dialogue(tmp_path / "missing.jsonl")
+    assert list(apibank_dialogues.find_dialogue_files(tmp_path)) == []

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from graph.importers import lines, records
-from graph.importers.lines import Line, read_lines
-from graph.importers.records import RecordError, Skipped, load
+from graph.importers.lines import JsonlLine, read_lines
+from graph.importers.records import RecordError, SkippedInput, load
 
 
 def write(path: Path, content: bytes) -> Path:
@@ -15,17 +15,17 @@ def write(path: Path, content: bytes) -> Path:
 
 
 def bodies(path: Path) -> list[bytes]:
-    return [line.body for line in read_lines(path) if isinstance(line, Line)]
+    return [line.body for line in read_lines(path) if isinstance(line, JsonlLine)]
 
 
 def problems(path: Path) -> list[str]:
-    return [str(line).removeprefix(str(path)) for line in read_lines(path) if isinstance(line, Skipped)]
+    return [str(line).removeprefix(str(path)) for line in read_lines(path) if isinstance(line, SkippedInput)]
 
 
 @pytest.mark.parametrize("pack", [bytes, gzip.compress])
 def test_plain_or_gzip_whatever_the_name_says(tmp_path: Path, pack: "type[bytes]") -> None:
     path = write(tmp_path / "a.jsonl", pack(b'\xef\xbb\xbf{"a":1}\r\n\n  {"b":2}'))
-    assert [(line.number, line.body) for line in read_lines(path) if isinstance(line, Line)] == [
+    assert [(line.number, line.body) for line in read_lines(path) if isinstance(line, JsonlLine)] == [
         (1, b'{"a":1}'),
         (3, b'{"b":2}'),
     ]

@@ -6,10 +6,10 @@ import orjson
 import pytest
 
 from agent.execution.validation import validate
-from agent.programs.signatures import signature
+from agent.programs.signatures import build_signature
 from domain.errors import InvalidArgumentsError
 from domain.tool import ToolDoc
-from graph.importers.mcp import MOST_TOOLS, McpSource, read_listing
+from graph.importers.mcp import MAX_TOOLS, McpSource, read_listing
 from graph.importers.mcp_inputs import MAX_FIELDS
 
 SOURCE = McpSource("https://harbour.example/mcp", "harbour", "Harbour", about="Berths  and\nships.")
@@ -91,9 +91,9 @@ def test_what_cannot_be_called_is_left_out_with_a_reason() -> None:
 
 
 def test_of_a_listing_so_many_are_taken_each_name_once() -> None:
-    tools: list[object] = [{"name": f"t{n}", "inputSchema": {}} for n in range(MOST_TOOLS + 20)]
+    tools: list[object] = [{"name": f"t{n}", "inputSchema": {}} for n in range(MAX_TOOLS + 20)]
     listing = read_listing([{"name": "t0"}, {"name": "t0"}, 7, None, *tools[1:]], SOURCE)
-    assert len(listing.docs) == MOST_TOOLS
+    assert len(listing.docs) == MAX_TOOLS
     assert "t0 is left out: another tool of the server has the same name" in listing.skipped
     assert any("20 more tools are left out" in one for one in listing.skipped)
 
@@ -131,7 +131,7 @@ def test_a_program_may_call_it_as_any_function() -> None:
         },
         outputSchema={"type": "object", "properties": {"number": {"type": "integer"}}, "required": ["number"]},
     )
-    made = signature(doc)
+    made = build_signature(doc)
     assert made.name == "berth_of"
     assert made.arguments == {"ship": "ship", "with_crew": "with-crew"}
     assert "ship: str" in made.text

@@ -6,8 +6,8 @@ from typing import Any
 import orjson
 
 from domain.tool import ToolDoc, tool_id
-from graph.importers.records import Skipped
-from graph.sources import read_tools
+from graph.importers.records import SkippedInput
+from graph.input_files import read_tools
 
 HOST = "hotels.example"
 SEARCH: dict[str, Any] = {
@@ -36,7 +36,7 @@ NEWS: dict[str, Any] = {
 }  # fmt: skip
 
 
-def read(folder: Path, *endpoints: object) -> list[ToolDoc | Skipped]:
+def read(folder: Path, *endpoints: object) -> list[ToolDoc | SkippedInput]:
     path = folder / "executable_spec.json"
     path.write_bytes(orjson.dumps(endpoints))
     return list(read_tools(path))
@@ -82,7 +82,7 @@ def test_a_place_that_the_endpoint_has_is_kept(tmp_path: Path) -> None:
 def test_one_broken_endpoint_skips_that_one_alone(tmp_path: Path) -> None:
     broken = {**SEARCH, "query_parameters": {"q": "text"}}
     found = read(tmp_path, "text", {**SEARCH, "host": ""}, broken, NEWS, {**SEARCH, "output_parameters": {}})
-    assert [str(item).split(": ", 1)[1] for item in found if isinstance(item, Skipped)] == [
+    assert [str(item).split(": ", 1)[1] for item in found if isinstance(item, SkippedInput)] == [
         "endpoint 1 of 5: the endpoint must be an object, not a text",
         "endpoint 2 of 5: 'host' must be a text that is not empty, not an empty text",
         "endpoint 3 of 5: the parameter 'q' must be an object, not a text",
@@ -92,5 +92,5 @@ def test_one_broken_endpoint_skips_that_one_alone(tmp_path: Path) -> None:
 
 def test_an_empty_list_and_no_list_at_all(tmp_path: Path) -> None:
     (skipped,) = read(tmp_path)
-    assert isinstance(skipped, Skipped)
+    assert isinstance(skipped, SkippedInput)
     assert "must be an object, not a list" in skipped.reason

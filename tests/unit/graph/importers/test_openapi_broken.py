@@ -9,7 +9,7 @@ import pytest
 from domain.errors import BrokenInputError
 from domain.tool import ToolDoc
 from graph.importers.openapi import read_openapi
-from graph.importers.openapi_schema import MAX_VISITS, Schemas
+from graph.importers.openapi_schema import MAX_VISITS, SchemaResolver
 
 OK: dict[str, Any] = {"200": {"description": "ok"}}
 
@@ -211,7 +211,7 @@ def test_a_defect_of_the_importer_costs_one_operation(tmp_path: Path, monkeypatc
             raise ZeroDivisionError("by zero")
         return None, None
 
-    monkeypatch.setattr("graph.importers.openapi.response_of", fail)
+    monkeypatch.setattr("graph.importers.openapi.read_response", fail)
     paths = {f"/{name}": {"get": {"operationId": name, "responses": OK}} for name in ("one", "two", "three")}
     docs, (problem,) = read(write(tmp_path, paths))
     assert [doc.api for doc in docs] == ["one", "three"]
@@ -223,10 +223,10 @@ def test_schemas_of_a_document_that_costs_too_much_lose_depth_and_stay() -> None
     for name in ("harbour", "berth", "ship", "owner"):
         parts = {"type": "object", "properties": {name: parts, "kind": {"type": "string"}}}
     reference = {"$ref": "#/whole"}
-    whole, spent, nothing = (Schemas({"whole": parts}, visits) for visits in (MAX_VISITS, 0, -MAX_VISITS))
-    assert "harbour" in json.dumps(whole.shape(reference))
-    shallow = json.dumps(spent.shape(reference))
+    whole, spent, nothing = (SchemaResolver({"whole": parts}, visits) for visits in (MAX_VISITS, 0, -MAX_VISITS))
+    assert "harbour" in json.dumps(whole.build_shape(reference))
+    shallow = json.dumps(spent.build_shape(reference))
     assert ("owner" in shallow, "ship" in shallow, "berth" in shallow) == (True, True, False)
-    assert (nothing.shape(reference), nothing.example(reference)) == ({"type": "object"}, None)
-    assert nothing.shape({"type": "array", "items": reference}) == {"type": "array"}
-    assert nothing.merged(reference) == parts
+    assert (nothing.build_shape(reference), nothing.build_example(reference)) == ({"type": "object"}, None)
+    assert nothing.build_shape({"type": "array", "items": reference}) == {"type": "array"}
+    assert nothing.merge_all_of(reference) == parts

@@ -17,9 +17,9 @@ from hypothesis import strategies as st
 from domain.errors import BrokenInputError
 from domain.tool import ToolDoc
 from graph.importers.openapi import METHODS, read_openapi
-from graph.importers.openapi_nodes import items, mapping
+from graph.importers.openapi_nodes import to_list, to_mapping
 from graph.importers.yaml_events import read_yaml
-from graph.sources import read_tools
+from graph.input_files import read_tools
 
 FOLDER = Path(__file__).parents[3] / "data" / "openapi"
 EXPECTED: dict[str, dict[str, list[str]]] = json.loads((FOLDER / "expected.json").read_text(encoding="utf-8"))
@@ -63,8 +63,8 @@ def test_each_operation_is_accounted_for(name: str) -> None:
         return
     declared = 0
     for route, item in document.get("paths", {}).items():
-        here = {} if "$ref" in (item or {}) else mapping(item)
-        operations = len(set(here) & set(METHODS)) + len(mapping(here.get("additionalOperations")))
+        here = {} if "$ref" in (item or {}) else to_mapping(item)
+        operations = len(set(here) & set(METHODS)) + len(to_mapping(here.get("additionalOperations")))
         declared += 0 if route.startswith("x-") else operations if here else 1
     left_out = [reason for reason in EXPECTED[name]["reported"] if " is not imported: " in reason]
     assert len(EXPECTED[name]["imported"]) + len(left_out) == declared
@@ -100,7 +100,7 @@ ODD: list[Any] = [
 
 def places(node: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
     """The paths of all values in a document."""
-    inner: Iterable[tuple[Any, Any]] = mapping(node).items() or enumerate(items(node))
+    inner: Iterable[tuple[Any, Any]] = to_mapping(node).items() or enumerate(to_list(node))
     return [path, *(place for key, part in inner for place in places(part, (*path, key)))]
 
 
@@ -120,7 +120,7 @@ def mutated(draw: st.DrawFn) -> Any:
             holder[last] = copy.deepcopy(
                 draw(st.sampled_from([*ODD, document.get("paths"), document.get("components")]))
             )
-        elif mapping(holder) and draw(st.booleans()):
+        elif to_mapping(holder) and draw(st.booleans()):
             holder[
                 draw(
                     st.sampled_from(

@@ -10,8 +10,7 @@ from domain.tool import ToolDoc, tool_id
 from graph.importers.openapi import read_openapi
 from graph.importers.openapi_responses import MAX_SCHEMA
 from graph.response_fields import output_fields
-from graph.response_shape import documented_shape
-from graph.shapes import UNKNOWN
+from graph.shapes import UNKNOWN, infer_documented_shape
 
 
 def read_response(folder: Path, schema: object, **schemas: object) -> str | None:
@@ -87,6 +86,6 @@ def test_a_field_that_may_be_anything_is_known_by_its_name_alone(tmp_path: Path)
         response_schema=text,
     )
     assert [(one.path, one.type) for one in output_fields(doc)] == [("gardener", None)]
-    shape = documented_shape(doc)
+    shape = infer_documented_shape(doc)
     assert shape.fields["gardener"] == UNKNOWN
     assert shape.fields["crops"].items in (None, UNKNOWN)

@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from agent.execution.secrets import variable
+from agent.execution.secret_store import to_variable_name
 from domain.errors import BrokenInputError
 from domain.tool import Credential, OAuthFlow, ToolDoc
 from graph.importers.openapi import read_openapi
-from graph.importers.openapi_security import secret_name
+from graph.importers.openapi_security import build_secret_name
 
 SCHEMES: dict[str, Any] = {
     "key": {"type": "apiKey", "in": "header", "name": "X-Key"},
@@ -40,8 +40,8 @@ def only(folder: Path, operation: dict[str, Any], **more: Any) -> ToolDoc:
     ],
 )
 def test_names_of_secrets(toolset: str, scheme: str, name: str) -> None:
-    assert secret_name(toolset, scheme) == name
-    assert variable(name) == f"FOOTPATH_SECRET_{name.upper()}"
+    assert build_secret_name(toolset, scheme) == name
+    assert to_variable_name(name) == f"FOOTPATH_SECRET_{name.upper()}"
 
 
 WAYS: list[tuple[list[dict[str, list[str]]], list[Credential]]] = [

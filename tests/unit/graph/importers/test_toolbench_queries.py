@@ -9,8 +9,8 @@ import pytest
 
 from domain.tool import ToolDoc
 from graph.importers.json_arrays import read_items
-from graph.importers.records import RecordError, Skipped
-from graph.sources import read_tools
+from graph.importers.records import RecordError, SkippedInput
+from graph.input_files import read_tools
 
 
 def api(name: str, **given: Any) -> dict[str, Any]:
@@ -60,7 +60,7 @@ def test_what_is_broken_is_told_and_the_rest_is_read(tmp_path: Path) -> None:
     path = written(tmp_path / "queries.json", request(api("a")), 7, request(api(""), 8, api("b")), {"query": "none"})
     *told, first, second = read_tools(path)
     assert [one.api for one in (first, second) if isinstance(one, ToolDoc)] == ["a", "b"]
-    assert [one.reason.split(":")[0] for one in told if isinstance(one, Skipped)] == [
+    assert [one.reason.split(":")[0] for one in told if isinstance(one, SkippedInput)] == [
         "request 2",
         "request 3",
         "request 3",
@@ -68,7 +68,7 @@ def test_what_is_broken_is_told_and_the_rest_is_read(tmp_path: Path) -> None:
     cut = tmp_path / "G1_query.json"
     cut.write_text(path.read_text(encoding="utf-8")[:-10], encoding="utf-8")
     told, *tools = read_tools(cut)
-    reasons = [one.reason for one in (told, *tools) if isinstance(one, Skipped)]
+    reasons = [one.reason for one in (told, *tools) if isinstance(one, SkippedInput)]
     assert any("the 3 requests before it were read" in reason for reason in reasons)
 
 

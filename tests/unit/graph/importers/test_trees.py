@@ -4,8 +4,8 @@ from typing import Any
 import orjson
 import pytest
 
-from domain.trajectory import Outcome
-from graph.importers import trees
+from domain.trajectory import RecordedOutcome
+from graph.importers import toolbench_trees
 from graph.importers.records import RecordError
 
 Node = dict[str, Any]
@@ -49,12 +49,12 @@ def test_the_accepted_branch_and_every_attempt_once() -> None:
             ),
         )
     )
-    found = trees.trajectory(tree, "g/1.json")
+    found = toolbench_trees.parse_trajectory(tree, "g/1.json")
     assert (found.finish, found.query, found.id) == ("give_answer", "q", "g/1.json")
     assert [(call.function, call.outcome) for call in found.path] == [
-        ("a", Outcome.OK),
-        ("b", Outcome.FAILED),
-        ("c", Outcome.OK),
+        ("a", RecordedOutcome.OK),
+        ("b", RecordedOutcome.FAILED),
+        ("c", RecordedOutcome.OK),
     ]
     assert [call.function for call in found.attempts] == ["a", "dead", "b", "c"]
     assert (found.path[0].arguments, found.path[0].observation) == ("{}", "seen")
@@ -64,12 +64,12 @@ def test_of_several_answers_the_one_that_was_given() -> None:
     tree = record(
         action("a", given(0, finish("first"))), action("b", given(0, finish("second"))), final_answer="second"
     )
-    assert [call.function for call in trees.trajectory(tree, "x").path] == ["b"]
+    assert [call.function for call in toolbench_trees.parse_trajectory(tree, "x").path] == ["b"]
 
 
 def test_a_lost_tree_has_no_path() -> None:
     tree = record(action("a", given(0, finish())), win=False)
-    found = trees.trajectory(tree, "x")
+    found = toolbench_trees.parse_trajectory(tree, "x")
     assert (found.finish, found.path, len(found.attempts)) == ("none", (), 1)
 
 
@@ -83,7 +83,7 @@ def test_a_lost_tree_has_no_path() -> None:
 )
 def test_how_a_tree_without_answer_ended(generated: dict[str, object], ending: str) -> None:
     tree = record(action("a", given(0, finish("{}", 4))), win=False, **generated)
-    assert trees.trajectory(tree, "x").finish == ending
+    assert toolbench_trees.parse_trajectory(tree, "x").finish == ending
 
 
 def test_chains_are_trees_without_branches() -> None:
@@ -94,7 +94,7 @@ def test_chains_are_trees_without_branches() -> None:
         {"node_type": "Action", "description": "Finish"},
         {"node_type": "Action Input", "description": '{"return_type": "give_answer"}', "observation_code": 3},
     ]
-    found = trees.trajectory({"win": True, "trys": [{"chain": chain}]}, "x")
+    found = toolbench_trees.parse_trajectory({"win": True, "trys": [{"chain": chain}]}, "x")
     assert (found.finish, [call.function for call in found.path]) == ("give_answer", ["a"])
 
 
@@ -102,7 +102,7 @@ def test_a_cycle_ends_in_a_message() -> None:
     node = action("a", given(0))
     node["children"][0]["children"] = [node]
     with pytest.raises(RecordError, match="it holds a cycle"):
-        trees.trajectory(record(node), "x")
+        toolbench_trees.parse_trajectory(record(node), "x")
 
 
 def test_shared_nodes_that_multiply_end_in_a_message() -> None:
@@ -110,7 +110,7 @@ def test_shared_nodes_that_multiply_end_in_a_message() -> None:
     for _ in range(40):
         node = thought(node, node)
     with pytest.raises(RecordError, match="it holds a cycle"):
-        trees.trajectory(record(node), "x")
+        toolbench_trees.parse_trajectory(record(node), "x")
 
 
 @pytest.mark.parametrize(
@@ -126,7 +126,7 @@ def test_shared_nodes_that_multiply_end_in_a_message() -> None:
 )
 def test_what_is_no_tree(broken: Node, reason: str) -> None:
     with pytest.raises(RecordError) as caught:
-        trees.trajectory(broken, "x")
+        toolbench_trees.parse_trajectory(broken, "x")
     assert reason in str(caught.value)
 
 
@@ -135,4 +135,4 @@ def test_files_are_found_in_the_folder_its_parent_and_by_name(tmp_path: Path) ->
     file.parent.mkdir(parents=True)
     file.write_bytes(orjson.dumps(record()))
     for path in (tmp_path, tmp_path / "answer", file.parent, file):
-        assert list(trees.tree_files(path)) == [file]
+        assert list(toolbench_trees.find_tree_files(path)) == [file]

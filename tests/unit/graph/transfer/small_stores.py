@@ -7,15 +7,15 @@ from pathlib import Path
 from hypothesis import strategies as st
 
 from domain.tool import FINISH, Parameter, ToolDoc, ToolId
-from domain.trajectory import Outcome, RecordedCall
+from domain.trajectory import RecordedCall, RecordedOutcome
 from graph.backends.memory import MemoryGraph
 from graph.backends.sqlite import SqliteGraph
 from graph.backends.sqlite_recordings import SqliteRecordings
-from graph.facts import Edge, GraphState, Lesson, ToolFacts
-from graph.recordings import Recordings
+from graph.facts import Edge, GraphState, ToolFacts, ToolLesson
+from graph.recordings import RecordingStore
 from graph.store import GraphStore
-from graph.transfer.exporting import Exported, export_store
-from graph.transfer.importing import check_export, import_store
+from graph.transfer.store_export import ExportResult, export_store
+from graph.transfer.store_import import check_export, import_store
 from tests.contract.graph_samples import LOST, A, B, C, batch, walked
 
 TOOLS = (A, B, C, LOST)
@@ -39,7 +39,7 @@ def document(tool: ToolId, description: str = "") -> ToolDoc:
     )
 
 
-async def fill(graph: GraphStore, recordings: Recordings | None = None) -> None:
+async def fill(graph: GraphStore, recordings: RecordingStore | None = None) -> None:
     """A little of everything."""
     await graph.put_tools([document(A, "line\nbreak \u2028"), document(C)])
     await graph.apply(batch("k1", {(A, B): 3, (B, FINISH): 1, (A, LOST): 1}, {A: 4}, {A: 3}))
@@ -53,7 +53,7 @@ async def fill(graph: GraphStore, recordings: Recordings | None = None) -> None:
 
 
 def call(response: str) -> RecordedCall:
-    return RecordedCall("c", "s", "f", '{"q": 1}', response, Outcome.OK)
+    return RecordedCall("c", "s", "f", '{"q": 1}', response, RecordedOutcome.OK)
 
 
 async def opened(folder: Path, name: str) -> tuple[SqliteGraph, SqliteRecordings]:
@@ -64,11 +64,11 @@ async def opened(folder: Path, name: str) -> tuple[SqliteGraph, SqliteRecordings
     return graph, recordings
 
 
-async def exported(graph: GraphStore, path: Path, recordings: Recordings | None = None) -> Exported:
+async def exported(graph: GraphStore, path: Path, recordings: RecordingStore | None = None) -> ExportResult:
     return await export_store(graph, recordings, path, quiet, replace=True)
 
 
-async def imported(path: Path, graph: GraphStore, recordings: Recordings | None = None) -> int:
+async def imported(path: Path, graph: GraphStore, recordings: RecordingStore | None = None) -> int:
     return await import_store(path, await check_export(path, quiet), graph, recordings, quiet)
 
 
@@ -108,7 +108,7 @@ moments = st.datetimes(datetime(2020, 1, 1), datetime(2030, 1, 1), timezones=st.
 texts = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=6)
 keys = texts.filter(lambda key: "\0" not in key)
 lessons = st.builds(
-    Lesson,
+    ToolLesson,
     keys,
     moments,
     st.none() | st.floats(-1, 1).map(lambda x: x + 0.0),
@@ -122,5 +122,5 @@ states = st.builds(
     st.lists(st.tuples(st.sampled_from(TOOLS), lessons), max_size=6),
 )
 documents = st.lists(st.builds(document, st.sampled_from((A, B, C)), texts), max_size=4)
-calls = st.builds(RecordedCall, texts, texts, texts, texts, texts, st.sampled_from(Outcome))
+calls = st.builds(RecordedCall, texts, texts, texts, texts, texts, st.sampled_from(RecordedOutcome))
 batches = st.dictionaries(texts, st.lists(st.tuples(st.sampled_from(TOOLS), calls), max_size=4), max_size=3)

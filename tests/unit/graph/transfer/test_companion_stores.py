@@ -11,15 +11,15 @@ from domain.errors import UnavailableError, UsageError
 from domain.memory import Memory, MemoryStore
 from domain.program import Program, ProgramPlan
 from domain.tool import ToolId
-from domain.trajectory import Taken
+from domain.trajectory import TakenValue
 from graph.backends.memory import MemoryGraph, MemorySolutions
 from graph.backends.sqlite_dataflow import SqliteFlows
 from graph.backends.sqlite_memories import SqliteMemories
 from graph.backends.sqlite_solutions import SqliteSolutions
-from graph.transfer.companion_stores import CompanionStores, item_of
-from graph.transfer.exporting import Exported, export_store
-from graph.transfer.fields import LineError
-from graph.transfer.importing import check_export, import_store
+from graph.transfer.companion_stores import CompanionStores, decode_companion
+from graph.transfer.line_fields import LineError
+from graph.transfer.store_export import ExportResult, export_store
+from graph.transfer.store_import import check_export, import_store
 from retriever.backends.qdrant_connection import QdrantAddress
 from retriever.backends.qdrant_memories import QdrantMemories
 from tests.contract.memory_store import memory
@@ -28,7 +28,7 @@ from tests.unit.graph.transfer.small_stores import fill, quiet, run_changed
 
 A, B = ToolId("c/s/a"), ToolId("c/s/b")
 ODD = ProgramPlan(program=Program(text="1", tools={}), inputs={"n": {"type": "integer", "maximum": 2**80}})
-TAKEN = [Taken(A, B, "q", ("x[].id", "y")), Taken(A, B, "q", ("y",)), Taken(B, A, "ü\u2028", ("z",))]
+TAKEN = [TakenValue(A, B, "q", ("x[].id", "y")), TakenValue(A, B, "q", ("y",)), TakenValue(B, A, "ü\u2028", ("z",))]
 
 
 def memories_at(folder: Path, kind: str) -> MemoryStore:
@@ -56,7 +56,7 @@ async def full(tmp_path: Path) -> AsyncGenerator[CompanionStores]:
     await beside.flows.close()
 
 
-async def exported(path: Path, beside: CompanionStores) -> Exported:
+async def exported(path: Path, beside: CompanionStores) -> ExportResult:
     graph = MemoryGraph()
     await fill(graph)
     return await export_store(graph, None, path, quiet, replace=True, companions=beside)
@@ -93,7 +93,7 @@ async def test_judgements_and_flows_come_along(full: CompanionStores, first: str
         assert await all_of(new.memories) == await all_of(full.memories)
         assert {(m.owner, m.good, m.bad) for m in await all_of(new.memories)} == {("", 0, 0), ("ann", 2, 1)}
         assert full.flows is not None
-        assert await new.flows.into([A, B]) == await full.flows.into([A, B])
+        assert await new.flows.find_flows_into([A, B]) == await full.flows.find_flows_into([A, B])
         assert not await new.flows.add("k1", TAKEN)
         path = tmp_path / f"again{number}"
         assert await exported(path, new) == known
@@ -172,4 +172,4 @@ def _as_of(version: int, lines: list[bytes]) -> list[bytes]:
 )
 def test_a_broken_line_says_what_is_wrong(line: dict[str, object], says: str) -> None:
     with pytest.raises(LineError, match=says):
-        item_of(line)
+        decode_companion(line)

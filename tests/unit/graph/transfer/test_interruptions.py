@@ -12,9 +12,8 @@ from domain.errors import BrokenInputError, StoreBusyError, UnavailableError, Us
 from domain.tool import FINISH, ToolDoc, tool_id
 from graph.backends.memory import MemoryGraph
 from graph.facts import Edge, GraphState, ToolFacts
-from graph.transfer.exporting import export_store
-from graph.transfer.importing import check_export, import_store
-from graph.transfer.writing import ExportWriter
+from graph.transfer.store_export import ExportWriter, export_store
+from graph.transfer.store_import import check_export, import_store
 from tests.contract.graph_samples import A, B, C, batch, walked
 from tests.contract.test_graph_agreement import state
 from tests.unit.graph.transfer.small_stores import (

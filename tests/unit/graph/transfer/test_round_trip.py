@@ -14,8 +14,8 @@ from domain.trajectory import RecordedCall
 from graph.backends.memory import MemoryGraph
 from graph.facts import GraphState
 from graph.response_fields import output_fields
-from graph.shapes import shape_of_value
-from graph.transfer.importing import check_export
+from graph.shapes import infer_shape
+from graph.transfer.store_import import check_export
 from tests.contract.graph_backends import BACKENDS
 from tests.contract.graph_samples import A
 from tests.contract.test_graph_agreement import state
@@ -52,7 +52,7 @@ async def test_any_back_end_to_any_other_and_the_same_file_again(source: str, ta
 async def test_what_answers_look_like_comes_along(tmp_path: Path) -> None:
     old, new = MemoryGraph(), MemoryGraph()
     await fill(old)
-    assert await old.learn_answers({A: [shape_of_value({"id": 1, "at": {"lat": 0.5}})]}) == {A}
+    assert await old.learn_answers({A: [infer_shape({"id": 1, "at": {"lat": 0.5}})]}) == {A}
     await exported(old, tmp_path / "one.jsonl")
     await imported(tmp_path / "one.jsonl", new)
     known = (await new.get_tools([A]))[A]
@@ -73,7 +73,7 @@ async def round_trip(folder: Path, tools: list[ToolDoc], facts: GraphState, reco
         await imported(one, fresh, kept)
         assert await exported(fresh, two, kept) == first
         assert one.read_bytes() == two.read_bytes()
-        assert [b async for b in kept.batches()] == [b async for b in recordings.batches()]
+        assert [b async for b in kept.iterate_batches()] == [b async for b in recordings.iterate_batches()]
         assert await imported(two, graph, recordings) == 0
     finally:
         for store in (graph, recordings, fresh, kept):
@@ -94,8 +94,8 @@ async def test_calls_of_a_tool_keep_their_order(tmp_path: Path) -> None:
     report = await exported(graph, tmp_path / "e", recordings)
     assert (report.counts.batches, report.counts.calls) == (3, 4)
     await imported(tmp_path / "e", fresh, kept)
-    tool = (await anext(aiter(recordings.batches())))[1][0][0]
-    assert [call.response for call in await kept.of_tool(tool)] == ["a1", "a2", "a3"]
+    tool = (await anext(aiter(recordings.iterate_batches())))[1][0][0]
+    assert [call.response for call in await kept.list_calls(tool)] == ["a1", "a2", "a3"]
     assert not await kept.add("r0", [])
     for store in (graph, recordings, fresh, kept):
         await store.close()

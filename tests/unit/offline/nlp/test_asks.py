@@ -1,10 +1,10 @@
 import pytest
 
-from offline.nlp.clauses import asks
+from offline.nlp.clauses import split_asks
 
 
 def parts_of(request: str) -> list[str]:
-    return [ask.text for ask in asks(request)]
+    return [ask.text for ask in split_asks(request)]
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,7 @@
 import pytest
 
-from offline.nlp.clauses import clauses, parts
-from offline.nlp.coordination import coordinated
+from offline.nlp.clauses import split_clauses, split_parts
+from offline.nlp.coordination import split_coordinated
 
 
 @pytest.mark.parametrize(
@@ -16,8 +16,8 @@ from offline.nlp.coordination import coordinated
     ],
 )
 def test_things_side_by_side_are_told_apart(clause: str, named: list[str]) -> None:
-    assert [thing for _, thing in coordinated(clause)] == named
-    for text, thing in coordinated(clause):
+    assert [thing for _, thing in split_coordinated(clause)] == named
+    for text, thing in split_coordinated(clause):
         assert thing in text
         assert not any(other in text for other in named if other != thing)
 
@@ -30,14 +30,16 @@ def test_things_side_by_side_are_told_apart(clause: str, named: list[str]) -> No
     ],
 )  # fmt: skip
 def test_one_thing_is_left_whole(clause: str) -> None:
-    assert coordinated(clause) == ()
+    assert split_coordinated(clause) == ()
 
 
 def test_parts_keep_the_rest_of_the_request() -> None:
-    found = parts("Compare the holidays of Norway and Japan in 2026. And who wrote Dune?")
-    assert [part.named for part in found] == ["Norway", "Japan", ""]
-    assert found[1].whole == "Compare the holidays of Japan in 2026. And who wrote Dune?"
-    assert found[0].clauses == clauses("Compare the holidays of Norway and Japan in 2026. And who wrote Dune?")[:1]
+    found = split_parts("Compare the holidays of Norway and Japan in 2026. And who wrote Dune?")
+    assert [part.thing for part in found] == ["Norway", "Japan", ""]
+    assert found[1].whole_request == "Compare the holidays of Japan in 2026. And who wrote Dune?"
+    assert (
+        found[0].clauses == split_clauses("Compare the holidays of Norway and Japan in 2026. And who wrote Dune?")[:1]
+    )
 
 
 @pytest.mark.parametrize(
@@ -48,4 +50,4 @@ def test_parts_keep_the_rest_of_the_request() -> None:
     ],
 )
 def test_settings_stay(request_text: str, asked: tuple[str, ...]) -> None:
-    assert clauses(request_text) == asked
+    assert split_clauses(request_text) == asked

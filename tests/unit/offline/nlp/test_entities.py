@@ -8,14 +8,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from offline.nlp import entities as spans_module
-from offline.nlp.dates import dates_in, written
-from offline.nlp.entities import Span, spans
+from offline.nlp.dates import find_dates, format_day
+from offline.nlp.entities import Span, find_spans
 
 TODAY = date(2026, 1, 7)  # a Wednesday
 
 
 def of_kind(kind: str, request: str) -> list[str]:
-    return [span.value for span in spans(request, TODAY) if span.kind == kind]
+    return [span.value for span in find_spans(request, TODAY) if span.kind == kind]
 
 
 @pytest.mark.parametrize(
@@ -28,12 +28,12 @@ def of_kind(kind: str, request: str) -> list[str]:
     ],
 )  # fmt: skip
 def test_dates(text: str, day: str) -> None:
-    assert [found.isoformat() for _, _, found in dates_in(f"What about {text}?", TODAY)] == [day]
+    assert [found.isoformat() for _, _, found in find_dates(f"What about {text}?", TODAY)] == [day]
 
 
 @pytest.mark.parametrize("text", ["2024-02-30", "99.99.2024", "31 February 2025", "3 days", "May I ask"])
 def test_what_is_no_date(text: str) -> None:
-    assert list(dates_in(text, TODAY)) == []
+    assert list(find_dates(text, TODAY)) == []
 
 
 @pytest.mark.parametrize(
@@ -42,7 +42,7 @@ def test_what_is_no_date(text: str) -> None:
      ("date-time", "", "2026-01-07T00:00:00Z"), ("MM-DD-YYYY", "2020-01-01", "01-07-2026")],
 )  # fmt: skip
 def test_the_form_that_a_parameter_asks_for(described: str, example: str, expected: str) -> None:
-    assert written(TODAY, described=described, example=example) == expected
+    assert format_day(TODAY, described=described, example=example) == expected
 
 
 @pytest.mark.parametrize(
@@ -68,26 +68,26 @@ def test_kinds_of_spans(kind: str, request_text: str, values: list[str]) -> None
 
 
 def test_the_words_around_are_told() -> None:
-    found = next(span for span in spans("Fly from the Hague to Oslo", TODAY) if span.text == "Oslo")
+    found = next(span for span in find_spans("Fly from the Hague to Oslo", TODAY) if span.text == "Oslo")
     assert (found.cue, found.before[-1]) == ("to", "to")
 
 
 @given(st.text(max_size=300))
 def test_every_span_is_a_piece_of_the_request(request_text: str) -> None:
-    for span in spans(request_text, TODAY):
+    for span in find_spans(request_text, TODAY):
         assert isinstance(span, Span)
         assert request_text[span.start : span.end] == span.text
         assert span.text
 
 
 def test_a_hostile_request_is_read_quickly_and_only_in_part() -> None:
-    found = spans("a" * 100_000 + " 1" * 50_000, TODAY)
+    found = find_spans("a" * 100_000 + " 1" * 50_000, TODAY)
     assert len(found) <= 120
-    assert len(spans("'" * 5_000 + "1." * 5_000 + "A " * 5_000, TODAY)) <= 120
+    assert len(find_spans("'" * 5_000 + "1." * 5_000 + "A " * 5_000, TODAY)) <= 120
 
 
 @pytest.mark.parametrize("text", ["a.", "A.", "a-", "-", "$", "\n"])
 def test_reading_takes_time_linear_in_the_text(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """It is read on the loop that serves everybody. Four times as long as a request may be, where looking back took ten seconds and more."""
     monkeypatch.setattr(spans_module, "MAX_REQUEST", 16_000)
-    assert timeit(lambda: spans((text * 16_000)[:16_000], TODAY), number=1) < 3
+    assert timeit(lambda: find_spans((text * 16_000)[:16_000], TODAY), number=1) < 3

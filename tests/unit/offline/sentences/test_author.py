@@ -10,12 +10,12 @@ from typing import Any, cast
 
 import pytest
 
-from agent.programs.offered import functions
-from agent.programs.protocol import Attempt, ProgramQuestion
+from agent.programs.offered_functions import build_functions
+from agent.programs.protocol import ProgramAttempt, ProgramQuestion
 from domain.tool import Parameter, ToolDoc, tool_id
 from offline.planning_time import PlanningClock
 from offline.policy import OfflinePolicy
-from offline.sentences.author import written
+from offline.sentences.author import write_program
 
 
 def _tool(
@@ -36,12 +36,12 @@ TOOLS = (
 
 
 def _question(request: str, *more: ToolDoc) -> ProgramQuestion:
-    offer = functions((*TOOLS, *more), 2_000)
+    offer = build_functions((*TOOLS, *more), 2_000)
     return ProgramQuestion(request=request, offer=offer.text, today="2026-05-04", docs=offer.docs)
 
 
 def _text(request: str, *more: ToolDoc) -> str:
-    return written(PlanningClock(), _question(request, *more)).text
+    return write_program(PlanningClock(), _question(request, *more)).text
 
 
 def test_a_field_of_a_thing_that_is_named() -> None:
@@ -77,7 +77,7 @@ def test_nothing_is_parsed_off_the_thread_of_the_loop(monkeypatch: pytest.Monkey
     """Two threads that parse at once broke CPython 3.11's parser."""
     question = _question('What is the length of the ship "Queen Maud"?')
     broke_off = replace(
-        question, attempts=(Attempt("ship = await searchShips(name='Queen Maud')\n", "it found nothing"),)
+        question, attempts=(ProgramAttempt("ship = await searchShips(name='Queen Maud')\n", "it found nothing"),)
     )
     own = threading.get_ident()
     parse = cast("Callable[..., object]", builtins.compile)
@@ -128,16 +128,16 @@ def test_nothing_is_written_where_one_of_two_questions_is_left() -> None:
 
 def test_a_program_over_a_path_makes_all_its_calls() -> None:
     question = _question('What is the length of the ship "Queen Maud"?')
-    assert written(PlanningClock(), question).text
-    assert written(PlanningClock(), replace(question, of_path=True)).text == ""
+    assert write_program(PlanningClock(), question).text
+    assert write_program(PlanningClock(), replace(question, of_path=True)).text == ""
 
 
 def test_after_a_call_that_failed_no_program_makes_it_again() -> None:
     question = _question('How many passengers had the voyages of the ship "Queen Maud"?')
-    first = written(PlanningClock(), question).text
+    first = write_program(PlanningClock(), question).text
     assert "getShipVoyages(" in first
-    failed = Attempt(first, "in line 4: the call of getShipVoyages failed (failed with HTTP 503)")
-    assert "getShipVoyages(" not in written(PlanningClock(), replace(question, attempts=(failed,))).text
+    failed = ProgramAttempt(first, "in line 4: the call of getShipVoyages failed (failed with HTTP 503)")
+    assert "getShipVoyages(" not in write_program(PlanningClock(), replace(question, attempts=(failed,))).text
 
 
 BOOK = Parameter(name="book_id", required=True, description="Identifier of the book.", example="b_1")

@@ -4,7 +4,7 @@ from datetime import date
 
 import pytest
 
-from offline.sentences.said import said_in
+from offline.sentences.parsed_request import parse_request
 
 VOCABULARY = frozenset({"public", "holiday", "book", "edition"})
 KINDS = frozenset({"holiday", "edition", "book"})
@@ -20,15 +20,15 @@ KINDS = frozenset({"holiday", "edition", "book"})
     ],
 )  # fmt: skip
 def test_which_asks_for_the_noun_at_the_end_of_its_words(request_: str, wanted: tuple[str, ...]) -> None:
-    assert said_in(request_, date(2026, 3, 2), VOCABULARY, KINDS).wanted == wanted
+    assert parse_request(request_, date(2026, 3, 2), VOCABULARY, KINDS).wanted_kinds == wanted
 
 
 def test_how_many_times_asks_for_a_count_and_for_no_times() -> None:
-    said = said_in("How many times was the book lent?", date(2026, 3, 2), VOCABULARY, KINDS)
+    said = parse_request("How many times was the book lent?", date(2026, 3, 2), VOCABULARY, KINDS)
     assert said.figures == ("count",)
-    assert not any("time" in unit.own for unit in said.units)
+    assert not any("time" in unit.own_words for unit in said.units)
 
 
 def test_what_compares_is_no_value() -> None:
-    said = said_in("Show me the windier of both", date(2026, 3, 2), VOCABULARY, KINDS)
+    said = parse_request("Show me the windier of both", date(2026, 3, 2), VOCABULARY, KINDS)
     assert all("windier" not in one.text for one in said.phrases)

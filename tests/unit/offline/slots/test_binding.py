@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.policy.protocol import Arguments, ArgumentsQuestion
+from agent.policy.protocol import ArgumentsQuestion, CallArguments
 from domain.model import JsonObject
 from domain.plan import StepResult
 from domain.tool import Flow, Parameter, ToolDoc, tool_id
-from offline.slots.binding import Fillable, bind, fillable
+from offline.slots.binding import InputCoverage, bind, check_fillable
 
 TODAY = date(2026, 1, 7)  # a Wednesday
 
@@ -27,12 +27,12 @@ def tool(api: str, *parameters: Parameter, description: str = "", example: objec
     )  # fmt: skip
 
 
-def bound(request: str, document: ToolDoc, *earlier: tuple[ToolDoc, object]) -> Arguments:
+def bound(request: str, document: ToolDoc, *earlier: tuple[ToolDoc, object]) -> CallArguments:
     steps = tuple((doc, StepResult(tool=doc.id, status="ok", response=json.dumps(value))) for doc, value in earlier)
     return bind(ArgumentsQuestion(request, document, steps), TODAY)
 
 
-def references(arguments: Arguments) -> dict[str, tuple[str, str]]:
+def references(arguments: CallArguments) -> dict[str, tuple[str, str]]:
     return {binding.parameter: (binding.origin, binding.reference) for binding in arguments.provenance}
 
 
@@ -114,7 +114,7 @@ def test_a_default_is_used_for_a_required_parameter_only_and_said() -> None:
 def test_no_default_fills_a_call_that_changes_something() -> None:
     delete = tool("delete", need("appointment_id", default="4")).model_copy(update={"method": "DELETE"})
     assert bound("Delete my appointment", delete).missing == ("appointment_id",)
-    assert fillable(delete, "Delete my appointment", ()).missing == ("appointment_id",)
+    assert check_fillable(delete, "Delete my appointment", ()).missing == ("appointment_id",)
 
 
 def test_the_request_comes_before_the_default() -> None:
@@ -170,17 +170,19 @@ def test_values_that_do_not_fit_the_type_are_not_taken_from_a_step() -> None:
 
 
 def test_before_any_call_documents_say_what_will_feed() -> None:
-    fed = fillable(FORECAST, "Weather in Paris", (GEOCODE,), TODAY)
+    fed = check_fillable(FORECAST, "Weather in Paris", (GEOCODE,), TODAY)
     assert fed.missing == ()
     assert [(feed.parameter, feed.step, feed.field) for feed in fed.feeds] == [
         ("latitude", 1, "results[].location.lat"),
         ("longitude", 1, "results[].location.lng"),
     ]
     assert all(0.6 <= feed.score <= 1.0 for feed in fed.feeds)
-    assert fillable(FORECAST, "Weather in Paris", (PERSONS,), TODAY) == Fillable(("latitude", "longitude"), ())
-    assert fillable(GEOCODE, "Weather in Paris", (), TODAY) == Fillable((), ())
-    assert fillable(INTERESTS, "Interests of Ada", (GEOCODE, PERSONS), TODAY).feeds_from == (1,)
-    assert fillable(MONEY, "Convert 100 USD", (), TODAY).missing == ("to",)
+    assert check_fillable(FORECAST, "Weather in Paris", (PERSONS,), TODAY) == InputCoverage(
+        ("latitude", "longitude"), ()
+    )
+    assert check_fillable(GEOCODE, "Weather in Paris", (), TODAY) == InputCoverage((), ())
+    assert check_fillable(INTERESTS, "Interests of Ada", (GEOCODE, PERSONS), TODAY).feeds_from == (1,)
+    assert check_fillable(MONEY, "Convert 100 USD", (), TODAY).missing == ("to",)
 
 
 @given(st.text(max_size=200))

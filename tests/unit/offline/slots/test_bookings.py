@@ -6,10 +6,10 @@ from datetime import date
 
 import pytest
 
-from agent.policy.protocol import Arguments, ArgumentsQuestion
+from agent.policy.protocol import ArgumentsQuestion, CallArguments
 from domain.plan import StepResult
 from domain.tool import Parameter, ToolDoc, tool_id
-from offline.slots.binding import bind, fillable, may_mean_another
+from offline.slots.binding import bind, check_fillable, may_mean_another
 
 TODAY = date(2026, 1, 7)
 
@@ -47,7 +47,7 @@ BOOK = doc(
 )
 
 
-def bound(request: str, tool: ToolDoc, producer: ToolDoc, response: object) -> Arguments:
+def bound(request: str, tool: ToolDoc, producer: ToolDoc, response: object) -> CallArguments:
     result = StepResult(tool=producer.id, status="ok", response=json.dumps(response))
     return bind(ArgumentsQuestion(request, tool, ((producer, result),)), TODAY)
 
@@ -72,7 +72,7 @@ def test_a_room_is_no_guest() -> None:
     assert named.values["guest_name"] == "Ada Berg"
     nobody = bound("Book the cheapest room from 2026-02-01 to 2026-02-03", BOOK, ROOMS, RATES)
     assert nobody.missing == ("guest_name",)
-    assert "guest_name" in fillable(BOOK, "Book the cheapest room", (ROOMS,), TODAY).missing
+    assert "guest_name" in check_fillable(BOOK, "Book the cheapest room", (ROOMS,), TODAY).missing
 
 
 def test_one_goes_in_before_one_goes_out() -> None:

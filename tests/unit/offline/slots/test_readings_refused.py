@@ -4,15 +4,15 @@ from datetime import date
 
 from agent.parameters.needs import need_of
 from domain.tool import JsonType, Parameter
-from offline.nlp.entities import spans
-from offline.slots.candidates import readings
+from offline.nlp.entities import find_spans
+from offline.slots.span_readings import rank_readings
 
 _DAY = date(2026, 5, 4)
 
 
 def _read(name: str, request: str, kind: JsonType = "string") -> list[object]:
     need = need_of(Parameter(name=name, type=kind, required=True))
-    return [item.value for item in readings(need, spans(request, _DAY), request)]
+    return [item.value for item in rank_readings(need, find_spans(request, _DAY), request)]
 
 
 def test_a_spelled_number_is_no_identifier() -> None:
@@ -31,4 +31,4 @@ def test_at_present_and_at_most_name_nothing() -> None:
 
 
 def test_what_is_measured_is_no_code() -> None:
-    assert not [span for span in spans("The PM10 and CO2 values in Oslo", _DAY) if span.text in ("PM10", "CO2")]
+    assert not [span for span in find_spans("The PM10 and CO2 values in Oslo", _DAY) if span.text in ("PM10", "CO2")]

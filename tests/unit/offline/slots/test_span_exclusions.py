@@ -7,8 +7,8 @@ import pytest
 from agent.parameters.needs import need_of
 from domain.model import JsonObject
 from domain.tool import Parameter
-from offline.nlp.entities import spans
-from offline.slots.candidates import readings
+from offline.nlp.entities import find_spans
+from offline.slots.span_readings import rank_readings
 from tests.unit.offline.slots.test_binding import TODAY, bound, need, references, tool
 
 PERSON = tool(
@@ -101,7 +101,7 @@ def test_first_and_last_of_a_list(request_text: str, place: int, day: str) -> No
 
 
 def test_names_within_a_title_are_no_names() -> None:
-    kinds = [(span.kind, span.text) for span in spans('Who wrote "The Paper Tide"?', date(2026, 1, 1))]
+    kinds = [(span.kind, span.text) for span in find_spans('Who wrote "The Paper Tide"?', date(2026, 1, 1))]
     assert ("quoted", "The Paper Tide") in kinds
     assert not [text for kind, text in kinds if kind == "name"]
 
@@ -109,7 +109,7 @@ def test_names_within_a_title_are_no_names() -> None:
 def test_a_zone_has_the_form_of_its_example() -> None:
     zone = need_of(Parameter(name="timezone", required=True, example="Norvania/Kesterburg"))
     request = "What is the UTC offset of Norvania/Lund?"
-    assert "UTC" not in [item.value for item in readings(zone, spans(request, TODAY), request)]
+    assert "UTC" not in [item.value for item in rank_readings(zone, find_spans(request, TODAY), request)]
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,7 @@
 """A catalogue of three tool sets that every test of training can read at a glance."""
 
 from domain.tool import Parameter, ToolDoc, tool_id
-from retriever.training.examples import Corpus, Example, corpus_of
+from retriever.training.examples import DocumentCorpus, TrainingExample, build_corpus
 
 APIS = {
     "sky": {
@@ -43,13 +43,13 @@ def document(toolset: str, api: str, about: str = "", *parameters: Parameter, ca
 DOCUMENTS = tuple(document(toolset, api) for toolset, apis in APIS.items() for api in apis)
 
 
-def catalogue() -> Corpus:
-    return corpus_of(DOCUMENTS)
+def catalogue() -> DocumentCorpus:
+    return build_corpus(DOCUMENTS)
 
 
-def row(corpus: Corpus, toolset: str, api: str, category: str = "c") -> int:
-    return corpus.row[tool_id(category, toolset, api)]
+def row(corpus: DocumentCorpus, toolset: str, api: str, category: str = "c") -> int:
+    return corpus.row_by_id[tool_id(category, toolset, api)]
 
 
-def example(corpus: Corpus, request: str, *solved: tuple[str, str]) -> Example:
-    return Example(request, tuple(row(corpus, *one) for one in solved))
+def example(corpus: DocumentCorpus, request: str, *solved: tuple[str, str]) -> TrainingExample:
+    return TrainingExample(request, tuple(row(corpus, *one) for one in solved))

@@ -1,9 +1,9 @@
 """What is written is a negative of its request and nothing else; what is made up is learnt from within the recipe's share."""
 
-from retriever.training.augmentation import with_negatives, with_requests
-from retriever.training.examples import Example, split
-from retriever.training.negatives import Negatives, neighbours
-from retriever.training.recipe import Recipe
+from retriever.training.augmentation import add_negatives, add_requests
+from retriever.training.examples import TrainingExample, split_examples
+from retriever.training.negatives import NegativeSampler, find_neighbours
+from retriever.training.recipe import TrainingRecipe
 from retriever.training.written_negatives import WrittenNegative
 from retriever.training.written_requests import SyntheticRequest
 from tests.unit.retriever.training.small_catalogue import DOCUMENTS, catalogue, document, example, row
@@ -22,12 +22,12 @@ async def test_a_written_document_is_a_negative_of_its_request_only() -> None:
         example(corpus, "will it rain", ("sky", "rain")),
         example(corpus, "rain gauges of a city, and the wind", ("sky", "wind")),
     ]
-    grown, told = with_negatives(corpus, examples, [negative("will it rain"), negative("will it rain")], KNOWN)
+    grown, told = add_negatives(corpus, examples, [negative("will it rain"), negative("will it rain")], KNOWN)
     assert len(grown.ids) == len(grown.texts) == len(grown.lexical) == len(grown.names) == len(corpus.ids) + 1
     assert grown.texts[-1].startswith("sky: rain gauges. List the rain gauges of a city")
     assert [one.against for one in told] == [(len(corpus.ids),), ()]
-    near = await neighbours(grown, told, 20)
-    negatives = Negatives(grown, told, near, Recipe())
+    near = await find_neighbours(grown, told, 20)
+    negatives = NegativeSampler(grown, told, near, TrainingRecipe())
     written = len(corpus.ids)
     assert all(written not in rows for kept in ("near", "siblings") for rows in negatives.state[kept])
     assert negatives.state["written"] == [[written], []]
@@ -37,7 +37,7 @@ def test_what_belongs_to_no_request_or_tool_is_passed_over() -> None:
     corpus = catalogue()
     examples = [example(corpus, "will it rain", ("sky", "rain"))]
     written = [negative("another request"), negative("will it rain", tool="c/none/none")]
-    assert with_negatives(corpus, examples, written, KNOWN) == (corpus, examples)
+    assert add_negatives(corpus, examples, written, KNOWN) == (corpus, examples)
 
 
 def made_up(count: int) -> list[SyntheticRequest]:
@@ -47,27 +47,27 @@ def made_up(count: int) -> list[SyntheticRequest]:
 def test_made_up_requests_keep_to_their_share_and_are_not_judged_by() -> None:
     corpus = catalogue()
     own = [example(corpus, f"request {number}", ("sky", "rain")) for number in range(80)]
-    recipe = Recipe(held_out=0.25, synthetic_share=0.25, synthetic_per_api=50)
-    told = with_requests(corpus, own, made_up(100), recipe)
-    learnt, judged = split(told, recipe.held_out)
+    recipe = TrainingRecipe(held_out=0.25, synthetic_share=0.25, synthetic_per_api=50)
+    told = add_requests(corpus, own, made_up(100), recipe)
+    learnt, judged = split_examples(told, recipe.held_out)
     assert len(judged) == 20
     assert sum(one.made_up for one in learnt) == 0.25 * len(learnt) == 20
     assert not any(one.made_up for one in judged)
     assert all(one.foreign for one in told if one.made_up)
-    assert told == with_requests(corpus, own, made_up(100), recipe)
-    assert with_requests(corpus, own, made_up(100), recipe.model_copy(update={"synthetic_share": 0.0})) == own
+    assert told == add_requests(corpus, own, made_up(100), recipe)
+    assert add_requests(corpus, own, made_up(100), recipe.model_copy(update={"synthetic_share": 0.0})) == own
 
 
 def test_no_api_has_more_than_its_number_of_made_up_requests() -> None:
     corpus = catalogue()
     own = [example(corpus, f"request {number}", ("sky", "rain")) for number in range(1_000)]
-    told = [one for one in with_requests(corpus, own, made_up(100), Recipe(synthetic_per_api=2)) if one.made_up]
+    told = [one for one in add_requests(corpus, own, made_up(100), TrainingRecipe(synthetic_per_api=2)) if one.made_up]
     solved = [one.solved for one in told]
     assert sorted(solved) == sorted([(place,) for place in range(len(corpus.ids))] * 2)
 
 
 def test_a_made_up_request_of_an_unknown_tool_or_one_that_is_known_is_passed_over() -> None:
     corpus = catalogue()
-    own = [Example(f"request {number}", (row(corpus, "sky", "rain"),)) for number in range(80)]
+    own = [TrainingExample(f"request {number}", (row(corpus, "sky", "rain"),)) for number in range(80)]
     others = [SyntheticRequest(request="x y z", tool="c/a/b"), SyntheticRequest(request="request 1", tool=RAIN.id)]
-    assert with_requests(corpus, own, others, Recipe()) == own
+    assert add_requests(corpus, own, others, TrainingRecipe()) == own

@@ -5,25 +5,25 @@ from pathlib import Path
 import pytest
 
 from domain.errors import UsageError
-from retriever.training.checkpoints import Checkpoints, Standing
-from retriever.training.recipe import Recipe
+from retriever.training.checkpoints import CheckpointFolder, TrainingState
+from retriever.training.recipe import TrainingRecipe
 
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    (tmp_path / "recipe.json").write_text(Recipe(epochs=5).model_dump_json())
+    (tmp_path / "recipe.json").write_text(TrainingRecipe(epochs=5).model_dump_json())
     (tmp_path / "data").write_text("these requests")
     return tmp_path
 
 
 def test_an_empty_folder_begins_anew(tmp_path: Path) -> None:
-    checkpoints = Checkpoints(tmp_path / "none", Recipe())
+    checkpoints = CheckpointFolder(tmp_path / "none", TrainingRecipe())
     assert checkpoints.last is None
-    assert checkpoints.read() == Standing()
+    assert checkpoints.read_state() == TrainingState()
 
 
 def test_it_goes_on_from_the_newest_that_was_written_to_its_end(folder: Path) -> None:
-    checkpoints = Checkpoints(folder, Recipe(epochs=5), "these requests")
+    checkpoints = CheckpointFolder(folder, TrainingRecipe(epochs=5), "these requests")
     for step in (9, 30, 120):
         (folder / f"checkpoint-{step}").mkdir()
     assert checkpoints.last is None
@@ -36,35 +36,38 @@ def test_a_file_that_is_gone_is_told(folder: Path) -> None:
     (folder / "checkpoint-30").mkdir()
     (folder / "checkpoint-30" / "trainer_state.json").write_text("{}")
     with pytest.raises(UsageError, match=r"is damaged \(model.safetensors is gone\); remove it to begin"):
-        Checkpoints(folder, Recipe(epochs=5), "these requests").read()
+        CheckpointFolder(folder, TrainingRecipe(epochs=5), "these requests").read_state()
 
 
 def test_a_training_of_an_earlier_version_is_refused(folder: Path) -> None:
     (folder / "state.json").write_text("{}")
     with pytest.raises(UsageError, match="an earlier version; choose another --out"):
-        Checkpoints(folder, Recipe(epochs=5), "these requests")
+        CheckpointFolder(folder, TrainingRecipe(epochs=5), "these requests")
 
 
 def test_another_recipe_is_refused(folder: Path) -> None:
     with pytest.raises(UsageError, match="another recipe; choose another --out"):
-        Checkpoints(folder, Recipe(epochs=6), "these requests")
+        CheckpointFolder(folder, TrainingRecipe(epochs=6), "these requests")
 
 
 def test_other_data_is_refused(folder: Path) -> None:
     with pytest.raises(UsageError, match="other requests or documents; choose another --out"):
-        Checkpoints(folder, Recipe(epochs=5), "those requests")
+        CheckpointFolder(folder, TrainingRecipe(epochs=5), "those requests")
 
 
 def test_a_setting_that_came_later_had_its_default(folder: Path) -> None:
     (folder / "recipe.json").write_text('{"epochs": 5}')
-    assert Checkpoints(folder, Recipe(epochs=5, precision="float32"), "these requests").last is None
-    for other in (Recipe(epochs=5, precision="float32", seed=8), Recipe(epochs=5, precision="bfloat16")):
+    assert CheckpointFolder(folder, TrainingRecipe(epochs=5, precision="float32"), "these requests").last is None
+    for other in (
+        TrainingRecipe(epochs=5, precision="float32", seed=8),
+        TrainingRecipe(epochs=5, precision="bfloat16"),
+    ):
         with pytest.raises(UsageError, match="another recipe"):
-            Checkpoints(folder, other, "these requests")
+            CheckpointFolder(folder, other, "these requests")
 
 
 @pytest.mark.parametrize("held", ["", "[1]", '{"epochs": 5, "unheard_of": 1}'])
 def test_a_recipe_that_cannot_be_read_is_another_one(folder: Path, held: str) -> None:
     (folder / "recipe.json").write_text(held)
     with pytest.raises(UsageError, match="another recipe"):
-        Checkpoints(folder, Recipe(epochs=5), "these requests")
+        CheckpointFolder(folder, TrainingRecipe(epochs=5), "these requests")

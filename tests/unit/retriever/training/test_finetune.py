@@ -11,13 +11,13 @@ import pytest
 from numpy.typing import NDArray
 
 from domain.errors import UnavailableError, UsageError
-from retriever.training.augmentation import with_negatives
-from retriever.training.checkpoints import Checkpoints
-from retriever.training.encoder import TrainedEncoder, similarities
-from retriever.training.examples import Corpus, Example, fingerprint
-from retriever.training.finetune import Trained, finetune
-from retriever.training.recipe import Recipe
-from retriever.training.validation import Judge
+from retriever.training.augmentation import add_negatives
+from retriever.training.checkpoints import CheckpointFolder
+from retriever.training.encoder import TrainedEncoder, compute_similarities
+from retriever.training.examples import DocumentCorpus, TrainingExample, compute_fingerprint
+from retriever.training.finetune import TrainingResult, finetune
+from retriever.training.recipe import TrainingRecipe
+from retriever.training.validation import HeldOutEvaluator
 from retriever.training.written_negatives import WrittenNegative
 from tests.unit.retriever.training.small_catalogue import ASKED, DOCUMENTS, catalogue, row
 
@@ -28,13 +28,15 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::FutureWarning", "ignore::UserWarning"),
 ]
 CORPUS = catalogue()
-EXAMPLES = [Example(request, (row(CORPUS, *tool),)) for tool, requests in ASKED.items() for request in requests]
+EXAMPLES = [TrainingExample(request, (row(CORPUS, *tool),)) for tool, requests in ASKED.items() for request in requests]
 NEAR = [[place for place in range(len(CORPUS.ids)) if place not in one.solved] for one in EXAMPLES]
 
 
 @pytest.fixture
-def recipe(base: Path) -> Recipe:
-    return Recipe(base=str(base), epochs=4, batch=6, learning_rate=3e-3, hard=3, judged=1, patience=9, ceiling=1.0)
+def recipe(base: Path) -> TrainingRecipe:
+    return TrainingRecipe(
+        base=str(base), epochs=4, batch=6, learning_rate=3e-3, hard=3, judged=1, patience=9, ceiling=1.0
+    )
 
 
 class Told:
@@ -54,21 +56,25 @@ class Told:
         if done == self._stop_after:
             raise KeyboardInterrupt
 
-    def tell(self, text: str) -> None:
+    def report(self, text: str) -> None:
         self.said.append(text)
 
 
 def train(
-    recipe: Recipe, out: Path, stop_after: int = 0, examples: list[Example] = EXAMPLES, corpus: Corpus = CORPUS
-) -> tuple[Trained, Told]:
+    recipe: TrainingRecipe,
+    out: Path,
+    stop_after: int = 0,
+    examples: list[TrainingExample] = EXAMPLES,
+    corpus: DocumentCorpus = CORPUS,
+) -> tuple[TrainingResult, Told]:
     told = Told(stop_after)
-    judge = Judge(corpus, EXAMPLES, NEAR)
+    judge = HeldOutEvaluator(corpus, EXAMPLES, NEAR)
     near = (NEAR * (len(examples) // len(NEAR) + 1))[: len(examples)]
-    checkpoints = Checkpoints(out / "checkpoint", recipe, fingerprint(corpus, examples))
+    checkpoints = CheckpointFolder(out / "checkpoint", recipe, compute_fingerprint(corpus, examples))
     return finetune(corpus, examples, near, judge, checkpoints, out / "model", told), told
 
 
-def vectors(recipe: Recipe, folder: Path) -> NDArray[np.float32]:
+def vectors(recipe: TrainingRecipe, folder: Path) -> NDArray[np.float32]:
     return TrainedEncoder(recipe, folder).encode([one.request for one in EXAMPLES], True)
 
 
@@ -78,7 +84,7 @@ def last(out: Path) -> Path:
     return kept
 
 
-def test_the_loss_falls_and_the_requests_find_their_tools(recipe: Recipe, tmp_path: Path) -> None:
+def test_the_loss_falls_and_the_requests_find_their_tools(recipe: TrainingRecipe, tmp_path: Path) -> None:
     trained, told = train(recipe.model_copy(update={"epochs": 8}), tmp_path)
     assert trained.steps == 24
     assert np.mean(told.losses[-3:]) < 0.5 * np.mean(told.losses[:3])
@@ -86,15 +92,17 @@ def test_the_loss_falls_and_the_requests_find_their_tools(recipe: Recipe, tmp_pa
     assert sum("mining" in text for text in told.said) == len(trained.left_out) == 7
 
 
-def test_the_best_weights_are_left(recipe: Recipe, tmp_path: Path) -> None:
+def test_the_best_weights_are_left(recipe: TrainingRecipe, tmp_path: Path) -> None:
     trained, _ = train(recipe, tmp_path)
-    judge = Judge(CORPUS, EXAMPLES, NEAR)
-    assert judge.ndcg(TrainedEncoder(recipe, tmp_path / "model")) == pytest.approx(trained.best.ndcg)
+    judge = HeldOutEvaluator(CORPUS, EXAMPLES, NEAR)
+    assert judge.compute_ndcg(TrainedEncoder(recipe, tmp_path / "model")) == pytest.approx(trained.best.ndcg)
     assert trained.best.ndcg == max(one.ndcg for one in trained.judgements)
 
 
 @pytest.mark.parametrize("stop_after", [2, 7, 12])
-def test_an_interrupted_training_goes_on_to_the_same_weights(recipe: Recipe, tmp_path: Path, stop_after: int) -> None:
+def test_an_interrupted_training_goes_on_to_the_same_weights(
+    recipe: TrainingRecipe, tmp_path: Path, stop_after: int
+) -> None:
     whole, _ = train(recipe, tmp_path / "whole")
     with pytest.raises(KeyboardInterrupt):
         train(recipe, tmp_path / "parts", stop_after)
@@ -106,7 +114,7 @@ def test_an_interrupted_training_goes_on_to_the_same_weights(recipe: Recipe, tmp
     assert np.array_equal(vectors(recipe, last(parts)), vectors(recipe, last(at_once)))
 
 
-def test_a_training_that_is_done_is_not_done_again(recipe: Recipe, tmp_path: Path) -> None:
+def test_a_training_that_is_done_is_not_done_again(recipe: TrainingRecipe, tmp_path: Path) -> None:
     first, said = train(recipe, tmp_path)
     assert not any("ended already" in text for text in said.said)
     again, told = train(recipe, tmp_path)
@@ -115,7 +123,7 @@ def test_a_training_that_is_done_is_not_done_again(recipe: Recipe, tmp_path: Pat
     assert (again.judgements, again.seconds) == (first.judgements, first.seconds)
 
 
-def test_the_same_seed_gives_the_same_weights_and_another_one_others(recipe: Recipe, tmp_path: Path) -> None:
+def test_the_same_seed_gives_the_same_weights_and_another_one_others(recipe: TrainingRecipe, tmp_path: Path) -> None:
     one, other = train(recipe, tmp_path / "one")[0], train(recipe, tmp_path / "other")[0]
     assert one.judgements == other.judgements
     known = vectors(recipe, last(tmp_path / "one"))
@@ -124,7 +132,9 @@ def test_the_same_seed_gives_the_same_weights_and_another_one_others(recipe: Rec
     assert not np.allclose(known, vectors(recipe, last(tmp_path / "third")))
 
 
-def test_another_recipe_or_other_requests_in_the_same_folder_are_refused(recipe: Recipe, tmp_path: Path) -> None:
+def test_another_recipe_or_other_requests_in_the_same_folder_are_refused(
+    recipe: TrainingRecipe, tmp_path: Path
+) -> None:
     train(recipe, tmp_path)
     with pytest.raises(UsageError, match="another recipe"):
         train(recipe.model_copy(update={"epochs": 5}), tmp_path)
@@ -133,7 +143,7 @@ def test_another_recipe_or_other_requests_in_the_same_folder_are_refused(recipe:
 
 
 @pytest.mark.parametrize("stop_after", [4, 0])
-def test_best_weights_that_are_gone_are_told(recipe: Recipe, tmp_path: Path, stop_after: int) -> None:
+def test_best_weights_that_are_gone_are_told(recipe: TrainingRecipe, tmp_path: Path, stop_after: int) -> None:
     with pytest.raises(KeyboardInterrupt) if stop_after else nullcontext():
         train(recipe, tmp_path, stop_after)
     shutil.rmtree(tmp_path / "model")
@@ -149,7 +159,7 @@ def test_best_weights_that_are_gone_are_told(recipe: Recipe, tmp_path: Path, sto
     "file",
     ["optimizer.pt", "scheduler.pt", "rng_state.pth", "trainer_state.json", "model.safetensors", "config.json"],
 )
-def test_a_damaged_checkpoint_is_told_with_what_to_do(recipe: Recipe, tmp_path: Path, file: str) -> None:
+def test_a_damaged_checkpoint_is_told_with_what_to_do(recipe: TrainingRecipe, tmp_path: Path, file: str) -> None:
     with pytest.raises(KeyboardInterrupt):
         train(recipe, tmp_path, stop_after=4)
     whole = (last(tmp_path) / file).read_bytes()
@@ -163,7 +173,7 @@ def test_a_damaged_checkpoint_is_told_with_what_to_do(recipe: Recipe, tmp_path: 
     "error", [RuntimeError("CUDA error: device is busy"), PermissionError(13, "Permission denied"), MemoryError()]
 )
 def test_a_fault_of_the_machine_damages_no_checkpoint(
-    recipe: Recipe, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: Exception
+    recipe: TrainingRecipe, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: Exception
 ) -> None:
     import torch
 
@@ -181,25 +191,25 @@ def test_a_fault_of_the_machine_damages_no_checkpoint(
     train(recipe, tmp_path)
 
 
-def test_it_stops_where_nothing_is_gained(recipe: Recipe, tmp_path: Path) -> None:
+def test_it_stops_where_nothing_is_gained(recipe: TrainingRecipe, tmp_path: Path) -> None:
     still = recipe.model_copy(update={"learning_rate": 1e-12, "patience": 2})
     trained, _ = train(still, tmp_path)
     assert trained.stopped
     assert (trained.steps, len(trained.judgements), trained.best.step) == (6, 3, 0)
 
 
-def test_written_negatives_are_learnt_from(recipe: Recipe, tmp_path: Path) -> None:
+def test_written_negatives_are_learnt_from(recipe: TrainingRecipe, tmp_path: Path) -> None:
     asked = EXAMPLES[0]
     written = WrittenNegative(
         request=asked.request, tool=CORPUS.ids[asked.solved[0]], api="rain today", description="will it rain today"
     )
     often, recipe = EXAMPLES * 12, recipe.model_copy(update={"epochs": 1})
-    corpus, examples = with_negatives(CORPUS, often, [written], {one.id: one for one in DOCUMENTS})
+    corpus, examples = add_negatives(CORPUS, often, [written], {one.id: one for one in DOCUMENTS})
     texts = [corpus.texts[asked.solved[0]], corpus.texts[-1]]
 
     def lead(folder: Path) -> float:
         encoder = TrainedEncoder(recipe, folder)
-        right, wrong = similarities(encoder.encode([asked.request], True), encoder.encode(texts, False))[0]
+        right, wrong = compute_similarities(encoder.encode([asked.request], True), encoder.encode(texts, False))[0]
         return float(right - wrong)
 
     train(recipe, tmp_path / "plain", examples=often)
@@ -207,7 +217,7 @@ def test_written_negatives_are_learnt_from(recipe: Recipe, tmp_path: Path) -> No
     assert lead(last(tmp_path / "taught")) > lead(last(tmp_path / "plain")) + 0.2
 
 
-def test_frozen_layers_stay_as_they_are(recipe: Recipe, tmp_path: Path) -> None:
+def test_frozen_layers_stay_as_they_are(recipe: TrainingRecipe, tmp_path: Path) -> None:
     import torch
 
     train(recipe.model_copy(update={"frozen": 1}), tmp_path)
@@ -221,7 +231,7 @@ def test_frozen_layers_stay_as_they_are(recipe: Recipe, tmp_path: Path) -> None:
     assert not any(name.startswith(("embeddings.", "encoder.layer.0.")) for name in moved)
 
 
-def test_in_bfloat16_it_learns_as_well(recipe: Recipe, tmp_path: Path) -> None:
+def test_in_bfloat16_it_learns_as_well(recipe: TrainingRecipe, tmp_path: Path) -> None:
     exact, rough = (
         recipe.model_copy(update={"precision": "float32"}),
         recipe.model_copy(update={"precision": "bfloat16"}),
@@ -234,4 +244,4 @@ def test_in_bfloat16_it_learns_as_well(recipe: Recipe, tmp_path: Path) -> None:
 
 def test_weights_that_are_not_at_hand_are_named(tmp_path: Path) -> None:
     with pytest.raises(UnavailableError, match="none are not at hand"):
-        TrainedEncoder(Recipe(base=str(tmp_path / "none")))
+        TrainedEncoder(TrainingRecipe(base=str(tmp_path / "none")))

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from retriever.training.batches import LEFT_OUT, NEGATIVE, POSITIVE, Batches
+from retriever.training.batches import LEFT_OUT, NEGATIVE, POSITIVE, BatchCollator
 from retriever.training.encoder import TrainedEncoder
-from retriever.training.examples import Example
-from retriever.training.negatives import Negatives
-from retriever.training.recipe import Recipe
+from retriever.training.examples import TrainingExample
+from retriever.training.negatives import NegativeSampler
+from retriever.training.recipe import TrainingRecipe
 from tests.unit.retriever.training.small_catalogue import catalogue
 
 pytestmark = [
@@ -26,7 +26,7 @@ pytestmark = [
 def test_other_positives_do_not_count_against_one() -> None:
     import torch
 
-    from retriever.training.loss import contrast
+    from retriever.training.loss import compute_contrastive_loss
 
     chance = random.Random(3)
     scores = [[chance.uniform(-9, 9) for _ in range(6)] for _ in range(4)]
@@ -36,7 +36,7 @@ def test_other_positives_do_not_count_against_one() -> None:
         wrong = [math.exp(score) for score, one in zip(given, told, strict=True) if one == NEGATIVE]
         right = [math.exp(score) for score, one in zip(given, told, strict=True) if one == POSITIVE]
         terms += [-math.log(one / (one + sum(wrong))) for one in right]
-    assert contrast(torch.tensor(scores), torch.tensor(label)).item() == pytest.approx(
+    assert compute_contrastive_loss(torch.tensor(scores), torch.tensor(label)).item() == pytest.approx(
         sum(terms) / len(terms), rel=1e-5
     )
 
@@ -45,7 +45,7 @@ def test_with_one_positive_each_it_is_the_multiple_negatives_ranking_loss() -> N
     import torch
     from sentence_transformers.sentence_transformer.losses import MultipleNegativesRankingLoss
 
-    from retriever.training.loss import contrast
+    from retriever.training.loss import compute_contrastive_loss
 
     torch.manual_seed(1)
     asked, solved, hard = (torch.nn.functional.normalize(torch.randn(5, 8), dim=-1) for _ in range(3))
@@ -53,17 +53,19 @@ def test_with_one_positive_each_it_is_the_multiple_negatives_ranking_loss() -> N
         [asked, solved, hard], torch.zeros(5)
     )
     label = torch.cat([torch.eye(5), torch.zeros(5, 5)], 1)
-    assert torch.allclose(contrast(20.0 * asked @ torch.cat([solved, hard]).T, label), theirs, atol=1e-6)
+    assert torch.allclose(
+        compute_contrastive_loss(20.0 * asked @ torch.cat([solved, hard]).T, label), theirs, atol=1e-6
+    )
 
 
 def test_a_step_knows_what_solved_each_request(base: Path) -> None:
     corpus = catalogue()
     first, second = range(2)
-    examples = [Example("rain", (first, second)), Example("books", (first,))]
+    examples = [TrainingExample("rain", (first, second)), TrainingExample("books", (first,))]
     near = [[place for place in range(len(corpus.ids)) if place not in one.solved] for one in examples]
-    recipe = Recipe(base=str(base), positives=1, hard=3)
+    recipe = TrainingRecipe(base=str(base), positives=1, hard=3)
     encoder = TrainedEncoder(recipe)
-    batches = Batches(encoder, corpus, examples, Negatives(corpus, examples, near, recipe), recipe)
+    batches = BatchCollator(encoder, corpus, examples, NegativeSampler(corpus, examples, near, recipe), recipe)
     made = batches([{"place": 0}, {"place": 1}])
     requests, documents = made["label"].shape
     assert (requests, documents) == (2, made["document_input_ids"].shape[0])

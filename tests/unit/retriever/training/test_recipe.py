@@ -5,14 +5,14 @@ from pathlib import Path
 import pytest
 
 from domain.errors import UsageError
-from retriever.training.recipe import Recipe, read_recipe
+from retriever.training.recipe import TrainingRecipe, read_recipe
 
 RECIPES = sorted((Path(__file__).resolve().parents[4] / "retriever" / "training" / "recipes").glob("*.toml"))
 
 
 def test_the_rest_is_default(tmp_path: Path) -> None:
     (tmp_path / "a.toml").write_text("epochs = 5\nbatch = 8\n")
-    assert read_recipe(tmp_path / "a.toml") == Recipe(epochs=5, batch=8)
+    assert read_recipe(tmp_path / "a.toml") == TrainingRecipe(epochs=5, batch=8)
 
 
 @pytest.mark.parametrize(

@@ -7,20 +7,20 @@ from pathlib import Path
 import pytest
 
 from domain.errors import UnavailableError
-from retriever.training.requirements import need
+from retriever.training.requirements import require_modules
 from tests.unit.retriever.training.commands import run
 
 READS = ("--tools", "none", "--trajectories", "none", "--measured", "none")
 
 
 def test_what_is_missing_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    need("json", "orjson")
+    require_modules("json", "orjson")
     monkeypatch.setitem(sys.modules, "sklearn", None)
     with pytest.raises(UnavailableError, match=r"scikit-learn is not installed: pip install -e '\.\[neural\]'"):
-        need("json", "sklearn")
+        require_modules("json", "sklearn")
     monkeypatch.setitem(sys.modules, "sentence_transformers", None)
     with pytest.raises(UnavailableError, match=r"^sentence-transformers is not installed"):
-        need("sentence_transformers")
+        require_modules("sentence_transformers")
 
 
 @pytest.mark.parametrize(

@@ -3,12 +3,12 @@
 import pytest
 
 from domain.tool import Parameter, ToolDoc
-from retriever.training.template_requests import plain_requests
+from retriever.training.template_requests import build_template_requests
 from tests.unit.retriever.training.small_catalogue import DOCUMENTS, document
 
 
 def of_all(tools: list[ToolDoc], count: int = 7) -> str:
-    return "\n".join(request for tool in tools for request in plain_requests(tool, count, 7))
+    return "\n".join(request for tool in tools for request in build_template_requests(tool, count, 7))
 
 
 def described(about: str) -> str:
@@ -17,9 +17,11 @@ def described(about: str) -> str:
 
 def test_the_same_document_and_seed_give_the_same_requests() -> None:
     for tool in DOCUMENTS:
-        assert plain_requests(tool, 3, 7) == plain_requests(tool, 3, 7)
-        assert len(set(plain_requests(tool, 3, 7))) == 3
-    assert [plain_requests(tool, 3, 7) for tool in DOCUMENTS] != [plain_requests(tool, 3, 8) for tool in DOCUMENTS]
+        assert build_template_requests(tool, 3, 7) == build_template_requests(tool, 3, 7)
+        assert len(set(build_template_requests(tool, 3, 7))) == 3
+    assert [build_template_requests(tool, 3, 7) for tool in DOCUMENTS] != [
+        build_template_requests(tool, 3, 8) for tool in DOCUMENTS
+    ]
 
 
 @pytest.mark.parametrize(
@@ -47,7 +49,7 @@ def test_a_name_stands_in_for_a_description() -> None:
 
 @pytest.mark.parametrize("about", ["", "...", "Moon"])
 def test_of_nothing_nothing_is_made(about: str) -> None:
-    assert plain_requests(document("sky", "x", about), 3, 7) == []
+    assert build_template_requests(document("sky", "x", about), 3, 7) == []
 
 
 def test_values_of_the_document_are_put_in_but_no_keys() -> None:

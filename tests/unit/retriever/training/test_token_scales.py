@@ -77,7 +77,7 @@ def test_what_is_no_model_is_refused(tmp_path: Path) -> None:
 
 
 def test_the_bundled_model_has_them(tmp_path: Path) -> None:
-    from retriever.embedders.bundled import FOLDER
+    from retriever.embedders.bundled import BUNDLED_FOLDER
 
     with pytest.raises(UsageError, match="needs no other scales"):
-        scale_tokens(FOLDER / "model.onnx", tmp_path / "out.onnx")
+        scale_tokens(BUNDLED_FOLDER / "model.onnx", tmp_path / "out.onnx")

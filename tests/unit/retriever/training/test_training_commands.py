@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import retriever.embedders.bundled as bundled
-from retriever.encoder_folder import EncoderForm, read_form
+from retriever.encoder_folder import EncoderConfig, read_encoder_config
 from retriever.reranker import read_reranker
 from tests.unit.retriever.training.commands import given, lines, run, write_sources
 from tests.unit.retriever.training.small_catalogue import ASKED
@@ -43,7 +43,7 @@ def test_folds_are_trained_and_leave_what_they_did_not_learn_from(
         assert report == json.loads((out / "report.json").read_text())
         assert (report["steps"], report["examples"]["learnt"], report["recipe"]["fold"]) == (2, 9, fold)
         assert (out / "model" / "model.safetensors").exists()
-        assert read_form(out / "encoder") == EncoderForm(dimension=32, pooling="cls")
+        assert read_encoder_config(out / "encoder") == EncoderConfig(dimension=32, pooling="cls")
         held.append(asked(out / "held_out.jsonl"))
         assert asked(out / "learnt.jsonl") == everything - held[-1]
     refused = run(
@@ -92,7 +92,7 @@ def test_a_re_ranker_is_taught_by_folds(sources: dict[str, Path], tmp_path: Path
     store, fold, weights = tmp_path / "store", tmp_path / "fold", tmp_path / "weights.json"
     built = run("build_graph.py", *given(sources, "tools", "trajectories"), "--store", store)
     assert built.returncode == 0, built.stderr
-    shutil.copytree(bundled.FOLDER, fold / "encoder")
+    shutil.copytree(bundled.BUNDLED_FOLDER, fold / "encoder")
     requests = [(request, *tool) for tool, requests in ASKED.items() for request in requests]
     lines(
         fold / "held_out.jsonl",

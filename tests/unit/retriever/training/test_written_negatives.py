@@ -4,11 +4,11 @@ from retriever.training.written_negatives import (
     WrittenDocument,
     WrittenDocuments,
     WrittenNegative,
-    as_document,
-    lookalike_task,
-    telling_apart,
+    build_lookalike_task,
+    select_distinct,
+    to_document,
 )
-from retriever.training.written_requests import WrittenRequests, request_task, usable
+from retriever.training.written_requests import WrittenRequests, build_request_task, select_usable
 from tests.unit.retriever.training.small_catalogue import document
 
 RAIN, WIND = document("sky", "rain"), document("sky", "wind")
@@ -16,7 +16,7 @@ GAUGES = WrittenDocument(api="gauges", description="List the rain gauges of a ci
 
 
 def apis(*written: WrittenDocument) -> list[str]:
-    return [one.api for one in telling_apart(written, [RAIN, WIND])]
+    return [one.api for one in select_distinct(written, [RAIN, WIND])]
 
 
 def test_what_is_as_good_as_one_that_solved_it_is_dropped() -> None:
@@ -32,13 +32,13 @@ def test_of_two_alike_one_is_kept() -> None:
 
 
 def test_a_written_document_stands_in_the_tool_set_of_what_solved_it() -> None:
-    made = as_document(WrittenNegative(request="r", tool=RAIN.id, **GAUGES.model_dump()), RAIN)
+    made = to_document(WrittenNegative(request="r", tool=RAIN.id, **GAUGES.model_dump()), RAIN)
     assert (made.toolset, made.category, made.api) == ("sky", "c", "gauges")
     assert [parameter.name for parameter in made.parameters] == ["city"]
 
 
 def test_fewer_documents_than_asked_for_are_complained_about() -> None:
-    task = lookalike_task("will it rain", RAIN, 2)
+    task = build_lookalike_task("will it rain", RAIN, 2)
     assert "2 documents" in task.check(WrittenDocuments(documents=(GAUGES,)))
     assert task.check(WrittenDocuments(documents=(GAUGES, GAUGES))) == ""
     assert "Write 2 documents" in task.system
@@ -47,7 +47,7 @@ def test_fewer_documents_than_asked_for_are_complained_about() -> None:
 
 def test_requests_are_told_once_and_in_one_line() -> None:
     written = WrittenRequests(requests=("Will it\nrain today?", "Will it rain today?", "rain", "x " * 200))
-    assert usable(written) == ["Will it rain today?"]
-    task = request_task(RAIN, 2)
+    assert select_usable(written) == ["Will it rain today?"]
+    task = build_request_task(RAIN, 2)
     assert task.check(written)
     assert task.check(WrittenRequests(requests=("Will it rain?", "Do I need a coat?"))) == ""

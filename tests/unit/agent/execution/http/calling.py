@@ -6,7 +6,7 @@ from contextlib import asynccontextmanager
 from agent.execution.executor import CallResult
 from agent.execution.http import HttpExecutor, HttpParameters
 from agent.execution.http.host_limits import Clock
-from agent.execution.secrets import Secrets
+from agent.execution.secret_store import SecretStore
 from domain.model import JsonObject
 from domain.tool import Parameter, ToolDoc, tool_id
 from tests.unit.agent.execution.http.serving import Answer, Served, serving
@@ -35,7 +35,7 @@ def tool(url: str, method: str = "GET", *parameters: Parameter) -> ToolDoc:
 
 @asynccontextmanager
 async def executor(
-    served: Served, secrets: Secrets | None = None, **chosen: float
+    served: Served, secrets: SecretStore | None = None, **chosen: float
 ) -> AsyncGenerator[HttpExecutor, None]:
     WAITS.clear()
     parameters = {"timeout": 5.0, "response_limit": 100_000, **chosen}

@@ -8,7 +8,7 @@ from urllib.parse import quote, quote_plus
 import pytest
 
 from agent.execution.executor import CallResult
-from agent.execution.secrets import EnvironmentSecrets
+from agent.execution.secret_store import EnvironmentSecrets
 from domain.plan import Binding
 from domain.tool import Credential, Parameter, ToolDoc
 from tests.unit.agent.execution.http.calling import executor, tool

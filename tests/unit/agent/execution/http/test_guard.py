@@ -4,7 +4,13 @@ import socket
 
 import pytest
 
-from agent.execution.http.guard import Guard, of_metadata, of_own_network, public, resolve
+from agent.execution.http.guard import (
+    AddressGuard,
+    is_metadata_address,
+    is_private_address,
+    is_public_address,
+    resolve_host,
+)
 from domain.errors import ForbiddenAddressError
 
 REFUSED = [
@@ -30,12 +36,12 @@ PASSED = [
 
 @pytest.mark.parametrize("address", REFUSED)
 def test_addresses_that_are_not_public(address: str) -> None:
-    assert not public(address)
+    assert not is_public_address(address)
 
 
 @pytest.mark.parametrize("address", PASSED)
 def test_public_addresses(address: str) -> None:
-    assert public(address)
+    assert is_public_address(address)
 
 
 @pytest.mark.parametrize(
@@ -52,7 +58,7 @@ def test_public_addresses(address: str) -> None:
 )  # fmt: skip
 def test_urls_that_are_refused(url: str) -> None:
     with pytest.raises(ForbiddenAddressError):
-        Guard().check_url(url)
+        AddressGuard().check_url(url)
 
 
 @pytest.mark.parametrize(
@@ -63,7 +69,7 @@ def test_urls_that_are_refused(url: str) -> None:
     ],
 )  # fmt: skip
 def test_urls_that_pass(url: str) -> None:
-    Guard().check_url(url)
+    AddressGuard().check_url(url)
 
 
 @pytest.mark.parametrize(
@@ -74,15 +80,15 @@ def test_urls_that_pass(url: str) -> None:
     ],
 )  # fmt: skip
 def test_addresses_of_an_own_network(address: str, own: bool) -> None:
-    assert of_own_network(address) is own
+    assert is_private_address(address) is own
 
 
 def test_a_zone_hides_no_address_where_clouds_tell_secrets() -> None:
-    assert of_metadata("fe80::a9fe:a9fe%eth0")
+    assert is_metadata_address("fe80::a9fe:a9fe%eth0")
 
 
 async def test_the_system_resolves_names() -> None:
-    assert await resolve("127.0.0.2", 80) == ["127.0.0.2"]
+    assert await resolve_host("127.0.0.2", 80) == ["127.0.0.2"]
 
 
 async def _answer(*addresses: str) -> list[str]:
@@ -90,9 +96,9 @@ async def _answer(*addresses: str) -> list[str]:
 
 
 async def test_one_private_address_among_public_ones_refuses_the_name() -> None:
-    guard = Guard(resolver=lambda _host, _port: _answer("8.8.8.8", "10.0.0.7"))
+    guard = AddressGuard(resolver=lambda _host, _port: _answer("8.8.8.8", "10.0.0.7"))
     with pytest.raises(ForbiddenAddressError, match=r"10\.0\.0\.7"):
-        await guard.addresses("mixed.example.com", 443)
+        await guard.resolve_addresses("mixed.example.com", 443)
 
 
 async def test_a_name_without_an_address_is_unknown() -> None:
@@ -103,13 +109,13 @@ async def test_a_name_without_an_address_is_unknown() -> None:
         return []
 
     with pytest.raises(socket.gaierror, match=r"empty\.example\.com") as unknown:
-        await Guard(resolver=nothing).addresses("empty.example.com", 8443)
+        await AddressGuard(resolver=nothing).resolve_addresses("empty.example.com", 8443)
     assert (unknown.value.errno, asked) == (socket.EAI_NONAME, [("empty.example.com", 8443)])
 
 
 async def test_an_address_in_disguise_is_not_resolved() -> None:
     with pytest.raises(ForbiddenAddressError):
-        await Guard(resolver=lambda _host, _port: _answer("8.8.8.8")).addresses("0X7F000001", 80)
+        await AddressGuard(resolver=lambda _host, _port: _answer("8.8.8.8")).resolve_addresses("0X7F000001", 80)
 
 
 @pytest.mark.parametrize(
@@ -123,24 +129,24 @@ async def test_an_address_in_disguise_is_not_resolved() -> None:
 )
 def test_the_place_that_is_refused_is_the_entry_that_allows_it(url: str, place: str) -> None:
     with pytest.raises(ForbiddenAddressError) as refused:
-        Guard().check_url(url)
+        AddressGuard().check_url(url)
     assert refused.value.place == place
-    Guard([place]).check_url(url)
+    AddressGuard([place]).check_url(url)
 
 
 async def test_an_own_host_is_reached_in_its_own_network_at_its_port() -> None:
-    guard = Guard(own_hosts=["Intranet.test:80"], resolver=lambda _host, _port: _answer("10.0.0.7"))
-    assert await guard.addresses("intranet.test", 80) == ["10.0.0.7"]
+    guard = AddressGuard(own_hosts=["Intranet.test:80"], resolver=lambda _host, _port: _answer("10.0.0.7"))
+    assert await guard.resolve_addresses("intranet.test", 80) == ["10.0.0.7"]
     with pytest.raises(ForbiddenAddressError):
-        await guard.addresses("intranet.test", 81)
+        await guard.resolve_addresses("intranet.test", 81)
 
 
 async def test_the_refusal_names_the_setting_and_the_entry() -> None:
-    guard = Guard(resolver=lambda _host, _port: _answer("127.0.0.1"))
+    guard = AddressGuard(resolver=lambda _host, _port: _answer("127.0.0.1"))
     with pytest.raises(
         ForbiddenAddressError, match=r"add localhost:8080 to the setting allow_hosts \(FOOTPATH_ALLOW_HOSTS\)"
     ):
-        await guard.addresses("localhost", 8080)
+        await guard.resolve_addresses("localhost", 8080)
 
 
 @pytest.mark.parametrize(
@@ -158,16 +164,18 @@ async def test_the_refusal_names_the_setting_and_the_entry() -> None:
 async def test_nothing_opens_where_clouds_tell_their_machines_secrets(address: str) -> None:
     """Not the address itself, nor a name of it; and nobody is told to allow it."""
     host = f"[{address}]" if ":" in address else address
-    guard = Guard([host, f"{host}:80", "inside.test"], lambda _host, _port: _answer(address), own_hosts=[f"{host}:80"])
+    guard = AddressGuard(
+        [host, f"{host}:80", "inside.test"], lambda _host, _port: _answer(address), own_hosts=[f"{host}:80"]
+    )
     for name in (address, "inside.test"):
         with pytest.raises(ForbiddenAddressError, match="no setting allows a call to it") as refused:
-            await guard.addresses(name, 80)
+            await guard.resolve_addresses(name, 80)
         assert (refused.value.place, "FOOTPATH_ALLOW_HOSTS" in str(refused.value)) == ("", False)
 
 
 def test_what_no_tick_opens_is_not_told_to_be_ticked() -> None:
     """An own network holds no address of a link."""
-    guard = Guard(own_hosts=["169.254.0.9:80"], advice="tick it for {place}")
+    guard = AddressGuard(own_hosts=["169.254.0.9:80"], advice="tick it for {place}")
     with pytest.raises(ForbiddenAddressError, match=r"add 169\.254\.0\.9:80 to the setting allow_hosts"):
         guard.check_url("http://169.254.0.9/")
     with pytest.raises(ForbiddenAddressError, match=r"tick it for 10\.0\.0\.9:80$"):
@@ -189,9 +197,9 @@ def test_what_no_tick_opens_is_not_told_to_be_ticked() -> None:
     ],
 )
 async def test_what_allow_hosts_opens(entry: str, host: str, port: int, passes: bool) -> None:
-    guard = Guard([entry], resolver=lambda _host, _port: _answer("::1" if ":" in host else "127.0.0.1"))
+    guard = AddressGuard([entry], resolver=lambda _host, _port: _answer("::1" if ":" in host else "127.0.0.1"))
     if passes:
-        assert await guard.addresses(host, port)
+        assert await guard.resolve_addresses(host, port)
     else:
         with pytest.raises(ForbiddenAddressError):
-            await guard.addresses(host, port)
+            await guard.resolve_addresses(host, port)

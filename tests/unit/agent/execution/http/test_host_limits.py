@@ -28,7 +28,7 @@ async def test_no_more_calls_at_once_than_allowed() -> None:
 
     async def one(place: str) -> None:
         nonlocal now, most, done
-        async with limits.turn(place, 1.0):
+        async with limits.hold_turn(place, 1.0):
             now += 1
             most = max(most, now)
             await asyncio.sleep(0.001)
@@ -46,7 +46,7 @@ async def test_calls_begin_at_the_rate() -> None:
     limits = HostLimits(1, 2.0, clock)
     begun: list[float] = []
     for _ in range(4):
-        async with limits.turn("a:80", 1.0):
+        async with limits.hold_turn("a:80", 1.0):
             begun.append(clock.now())
     assert begun == [0.0, 0.5, 1.0, 1.5]
 
@@ -57,55 +57,55 @@ async def test_a_pause_that_one_call_is_told_holds_for_all() -> None:
     begun: list[float] = []
 
     async def told() -> None:
-        async with limits.turn("a:80", 8.0):
+        async with limits.hold_turn("a:80", 8.0):
             limits.pause("a:80", 5.0)
 
     async def other() -> None:
-        async with limits.turn("a:80", 8.0):
+        async with limits.hold_turn("a:80", 8.0):
             begun.append(clock.now())
 
     await told()
     await asyncio.gather(other(), other(), other())
     assert begun == [5.0, 5.0, 5.0]
-    async with limits.turn("b:80", 8.0):
+    async with limits.hold_turn("b:80", 8.0):
         assert clock.now() == 5.0
 
 
 async def test_no_host_pauses_its_calls_without_end() -> None:
     clock = Manual()
     limits = HostLimits(4, None, clock, longest_pause=300.0)
-    async with limits.turn("a:80", 8.0):
+    async with limits.hold_turn("a:80", 8.0):
         limits.pause("a:80", 999_999_999_999.0)
         limits.pause("a:80", 999_999_999_999.0)
     with pytest.raises(HostPausedError, match="another 300 s"):
-        async with limits.turn("a:80", 8.0):
+        async with limits.hold_turn("a:80", 8.0):
             raise AssertionError
     clock.time = 301.0
-    async with limits.turn("a:80", 8.0):
+    async with limits.hold_turn("a:80", 8.0):
         assert clock.now() == 301.0
 
 
 async def test_a_pause_for_one_key_holds_for_no_other() -> None:
     clock = Manual()
     limits = HostLimits(1, None, clock)
-    async with limits.turn("a:80", 8.0, "mine"):
+    async with limits.hold_turn("a:80", 8.0, "mine"):
         limits.pause("a:80", 60.0, "mine")
     with pytest.raises(HostPausedError, match="another 60 s"):
-        async with limits.turn("a:80", 8.0, "mine"):
+        async with limits.hold_turn("a:80", 8.0, "mine"):
             raise AssertionError
     for other in ("", "yours"):
-        async with limits.turn("a:80", 8.0, other):
+        async with limits.hold_turn("a:80", 8.0, other):
             assert clock.now() == 0.0
 
 
 async def test_a_pause_that_is_too_long_is_said_at_once() -> None:
     clock = Manual()
     limits = HostLimits(4, None, clock)
-    async with limits.turn("a:80", 8.0):
+    async with limits.hold_turn("a:80", 8.0):
         limits.pause("a:80", 60.0)
     with pytest.raises(HostPausedError, match="another 60 s"):
-        async with limits.turn("a:80", 8.0):
+        async with limits.hold_turn("a:80", 8.0):
             raise AssertionError
     clock.time = 61.0
-    async with limits.turn("a:80", 8.0):
+    async with limits.hold_turn("a:80", 8.0):
         assert clock.now() == 61.0

@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable
 
 import pytest
 
-from agent.execution.call_cache import ReusingExecutor
+from agent.execution.call_cache import CachingExecutor
 from agent.execution.http import HttpExecutor, HttpParameters
 from domain.errors import ForbiddenAddressError, InvalidArgumentsError
 from domain.tool import Parameter
@@ -199,7 +199,7 @@ async def test_a_pause_that_one_call_is_told_holds_for_the_next() -> None:
      "http://a..b/x", "http://.invalid/"],
 )  # fmt: skip
 async def test_a_url_that_is_none_is_refused_in_words(url: str) -> None:
-    made = ReusingExecutor(HttpExecutor(HttpParameters(timeout=2), clock=Hurried()))
+    made = CachingExecutor(HttpExecutor(HttpParameters(timeout=2), clock=Hurried()))
     with pytest.raises((ForbiddenAddressError, InvalidArgumentsError), match="URL"):
         await made.call(tool(url), {})
     await made.close()

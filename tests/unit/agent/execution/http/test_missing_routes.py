@@ -14,7 +14,7 @@ from agent.execution.executor import CallResult
 from agent.execution.host_memory import HostAnswer, HostMemory
 from agent.execution.http import HttpExecutor, HttpParameters
 from agent.execution.http.answer_forms import Likeness, compare_answers
-from agent.execution.secrets import EnvironmentSecrets
+from agent.execution.secret_store import EnvironmentSecrets
 from domain.tool import Credential, Parameter, ToolDoc, tool_id
 from tests.unit.agent.execution.http.calling import call
 from tests.unit.agent.execution.http.route_styles import KEY, KINDS, STYLES, Reply, RouteHost, Style, route_host
@@ -87,7 +87,7 @@ async def test_what_a_tool_answered_before_is_not_known_to_the_gate_and_what_hos
             assert (await executor.call(host.tool(), {"name": "anna"})).outcome == "ok"
             assert (await executor.call(host.tool(), {"name": "zeta"})).outcome == "absent"
         before = len(host.asked)
-        async with calling(memory.without_history()) as executor:
+        async with calling(memory.copy_without_history()) as executor:
             assert (await executor.call(host.tool(), {"name": "zeta"})).outcome == "undecided"
         assert len(host.asked) == before + 1
 

@@ -4,10 +4,10 @@ import httpx
 import pytest
 
 from agent.execution.http import HttpExecutor, HttpParameters
-from agent.execution.http.guard import Guard
+from agent.execution.http.guard import AddressGuard
 from agent.execution.http.redirects import describe_redirect, find_next_url
-from agent.execution.http.request import Outgoing
-from agent.execution.secrets import EnvironmentSecrets
+from agent.execution.http.request import OutgoingRequest
+from agent.execution.secret_store import EnvironmentSecrets
 from domain.tool import Credential, Parameter
 from tests.unit.agent.execution.http.calling import call, executor, tool
 from tests.unit.agent.execution.http.serving import Answer, reply, serving
@@ -117,7 +117,9 @@ async def test_https_in_place_of_http_is_followed_without_keys(
         return ["10.0.0.1" if host == "inside.example" else "93.184.216.34"]
 
     response = httpx.Response(301, headers={"location": location})
-    found = await find_next_url(response, tool(url), Outgoing("GET", url, keyed=keyed), Guard((), resolver))
+    found = await find_next_url(
+        response, tool(url), OutgoingRequest("GET", url, keyed=keyed), AddressGuard((), resolver)
+    )
     assert (found is not None) is followed
 
 

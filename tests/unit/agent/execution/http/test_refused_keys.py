@@ -26,7 +26,7 @@ class Obtained:
     async def value(self, name: str, host: str, port: int, *, encrypted: bool) -> str | None:
         return f"token-{len(self.refusals)}"
 
-    async def refused(self, name: str, value: str) -> bool:
+    async def replace_refused(self, name: str, value: str) -> bool:
         self.refusals.append(value)
         if self._fails:
             raise SecretError(self._fails)

@@ -37,7 +37,7 @@ async def sessions(
 ) -> AsyncGenerator[McpSessions]:
     """Sessions that may reach loopback. ``limit``: bytes of an answer; ``bounds``: of the sessions."""
     http = HttpParameters(timeout=seconds, response_limit=limit, allow_hosts=frozenset({"127.0.0.1", "localhost"}))
-    made = McpSessions(McpParameters(http=http, **bounds), changed=changed)
+    made = McpSessions(McpParameters(http=http, **bounds), on_list_changed=changed)
     try:
         yield made
     finally:

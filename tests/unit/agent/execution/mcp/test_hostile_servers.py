@@ -7,7 +7,7 @@ from time import monotonic
 import pytest
 
 from agent.execution.mcp import McpExecutor
-from agent.execution.secrets import EnvironmentSecrets
+from agent.execution.secret_store import EnvironmentSecrets
 from domain.errors import ForbiddenAddressError
 from domain.tool import Credential
 from tests.unit.agent.execution.mcp.hostile import Asked, Does, Hostile, drip, flood, half, hang_up, usual
@@ -200,7 +200,7 @@ class Renewed(EnvironmentSecrets):
     async def value(self, name: str, host: str, port: int, *, encrypted: bool) -> str | None:
         return self.held
 
-    async def refused(self, name: str, value: str) -> bool:
+    async def replace_refused(self, name: str, value: str) -> bool:
         self.held = "new"
         return value != "new"
 

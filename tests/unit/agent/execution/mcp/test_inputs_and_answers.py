@@ -14,8 +14,8 @@ from starlette.applications import Starlette
 from starlette.routing import Mount
 
 from agent.execution.mcp import McpExecutor, list_tools
-from agent.execution.mcp.results import said
-from agent.execution.secrets import EnvironmentSecrets
+from agent.execution.mcp.results import render_answer
+from agent.execution.secret_store import EnvironmentSecrets
 from agent.execution.validation import validate
 from domain.errors import InvalidArgumentsError
 from domain.tool import Parameter, ToolDoc
@@ -112,7 +112,7 @@ def text_of(*texts: str) -> list[Any]:
     ],
 )
 def test_a_text_that_repeats_the_structured_form_is_told_once(texts: list[str], structured: Any) -> None:
-    assert json.loads(said(text_of(*texts), structured, 10_000).text) == structured
+    assert json.loads(render_answer(text_of(*texts), structured, 10_000).text) == structured
 
 
 @pytest.mark.parametrize(
@@ -128,12 +128,12 @@ def test_a_text_that_repeats_the_structured_form_is_told_once(texts: list[str], 
 )
 def test_a_text_that_says_something_else_is_kept_beside_the_structured_form(structured: Any, kept: Any) -> None:
     parts = text_of("Berth 3 closes at noon.", json.dumps(structured))
-    assert json.loads(said(parts, structured, 10_000).text) == kept
+    assert json.loads(render_answer(parts, structured, 10_000).text) == kept
 
 
 def test_a_text_beside_an_answer_that_is_nested_too_deeply_changes_nothing() -> None:
     deep: Any = []
     for _ in range(300):
         deep = [deep]
-    assert "nested deeper" in said(text_of("Berth 3"), {"a": deep}, 10_000).unusable
-    assert said(text_of("[" * 5_000), {"a": 1}, 10_000).text == json.dumps({"a": 1, "text": "[" * 5_000})
+    assert "nested deeper" in render_answer(text_of("Berth 3"), {"a": deep}, 10_000).unusable
+    assert render_answer(text_of("[" * 5_000), {"a": 1}, 10_000).text == json.dumps({"a": 1, "text": "[" * 5_000})

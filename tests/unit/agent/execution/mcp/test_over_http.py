@@ -15,9 +15,9 @@ from starlette.responses import StreamingResponse
 from starlette.routing import Mount, Route
 
 from agent.execution.mcp import McpExecutor, list_tools
-from agent.execution.secrets import EnvironmentSecrets
+from agent.execution.secret_store import EnvironmentSecrets
 from domain.errors import BrokenInputError, UnavailableError
-from graph.importers.mcp import MOST_TOOLS, McpSource
+from graph.importers.mcp import MAX_TOOLS, McpSource
 from tests.unit.agent.execution.mcp.everything import everything
 from tests.unit.agent.execution.mcp.hostile import Asked, Hostile
 from tests.unit.agent.execution.mcp.serving import served, sessions, tool
@@ -36,7 +36,7 @@ async def test_tools_are_listed_and_called() -> None:
         assert docs["berth_of"].hints == ("reads",)
         found = await McpExecutor(ours).call(docs["berth_of"], {"ship": "Argo"})
         assert (found.outcome, orjson.loads(found.body)) == ("ok", {"number": 4, "free": False})
-        assert ours.open == 1
+        assert ours.open_count == 1
 
 
 @pytest.mark.parametrize("plain", [True, False], ids=["json", "events"])
@@ -58,7 +58,7 @@ async def test_answers_of_every_kind(plain: bool) -> None:
         assert (await made("no_such_tool")).outcome == "gone"
         wrong = await made("plain", name=["no", "name"])
         assert (wrong.outcome, "name" in wrong.note) == ("caller_fault", True)
-        assert ours.open == 1
+        assert ours.open_count == 1
 
 
 async def test_what_is_too_slow_or_too_long_is_not_known_of_a_change() -> None:
@@ -104,7 +104,7 @@ async def test_a_call_that_is_taken_back_is_told_to_the_server() -> None:
         async with asyncio.timeout(5):
             await taken_back.wait()
         assert (await executor.call(tool(f"{at}/mcp", "plain"), {"name": "Ann"})).outcome == "ok"
-        assert ours.open == 1
+        assert ours.open_count == 1
 
 
 async def test_a_server_that_changes_its_list_is_heard() -> None:
@@ -156,7 +156,7 @@ async def test_callers_share_no_session() -> None:
         one, other = McpExecutor(ours, owner="ann"), McpExecutor(ours, owner="ben")
         for executor in (one, other, one):
             await executor.call(tool(f"{at}/mcp", "any"), {})
-        assert (ours.open, len(server.of("initialize"))) == (2, 2)
+        assert (ours.open_count, len(server.of("initialize"))) == (2, 2)
 
 
 async def test_so_many_sessions_are_open_and_the_longest_unused_goes_first() -> None:
@@ -164,7 +164,7 @@ async def test_so_many_sessions_are_open_and_the_longest_unused_goes_first() -> 
     async with served(server) as at, sessions(sessions=2) as ours:
         for owner in ("ann", "ben", "cy", "ann"):
             await McpExecutor(ours, owner=owner).call(tool(f"{at}/mcp", "any"), {})
-            assert ours.open <= 2
+            assert ours.open_count <= 2
         assert len(server.of("initialize")) == 4
 
 
@@ -199,7 +199,7 @@ async def test_a_session_that_nobody_uses_is_closed() -> None:
         await McpExecutor(ours).call(tool(f"{at}/mcp", "any"), {})
         async with asyncio.timeout(5):
             await closed.wait()
-        assert ours.open == 0
+        assert ours.open_count == 0
 
 
 def paged(pages: dict[str | None, tuple[list[Any], str | None]]) -> Any:
@@ -290,8 +290,8 @@ async def test_a_listing_that_is_too_large_is_cut() -> None:
             many = await list_tools(ours, McpSource(f"{at}/mcp", "harbour", "h"), NO_KEYS)
         async with sessions(listing_limit=60_000) as ours:
             long = await list_tools(ours, McpSource(f"{at}/mcp", "harbour", "h"), NO_KEYS)
-    assert len(many.docs) == MOST_TOOLS
-    assert any(f"of one server {MOST_TOOLS}" in one for one in many.skipped)
+    assert len(many.docs) == MAX_TOOLS
+    assert any(f"of one server {MAX_TOOLS}" in one for one in many.skipped)
     assert len(long.docs) == 400
     assert long.skipped == ("the listing was not read on: it is longer than 60000 bytes",)
 

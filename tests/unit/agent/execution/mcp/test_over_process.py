@@ -10,9 +10,9 @@ from pathlib import Path
 import orjson
 import pytest
 
-from agent.execution.mcp import Command, McpExecutor, bounded_start, list_tools
-from agent.execution.mcp.strays import MARK
-from agent.execution.secrets import EnvironmentSecrets
+from agent.execution.mcp import McpExecutor, ServerCommand, bounded_start, list_tools
+from agent.execution.mcp.process import MARK
+from agent.execution.secret_store import EnvironmentSecrets
 from domain.errors import InvalidArgumentsError
 from domain.tool import Credential
 from graph.importers.mcp import McpSource
@@ -20,7 +20,7 @@ from tests.unit.agent.execution.mcp.serving import sessions, tool
 
 HERE = Path(__file__).parent
 NO_KEYS = EnvironmentSecrets({})
-EVERYTHING = Command((sys.executable, str(HERE / "everything.py")))
+EVERYTHING = ServerCommand((sys.executable, str(HERE / "everything.py")))
 
 
 async def test_tools_are_listed_and_called() -> None:
@@ -33,7 +33,7 @@ async def test_tools_are_listed_and_called() -> None:
         executor = McpExecutor(ours)
         found = await executor.call(docs["berth_of"], {"ship": "Argo"})
         assert (found.outcome, orjson.loads(found.body)) == ("ok", {"number": 4, "free": False})
-        assert ours.open == 1
+        assert ours.open_count == 1
 
 
 async def test_only_what_an_administrator_allows_is_started() -> None:
@@ -43,11 +43,11 @@ async def test_only_what_an_administrator_allows_is_started() -> None:
             await executor.call(tool("stdio:/bin/sh", "plain"), {})
 
 
-def shown(script: str, folder: Path) -> Command:
+def shown(script: str, folder: Path) -> ServerCommand:
     """A command that is no server of the protocol."""
     program = folder / "server.py"
     program.write_text(script)
-    return Command((sys.executable, str(program)))
+    return ServerCommand((sys.executable, str(program)))
 
 
 async def test_it_sees_a_bare_environment_and_the_keys_of_who_calls(
@@ -57,7 +57,7 @@ async def test_it_sees_a_bare_environment_and_the_keys_of_who_calls(
     script = "import json, os, sys\njson.dump(dict(os.environ), open(sys.argv[1], 'w'))\n"
     plain = shown(script, tmp_path)
     told = tmp_path / "environment.json"
-    command = Command((*plain.words, str(told)), {"HARBOUR": "Oskvik"}, frozenset({"HARBOUR_KEY"}))
+    command = ServerCommand((*plain.words, str(told)), {"HARBOUR": "Oskvik"}, frozenset({"HARBOUR_KEY"}))
     keyed = tool("stdio:bare", "any", credentials=(Credential(secret="harbour", name="HARBOUR_KEY"),))
     secrets = EnvironmentSecrets(
         {"FOOTPATH_SECRET_HARBOUR": "s3cret-key", "FOOTPATH_SECRET_HARBOUR_HOSTS": "stdio:bare"}
@@ -84,7 +84,7 @@ async def test_a_key_goes_only_where_its_owner_and_an_administrator_let_it() -> 
         refused = await McpExecutor(ours, secrets=secrets).call(keyed, {"name": "Ann"})
         assert (refused.outcome, refused.attempts) == ("caller_fault", 0)
         assert "takes no key as LD_PRELOAD" in refused.note
-    named = Command(EVERYTHING.words, keys=frozenset({"LD_PRELOAD"}))
+    named = ServerCommand(EVERYTHING.words, keys=frozenset({"LD_PRELOAD"}))
     async with sessions(commands={"everything": named}) as ours:
         refused = await McpExecutor(ours, secrets=secrets).call(keyed, {"name": "Ann"})
         assert (refused.outcome, refused.attempts) == ("caller_fault", 0)
@@ -108,7 +108,7 @@ async def test_all_that_it_started_ends_with_it(tmp_path: Path) -> None:
         "everything().run('stdio')\n"
     )
     told = tmp_path / "pid"
-    command = Command((*shown(script, tmp_path).words, str(told), str(HERE)))
+    command = ServerCommand((*shown(script, tmp_path).words, str(told), str(HERE)))
     async with sessions(commands={"family": command}, seconds=20) as ours:
         found = await McpExecutor(ours).call(tool("stdio:family", "plain", "name"), {"name": "Ann"})
         assert found.outcome == "ok"
@@ -131,7 +131,7 @@ async def test_what_leaves_its_group_ends_with_it_too(tmp_path: Path) -> None:
         f"open(sys.argv[1], 'w').write(str(child.pid))\n{SERVING}server.run('stdio')\n"
     )
     told = tmp_path / "pid"
-    command = Command((*shown(script, tmp_path).words, str(told), str(HERE)))
+    command = ServerCommand((*shown(script, tmp_path).words, str(told), str(HERE)))
     async with sessions(commands={"family": command}, seconds=20) as ours:
         assert (await McpExecutor(ours).call(tool("stdio:family", "plain", "name"), {"name": "Ann"})).outcome == "ok"
         child = int(told.read_text())
@@ -157,7 +157,7 @@ async def test_one_that_takes_more_than_it_may_ends_or_is_refused(
 ) -> None:
     """The call says so, and the next one is served by a process of its own."""
     script = f"import sys\n{SERVING}@server.tool()\ndef takes() -> str:\n    {greedy}\n    return 'done'\nserver.run('stdio')\n"
-    command = Command((*shown(script, tmp_path).words, str(tmp_path / "much"), str(HERE)), **bounds)  # pyright: ignore[reportArgumentType]
+    command = ServerCommand((*shown(script, tmp_path).words, str(tmp_path / "much"), str(HERE)), **bounds)  # pyright: ignore[reportArgumentType]
     async with sessions(commands={"greedy": command}, seconds=20) as ours:
         executor = McpExecutor(ours)
         taken = await executor.call(tool("stdio:greedy", "takes"), {})
@@ -193,7 +193,7 @@ async def test_a_message_without_end_ends_the_server_and_not_us(tmp_path: Path) 
 
 
 async def test_a_command_that_is_not_there_is_told() -> None:
-    async with sessions(commands={"none": Command(("/no/such/program",))}) as ours:
+    async with sessions(commands={"none": ServerCommand(("/no/such/program",))}) as ours:
         result = await McpExecutor(ours).call(tool("stdio:none", "any"), {})
     assert (result.outcome, result.reached) == ("transient", False)
     assert "it cannot be started (No such file or directory)" in result.note
@@ -206,7 +206,7 @@ async def test_a_change_whose_server_dies_is_not_known_and_not_made_again(tmp_pa
         "server.run('stdio')\n"
     )
     count = tmp_path / "count"
-    command = Command((*shown(script, tmp_path).words, str(count), str(HERE)))
+    command = ServerCommand((*shown(script, tmp_path).words, str(count), str(HERE)))
     async with sessions(commands={"mortal": command}, seconds=20) as ours:
         executor = McpExecutor(ours)
         lost = await executor.call(tool("stdio:mortal", "dies"), {})
@@ -222,7 +222,7 @@ async def test_what_it_writes_to_its_errors_is_logged_without_keys(
 ) -> None:
     caplog.set_level("INFO", "agent.execution.mcp.process")
     script = "import os, sys\nfor _ in range(1000):\n    print('key is', os.environ['K'], file=sys.stderr)\n"
-    command = Command(shown(script, tmp_path).words, keys=frozenset({"K"}))
+    command = ServerCommand(shown(script, tmp_path).words, keys=frozenset({"K"}))
     keyed = tool("stdio:loud", "any", credentials=(Credential(secret="k", name="K"),))
     secrets = EnvironmentSecrets({"FOOTPATH_SECRET_K": "s3cret-key", "FOOTPATH_SECRET_K_HOSTS": "stdio:loud"})
     async with sessions(commands={"loud": command}, seconds=20) as ours:

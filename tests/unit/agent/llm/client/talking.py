@@ -3,12 +3,12 @@
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 
-from agent.llm.client.chat import AnswerForm, Message, Reply
+from agent.llm.client.chat import AnswerForm, ChatMessage, ModelReply
 from agent.llm.client.langchain import LangchainModel, ModelParameters
 from tests.models.openai_replies import Respond
 from tests.models.openai_server import EVERYTHING, ModelServer, model_server
 
-HELLO = (Message("system", "Be brief."), Message("user", "Hello?"))
+HELLO = (ChatMessage("system", "Be brief."), ChatMessage("user", "Hello?"))
 FORM = AnswerForm(
     "choice",
     {"type": "object", "properties": {"a": {"type": "string"}}, "required": ["a"], "additionalProperties": False},
@@ -42,9 +42,9 @@ async def talking(
             await model.close()
 
 
-async def streamed(model: LangchainModel, seconds: float | None = None) -> tuple[str, Reply]:
+async def streamed(model: LangchainModel, seconds: float | None = None) -> tuple[str, ModelReply]:
     """The pieces of a stream as one text, and the reply at its end."""
     pieces = [piece async for piece in model.stream(HELLO, seconds=seconds)]
     end = pieces.pop()
-    assert isinstance(end, Reply)
+    assert isinstance(end, ModelReply)
     return "".join(piece for piece in pieces if isinstance(piece, str)), end

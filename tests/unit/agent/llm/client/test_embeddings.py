@@ -4,7 +4,7 @@ from contextlib import asynccontextmanager
 
 import pytest
 
-from agent.llm.client.embeddings import EmbeddingParameters, OpenaiEmbeddings, room_for
+from agent.llm.client.embeddings import EmbeddingParameters, OpenaiEmbeddings, compute_response_limit
 from domain.errors import ModelFailure, ModelUnavailableError
 from tests.models.openai_replies import (
     BROKEN_JSON,
@@ -58,14 +58,14 @@ async def asking(
 
 async def failure(service: OpenaiEmbeddings) -> ModelUnavailableError:
     with pytest.raises(ModelUnavailableError) as caught:
-        await service.rows(["a", "b"])
+        await service.embed(["a", "b"])
     assert KEY not in str(caught.value)
     return caught.value
 
 
 async def test_rows_come_in_the_order_of_the_texts() -> None:
     async with asking() as (service, server):
-        rows = await service.rows(["one", "two words", "three"])
+        rows = await service.embed(["one", "two words", "three"])
     assert [row.tolist() for row in rows] == [word_vector(text) for text in ("one", "two words", "three")]
     (request,) = server.requests
     assert (request.path, request.body["input"]) == ("/v1/embeddings", ["one", "two words", "three"])
@@ -74,14 +74,14 @@ async def test_rows_come_in_the_order_of_the_texts() -> None:
 
 async def test_a_shorter_vector_is_asked_for() -> None:
     async with asking(dimension=8) as (service, _):
-        assert [row.shape for row in await service.rows(["one"])] == [(8,)]
+        assert [row.shape for row in await service.embed(["one"])] == [(8,)]
 
 
 async def test_only_what_the_protocol_needs_is_sent(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "sk-of-somebody-else")
     monkeypatch.setenv("OPENAI_ORG_ID", "org-of-somebody-else")
     async with asking() as (service, server):
-        await service.rows(["one"])
+        await service.embed(["one"])
     sent = server.requests[0].headers
     assert sent["authorization"] == f"Bearer {KEY}"
     assert not [name for name in sent if name.startswith("x-stainless") and name != "x-stainless-raw-response"]
@@ -134,7 +134,7 @@ async def test_a_key_that_is_echoed_stands_in_no_message_and_no_log(caplog: pyte
 
 async def test_a_busy_service_is_waited_for_as_long_as_it_says() -> None:
     async with asking(first(BUSY, ILL)) as (service, server):
-        assert len(await service.rows(["one"])) == 1
+        assert len(await service.embed(["one"])) == 1
     assert len(server.requests) == 3
     assert WAITS[0] >= 1.0
 
@@ -171,4 +171,4 @@ async def test_nobody_is_there() -> None:
 
 async def test_a_batch_of_long_vectors_has_room() -> None:
     body = embedding_body([[-0.012345678901234567e-05] * 3072] * 64).body
-    assert len(body) < room_for(64, 3072)
+    assert len(body) < compute_response_limit(64, 3072)

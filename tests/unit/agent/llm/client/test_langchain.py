@@ -4,9 +4,9 @@ import json
 
 import pytest
 
-from agent.llm.client.chat import Reply, TokenUsage
-from agent.llm.client.retrying import LONGEST_WAIT
-from agent.llm.program_reply import program_of
+from agent.llm.client.chat import ModelReply, ModelTokenUsage
+from agent.llm.client.retrying import MAX_WAIT
+from agent.llm.program_reply import extract_program
 from domain.errors import ModelUnavailableError
 from tests.models.openai_replies import BUSY, ILL, Hangs, Refuses, Resets, Says, scripted
 from tests.models.openai_server import model_server
@@ -15,7 +15,7 @@ from tests.unit.agent.llm.client.talking import FORM, HELLO, KEY, WAITS, streame
 
 async def test_a_whole_reply_with_its_tokens() -> None:
     async with talking(scripted(Says("Hello.", usage=(12, 3)))) as (model, server):
-        assert await model.complete(HELLO) == Reply("Hello.", TokenUsage(12, 3))
+        assert await model.complete(HELLO) == ModelReply("Hello.", ModelTokenUsage(12, 3))
         assert [m["content"] for m in server.requests[0].messages] == ["Be brief.", "Hello?"]
 
 
@@ -24,23 +24,23 @@ async def test_calls_of_tools_are_kept_whether_or_not_their_arguments_are_json()
     async with talking(scripted(said)) as (model, _):
         reply = await model.complete(HELLO)
         assert reply.text == ""
-        assert json.loads(reply.called) == [
+        assert json.loads(reply.tool_calls) == [
             {"name": "python", "arguments": {"code": "x = 1"}},
             {"name": "python", "arguments": "x = 1\ny = 2"},
         ]
-        assert program_of(reply).text == "x = 1"
+        assert extract_program(reply).text == "x = 1"
 
 
 async def test_a_streamed_reply_with_its_tokens() -> None:
     async with talking(scripted(Says("Hello, this is a long story.", usage=(12, 3), piece=5))) as (model, _):
         text, end = await streamed(model)
         assert text == end.text == "Hello, this is a long story."
-        assert end.usage == TokenUsage(12, 3)
+        assert end.usage == ModelTokenUsage(12, 3)
 
 
 async def test_tokens_are_estimated_where_none_are_reported() -> None:
     async with talking(scripted(Says("x" * 400, usage=None))) as (model, _):
-        assert (await model.complete(HELLO)).usage == TokenUsage(4, 101, counted=False)
+        assert (await model.complete(HELLO)).usage == ModelTokenUsage(4, 101, is_counted=False)
 
 
 async def test_a_reply_at_the_bound_of_its_length_says_so() -> None:
@@ -97,7 +97,7 @@ async def test_the_endpoint_says_how_long_to_wait() -> None:
     assert WAITS[0] >= 1
 
 
-@pytest.mark.parametrize(("asked", "seconds"), [(LONGEST_WAIT + 1, None), (5.0, 2.0)], ids=["too long", "no time left"])
+@pytest.mark.parametrize(("asked", "seconds"), [(MAX_WAIT + 1, None), (5.0, 2.0)], ids=["too long", "no time left"])
 async def test_no_wait_that_cannot_be_afforded(asked: float, seconds: float | None) -> None:
     busy = Refuses(429, "later", None, {"retry-after": str(asked)})
     async with talking(scripted(busy, "Hello.")) as (model, server):

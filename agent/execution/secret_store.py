@@ -1,0 +1,130 @@
+"""Named secrets: keys that calls send.
+
+A document names one; its value comes from outside and goes to its own hosts only.
+
+A document is untrusted text. If a name alone were enough, a hostile document could name somebody else's key and have it sent to its
+own host; so every secret has a list of hosts, set together with the value.
+"""
+
+import re
+from collections.abc import Iterable, Mapping
+from ipaddress import ip_address
+from typing import Protocol
+
+from domain.errors import SecretError
+from domain.tool import STDIO
+
+
+class SecretStore(Protocol):
+    """Source of secret values: the environment, a vault."""
+
+    async def has(self, name: str) -> bool:
+        """Return whether a secret of this name exists, for whatever hosts."""
+        ...
+
+    async def value(self, name: str, host: str, port: int, *, encrypted: bool) -> str | None:
+        """Return the value to send to this host; None where there is none.
+
+        Raises ``SecretError`` where it may not be sent there, or not unencrypted; the message says how to allow it.
+        """
+        ...
+
+    async def replace_refused(self, name: str, value: str) -> bool:
+        """Replace a value that a host refused (401) and return whether there is another now, so that a retry may help.
+
+        Raises ``SecretError`` where another value should have been obtained and was not.
+        """
+        ...
+
+    def advice(self, name: str, host: str, port: int, what: str = "a key") -> str:
+        """Return a sentence on how a user sets this secret for this host, without any value.
+
+        ``what`` names the value that is needed.
+        """
+        ...
+
+
+VARIABLE_PREFIX = "FOOTPATH_SECRET_"
+
+
+def to_variable_name(name: str) -> str:
+    """Return the environment variable of a secret: upper case, an underscore for everything but A-Z and 0-9."""
+    return VARIABLE_PREFIX + re.sub(r"[^A-Z0-9]", "_", name.upper())
+
+
+class EnvironmentSecrets:
+    """Secrets of environment variables.
+
+    ``FOOTPATH_SECRET_<NAME>`` holds the value, ``FOOTPATH_SECRET_<NAME>_HOSTS`` its hosts.
+
+    The hosts are separated by commas. A host has a port or none (any port), or is written ``http://host``, which allows unencrypted
+    requests. To loopback addresses these are always allowed. White space around a value, as a line break at the end of a file, is removed.
+    """
+
+    def __init__(self, variables: Mapping[str, str]) -> None:
+        self._variables = {
+            key.upper(): text.strip() for key, text in variables.items() if key.upper().startswith(VARIABLE_PREFIX)
+        }
+
+    def __repr__(self) -> str:
+        return f"EnvironmentSecrets({', '.join(sorted(self._variables))})"
+
+    async def has(self, name: str) -> bool:
+        """Return whether the variable is set and not empty."""
+        return bool(self._variables.get(to_variable_name(name)))
+
+    async def value(self, name: str, host: str, port: int, *, encrypted: bool) -> str | None:
+        """Return the value for this host; None where the variable is not set. Raises ``SecretError``."""
+        key = to_variable_name(name)
+        value = self._variables.get(key)
+        if not value:
+            return None
+        hosts = self._variables.get(f"{key}_HOSTS", "").split(",")
+        check_host(name, hosts, host, port, encrypted=encrypted, where=f"{key}_HOSTS")
+        return value
+
+    async def replace_refused(self, name: str, value: str) -> bool:  # noqa: ARG002  # what stands in the environment stays
+        """Return False: an environment variable does not change."""
+        return False
+
+    def advice(self, name: str, host: str, port: int, what: str = "a key") -> str:
+        """Return a sentence that names the two variables to set."""
+        key = to_variable_name(name)
+        return f"{what} is needed: set {key} to it and {key}_HOSTS to {_format_host_port(host, port)}"
+
+
+def check_host(name: str, hosts: Iterable[str], host: str, port: int, *, encrypted: bool, where: str) -> None:
+    """Raise ``SecretError`` where a secret with these hosts may not be sent to this host, or not unencrypted.
+
+    ``where``: the setting that holds the hosts, for the message.
+    """
+    place = _format_host_port(host, port)
+    if host.startswith(STDIO):
+        encrypted = True  # nothing leaves this machine
+    entries = [entry.strip().lower() for entry in hosts]
+    plain = {entry.removeprefix("http://").rstrip("/") for entry in entries if entry.startswith("http://")}
+    any_scheme = {entry.removeprefix("https://").rstrip("/") for entry in entries} | plain
+    if not _list_host_forms(place) & any_scheme:
+        raise SecretError(f"the secret {name} is not allowed for {place}; if it belongs there, add {place} to {where}")
+    if not (encrypted or _list_host_forms(place) & plain or _is_loopback(host)):
+        raise SecretError(
+            f"the secret {name} is not sent to {place} over http; use https, or add http://{place} to {where}"
+        )
+
+
+def _format_host_port(host: str, port: int) -> str:
+    if host.startswith(STDIO):
+        return host
+    name = host.lower().rstrip(".")
+    return f"[{name}]:{port}" if ":" in name else f"{name}:{port}"
+
+
+def _list_host_forms(place: str) -> set[str]:
+    return {place} if place.startswith(STDIO) else {place, place.rpartition(":")[0]}
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return ip_address(host.strip("[]")).is_loopback
+    except ValueError:
+        return host.lower().rstrip(".") == "localhost"

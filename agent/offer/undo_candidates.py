@@ -1,0 +1,25 @@
+"""Candidates for undoing a tool's call, found by searching for what would undo it."""
+
+from collections.abc import Sequence
+
+from agent.execution.wording import build_title
+from agent.offer.tool_evidence import ToolFinder
+from domain.tool import ToolDoc
+from graph.store import GraphStore
+
+_MAX_HITS = 24
+
+
+class UndoCandidateSearch:
+    """Search among a store's tools by their documents."""
+
+    def __init__(self, store: GraphStore, search: ToolFinder) -> None:
+        self._store = store
+        self._search = search
+
+    async def near(self, tool: ToolDoc) -> Sequence[ToolDoc]:
+        """Return the tools that are nearest to what would undo a call of this one, best first."""
+        query = f"{tool.toolset} cancel, delete or remove: {build_title(tool)}"
+        (hits,) = await self._search.start_tools_of([query], _MAX_HITS)
+        docs = await self._store.get_tools(one.id for one in hits)
+        return [docs[one.id] for one in hits if one.id in docs]

@@ -1,0 +1,92 @@
+"""Execution of plans and paths without changing them: a given or approved plan, or a path that was found."""
+
+from agent import resume_decisions as decisions
+from agent.execution.execute import execute_steps, rebuild_compression_event
+from agent.plans.compilation import to_document
+from agent.plans.planned_arguments import PlannedArgumentsPolicy
+from agent.policy.protocol import Policy
+from agent.programs.plan_execution import PlanExecution, read_plan_tools
+from agent.programs.program_request import EARLIER
+from agent.subtask_context import SubtaskContext
+from domain.errors import UsageError
+from domain.event import PathEnded, PlanReady
+from domain.model import JsonObject
+from domain.plan import Plan
+from domain.program import ProgramPlan
+from domain.source_text import parse_source
+
+APPROVED = "its user approved this plan"
+
+
+async def carry_out_plan(context: SubtaskContext, plan: ProgramPlan, planned: PathEnded | None = None) -> None:
+    """Execute a plan unchanged; if it breaks off, nothing replaces it.
+
+    ``planned`` is the event of its search, if there was one.
+    """
+    context.progress.is_users_plan = True
+    path = await read_plan_tools(plan, context.evidence)
+    ended = PathEnded(path=path, how="finished", reason="its plan is given" if planned is None else APPROVED)
+    if planned is None:
+        await context.emit(ended)
+    else:
+        context.progress.note(ended)
+    if planned is None or (planned.path, planned.how) != (path, "finished"):
+        await context.emit(PlanReady(plan=Plan(path=path, complete=True, reason=ended.reason)))
+    if context.memo.decide_sync(decisions.read_called_by_steps, lambda: False):
+        await _continue_by_steps(context, plan, ended)
+        return
+    if context.deps.planning.sandbox is None:
+        raise UsageError("there is no sandbox to carry a plan out in; give the run one")
+    earlier_results = context.build_program_request(wider=False).select_inputs(
+        parse_source(plan.program.text).uses - {*plan.inputs}
+    )
+    names: JsonObject = {"today": context.today, EARLIER: [], **earlier_results}
+    parts = (
+        context.opened,
+        context.deps.planning.sandbox,
+        context.evidence,
+        context.calling,
+        context.progress,
+        context.memo,
+    )
+    await PlanExecution(plan, names, *parts, wrong=context.deps.user.wrong_answers).run(context.deps.calls.choices)
+
+
+async def _continue_by_steps(context: SubtaskContext, plan: ProgramPlan, ended: PathEnded) -> None:
+    """Execute the rest of a plan whose first calls were made as steps.
+
+    Earlier versions did so, when plans were not programs yet.
+    """
+    docs = {tool.id: tool for tool in context.evidence.docs(ended.path)}
+    document = to_document(plan, docs, context.prior_tool_ids)
+    await execute_path(
+        context, ended, PlannedArgumentsPolicy(context.deps.planning.policy, document, len(context.prior_steps))
+    )
+
+
+async def execute_path(context: SubtaskContext, ended: PathEnded, policy: Policy) -> None:
+    """Make the calls of a path that are not made yet, within the remaining time. Recorded calls are replayed first."""
+    progress = context.progress
+    tools = (*context.prior_tools, *context.evidence.docs(ended.path))
+    progress.writes |= {tool.id for tool in tools[progress.prior_count :] if not tool.safe}
+    last = None
+    for last in context.memo.collect_steps():
+        if last.result is not None:
+            context.executor.record_host_result(tools[last.step - 1].url, last.result)
+        await context.emit(last.event)
+    ended_before = context.memo.recall(decisions.read_steps_ended)
+    if ended_before is None:
+        late = await rebuild_compression_event(last.event if last else None, tools, policy, context.deps.calls.choices)
+        if late is not None:
+            await context.emit(late)
+    if (ended_before and ended_before.value) or any(result.status != "ok" for result in progress.done.values()):
+        return
+    done = dict(enumerate((result for _, result in context.prior_steps), start=1))
+    done |= {step: context.references.to_subtask_result(result) for step, result in progress.done.items()}
+    if any(not tool.safe for step, tool in enumerate(tools, start=1) if step not in done):
+        await context.turn()  # changes are made in the order in which the request asks for them
+    within, choices = progress.meter.limit_time, context.deps.calls.choices
+    with progress.measure_time("execute"):
+        await execute_steps(
+            context.request, tools, policy, context.executor, done, context.emit, choices=choices, within_time=within
+        )

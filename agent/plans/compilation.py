@@ -1,0 +1,257 @@
+"""Compilation of a plan's steps into a program, and the inverse.
+
+Only a program that makes its calls one after the other can be turned into steps.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from pydantic.types import JsonValue
+
+from agent.plans.literals import LOADS, quote_text, to_expression
+from agent.programs.analysis.constants import NotConstantError
+from agent.programs.analysis.linear_program import AnswerPlace, LinearProgram, find_other_effects
+from agent.programs.analysis.program_flow import Site
+from agent.programs.names import PROGRAM_NAMES, RESERVED_NAMES, assign_names, to_identifier
+from agent.programs.signatures import PREAMBLE, ToolSignature, build_signatures
+from domain.errors import NotLinearError
+from domain.model import JsonObject
+from domain.plan import PlanDocument, PlannedStep, Take
+from domain.program import Program, ProgramPlan
+from domain.source_text import SourceExpression
+from domain.tool import Parameter, ToolDoc, ToolId, split_tool_id
+
+PARAMETER = "x-parameter"
+"""Keyword in an input's schema: the parameter's name in the plan, where that cannot be a name in the program."""
+_LINE = 100
+"""Maximum characters of a call that is written on one line."""
+_PART = re.compile(r"\[(\d*)\]|([^.\[\]]+)")
+
+
+def compile_plan(
+    document: PlanDocument, docs: Mapping[ToolId, ToolDoc], earlier_tools: Sequence[ToolId] = ()
+) -> ProgramPlan:
+    """Compile the steps of a plan into the program that makes its calls.
+
+    ``earlier_tools`` are the earlier steps, whose results are ``earlier`` in the text. A tool without a document becomes a
+    function with the parameters that the steps name. Required parameters that steps leave open become ``fill()``.
+    The program has no answer of its own.
+    """
+    tools = _collect_documents(document, docs)
+    functions = {one.tool: one for one in build_signatures(list(tools.values()))}
+    inputs = choose_input_names(document, [one.name for one in functions.values()])
+    used_names = {*RESERVED_NAMES, *(one.name for one in functions.values()), *inputs.values()}
+    results = assign_names(document.steps, lambda step: (f"{functions[step.tool].name}_answer",), used_names)
+    names = [f"earlier[{number}]" for number in range(len(earlier_tools))] + [name for name, _ in results]
+    writer = _CallWriter(names, inputs)
+    lines = [
+        f"{name} = await {writer.write_call(step, tools[step.tool], functions[step.tool])}" for name, step in results
+    ]
+    text = "\n".join(([f"import {LOADS.partition('.')[0]}"] if writer.loads else []) + lines)
+    program = Program(
+        text=text,
+        tools={one.name: one.tool for one in functions.values()},
+        arguments={one.name: dict(one.arguments) for one in functions.values()},
+        stubs="\n".join((PREAMBLE, *(one.stub for one in functions.values()))),
+    )
+    return ProgramPlan(program=program, inputs=dict(_build_inputs(document, inputs)))
+
+
+def choose_input_names(document: PlanDocument, functions: Sequence[str] = ()) -> dict[str, str]:
+    """Return the name of each parameter in the program's text: its own, if that is a valid and free name there."""
+    used = (name for step in document.steps for name in step.named.values())
+    parameter_names = dict.fromkeys((*document.parameters, *used))
+    used_names = {*PROGRAM_NAMES, *functions, "asyncio", "float", "json"}
+    return {
+        parameter: name
+        for name, parameter in assign_names(parameter_names, lambda name: (to_identifier(name, "value"),), used_names)
+    }
+
+
+def _build_inputs(document: PlanDocument, names: Mapping[str, str]) -> Iterator[tuple[str, JsonObject]]:
+    """Yield the inputs of the program with their JSON Schemas, noting the parameter's name where it differs."""
+    for parameter, schema in document.parameters.items():
+        name = names[parameter]
+        yield name, schema if name == parameter else {**schema, PARAMETER: parameter}
+
+
+def _collect_documents(document: PlanDocument, docs: Mapping[ToolId, ToolDoc]) -> dict[ToolId, ToolDoc]:
+    """Return the document of each tool of a plan, with additional parameters that its steps name."""
+    documents: dict[ToolId, ToolDoc] = {}
+    for step in document.steps:
+        doc = documents.get(step.tool) or docs.get(step.tool) or _build_unknown_tool(step.tool)
+        own = {one.name for one in doc.parameters}
+        undocumented = dict.fromkeys(name for name in (*step.arguments, *step.takes, *step.named) if name not in own)
+        parameters = (*doc.parameters, *(Parameter(name=name, json_schema="{}") for name in undocumented))
+        documents[step.tool] = doc.model_copy(update={"parameters": parameters})
+    return documents
+
+
+def _build_unknown_tool(tool: ToolId) -> ToolDoc:
+    """Return a document for a tool that is not indexed."""
+    category, toolset, api = split_tool_id(tool)
+    # POST, so that an unknown tool counts as one with side effects.
+    return ToolDoc(id=tool, category=category, toolset=toolset, api=api, function=api, method="POST")
+
+
+class _CallWriter:
+    """Writer of the calls of one plan.
+
+    ``results`` are expressions for the results of all steps, earlier ones first. ``loads`` tells whether a value is
+    written as JSON text.
+    """
+
+    def __init__(self, results: Sequence[str], inputs: Mapping[str, str]) -> None:
+        self._results = results
+        self._inputs = inputs
+        self.loads = False
+
+    def write_call(self, step: PlannedStep, doc: ToolDoc, function: ToolSignature) -> str:
+        """Return the text of a call, on one line if it is short."""
+        sources = {name: to_expression(value) for name, value in step.arguments.items()}
+        sources |= {name: self._inputs[own] for name, own in step.named.items()}
+        sources |= {name: self._write_take(take) for name, take in step.takes.items()}
+        self.loads = self.loads or any(source.startswith(LOADS) for source in sources.values())
+        sources |= {one.name: "fill()" for one in doc.required if one.name not in sources}
+        own = {parameter: name for name, parameter in function.arguments.items()}
+        arguments = [f"{own[parameter]}={source}" for parameter, source in sources.items()]
+        line = f"{function.name}({', '.join(arguments)})"
+        return (
+            line if len(line) <= _LINE else "\n".join((f"{function.name}(", *(f"    {one}," for one in arguments), ")"))
+        )
+
+    def _write_take(self, take: Take) -> str:
+        """Return the expression for a value out of an earlier result."""
+        is_known = take.step <= len(self._results)
+        expression = self._results[take.step - 1] if is_known else f"earlier[{take.step - 1}]"
+        for part in _PART.finditer(take.field):
+            index, name = part[1], part[2]
+            if index == "":
+                expression = f"named({expression})"
+            else:
+                expression += f"[{int(index)}]" if index is not None else f"[{quote_text(name)}]"
+        return expression
+
+
+def to_document(
+    plan: ProgramPlan, docs: Mapping[ToolId, ToolDoc], earlier_tools: Sequence[ToolId] = ()
+) -> PlanDocument:
+    """Return the steps of a program that makes each of its calls once, one after the other.
+
+    Its arguments have to be fixed values, inputs and fields of earlier answers. The steps hold all calls and
+    nothing else; an answer that the program composes at its end is lost (:func:`has_own_answer`).
+
+    Raises:
+        NotLinearError: steps cannot express what it does; the message names the line and the reason.
+    """
+    try:
+        reading = LinearProgram({_CELL: plan.program})
+        _refuse_turns(reading)
+        steps = _StepReader(reading, plan, docs, len(earlier_tools))
+        planned_steps = tuple(steps.read_step(site) for site in reading.calls)
+        _refuse(find_other_effects(plan.program))
+        return PlanDocument(steps=planned_steps, parameters=dict(steps.read_parameters()))
+    except NotLinearError:
+        raise
+    except (SyntaxError, ValueError, RecursionError) as error:
+        raise NotLinearError("the program cannot be read", getattr(error, "lineno", None)) from error
+
+
+def has_own_answer(program: Program) -> bool:
+    """Return True if a program ends in an answer of its own rather than in what its calls answer."""
+    return LinearProgram({_CELL: program}).has_own_answer
+
+
+_CELL = 1
+
+
+def _refuse_turns(reading: LinearProgram) -> None:
+    """Raise ``NotLinearError`` for control flow that steps cannot express."""
+    turns = [
+        (reading.find_line(site), f"calls {name} in a loop, a function, or only where something is so")
+        for site, name in reading.others.items()
+    ]
+    _refuse([*turns, *reading.find_interruptions()])
+
+
+def _refuse(refusals: Iterable[tuple[int, str]]) -> None:
+    """Raise ``NotLinearError`` for the first of these lines, if there is any."""
+    first = min(refusals, key=lambda one: one[0], default=None)
+    if first is not None:
+        raise _build_not_linear_error(*first)
+
+
+def _build_not_linear_error(line: int, reason: str) -> NotLinearError:
+    return NotLinearError(
+        f"line {line} of the program {reason}, which steps cannot say; it is edited as a program", line
+    )
+
+
+class _StepReader:
+    """Reader of a program's calls as steps; ``given`` is the number of earlier steps."""
+
+    def __init__(
+        self, reading: LinearProgram, plan: ProgramPlan, docs: Mapping[ToolId, ToolDoc], earlier_steps: int
+    ) -> None:
+        self._reading = reading
+        self._plan = plan
+        self._docs = docs
+        self._earlier_steps = earlier_steps
+        self._numbers = {site: number for number, site in enumerate(reading.calls, start=earlier_steps + 1)}
+
+    def read_parameters(self) -> Iterator[tuple[str, JsonObject]]:
+        """Yield the parameters of the plan with their JSON Schemas, by their original names."""
+        for name, schema in self._plan.inputs.items():
+            yield (
+                self._get_parameter_name(name),
+                {keyword: one for keyword, one in schema.items() if keyword != PARAMETER},
+            )
+
+    def _get_parameter_name(self, name: str) -> str:
+        """Return the original name of an input."""
+        parameter = self._plan.inputs.get(name, {}).get(PARAMETER)
+        return parameter if isinstance(parameter, str) else name
+
+    def read_step(self, site: Site) -> PlannedStep:
+        """Return the call at a site as a step."""
+        tool = self._plan.program.tools[self._reading.find_function_name(site)]
+        arguments: JsonObject = {}
+        takes: dict[str, Take] = {}
+        named_parameters: dict[str, str] = {}
+        for parameter, value in self._reading.list_arguments(site):
+            if self._reading.is_left_open(value):
+                self._check_open(site, tool, parameter)
+            elif place := self._reading.find_place(value):
+                takes[parameter] = self._read_take(site, parameter, place)
+            elif (name := self._reading.find_external_name(value)) in self._plan.inputs:
+                named_parameters[parameter] = self._get_parameter_name(name)
+            else:
+                arguments[parameter] = self._read_constant(site, parameter, value)
+        return PlannedStep(tool=tool, arguments=arguments, takes=takes, named=named_parameters)
+
+    def _read_take(self, site: Site, parameter: str, place: AnswerPlace) -> Take:
+        """Return the place of an earlier answer that a parameter is taken from."""
+        origin, field = place
+        number = origin if isinstance(origin, int) else self._numbers[origin]
+        # If the program changes the answer in between, the step would take the unchanged value.
+        if not self._reading.is_unchanged(place):
+            raise self._build_refusal(site, f"takes {parameter} from an answer that the program changes")
+        if isinstance(origin, int) and origin > self._earlier_steps:
+            raise self._build_refusal(site, f"takes {parameter} from an earlier result that is not there")
+        return Take(step=number, field=field)
+
+    def _read_constant(self, site: Site, parameter: str, value: SourceExpression) -> JsonValue:
+        """Return a constant of the program."""
+        try:
+            return self._reading.read_constant(value)
+        except NotConstantError:
+            raise self._build_refusal(site, f"computes or chooses the value of {parameter}") from None
+
+    def _check_open(self, site: Site, tool: ToolId, parameter: str) -> None:
+        """Refuse an open parameter that its tool does not require: a step would leave it out."""
+        doc = self._docs.get(tool)
+        if doc is None or all(one.name != parameter for one in doc.required):
+            raise self._build_refusal(site, f"leaves {parameter} open, which its tool does not need")
+
+    def _build_refusal(self, site: Site, reason: str) -> NotLinearError:
+        return _build_not_linear_error(self._reading.find_line(site), reason)

@@ -1,0 +1,92 @@
+"""Paths into a response, as ``items[0].lat``, and the values there."""
+
+import re
+from collections.abc import Iterator
+
+from pydantic.types import JsonValue
+
+from agent.execution.user_values import normalize_text, occurs_in
+from graph.lenient_json import read_value
+
+_PART = re.compile(r"\[(\d+)\]|([^.\[\]]+)")
+_DEEP = 3
+"""Nesting levels of an item that are searched for texts of the request."""
+INDEX = re.compile(r"\[\d+\]")
+"""Index of a list in a path."""
+ITEM = "[]"
+"""Placeholder in a path: the item that the request names, else the first, chosen when the response is there."""
+
+
+def get_value_at(response: str, field: str) -> JsonValue:
+    """Return the value at a path of a response, the whole response for an empty path; None if there is none."""
+    return get_value_in(read_value(response), field)
+
+
+def get_value_in(value: JsonValue, field: str) -> JsonValue:
+    """Return the value at a path of a value, as :func:`get_value_at` does."""
+    for part in _PART.finditer(field):
+        if part[1] is not None:
+            value = value[int(part[1])] if isinstance(value, list) and int(part[1]) < len(value) else None
+        else:
+            value = value.get(part[2]) if isinstance(value, dict) else None
+    return value
+
+
+def generalize_indices(field: str) -> str:
+    """Return a path with ``[]`` for each of its indices: ``items[2].lat`` becomes ``items[].lat``."""
+    return INDEX.sub(ITEM, field)
+
+
+def expand_places(response: str, field: str) -> Iterator[tuple[str, JsonValue]]:
+    """Yield each path that one such as ``items[].lat`` may mean (``items[2].lat``), with its value."""
+    yield from ((place, value) for place, value, _ in _expand_places(read_value(response), field))
+
+
+def find_named_item(
+    response: str, field: str, request: str, *, only_named: bool = False
+) -> tuple[str, JsonValue] | None:
+    """Return the place and value of a path such as ``items[].lat`` in the item that the request names.
+
+    That is the item of which most texts occur in the request. If none does, or several equally, it is the first
+    one, or with ``only_named`` none. None if no item has the field.
+    """
+    return find_named_value(read_value(response), field, request, only_named=only_named)
+
+
+def find_named_value(
+    response: JsonValue, field: str, request: str, *, only_named: bool = False
+) -> tuple[str, JsonValue] | None:
+    """Return the place and value within a value, as :func:`find_named_item` does for a response."""
+    plain_request = normalize_text(request)
+    candidates = [(place, value, item) for place, value, item in _expand_places(response, field) if value is not None]
+    if not candidates:
+        return None
+    mentions = [sum(occurs_in(text, plain_request) for text in _collect_texts(item)) for _, _, item in candidates]
+    best = max(range(len(candidates)), key=lambda at: mentions[at])
+    if only_named and (not mentions[best] or mentions.count(mentions[best]) > 1):
+        return None
+    return candidates[best][:2]
+
+
+def _expand_places(
+    value: JsonValue, field: str, before: str = "", item: JsonValue = None
+) -> Iterator[tuple[str, JsonValue, JsonValue]]:
+    """Yield each place of a path, with its value and the innermost list item around it."""
+    head, _, rest = field.partition(ITEM)
+    name = head.strip(".")
+    here = f"{before}.{name}".strip(".") if name else before
+    inner = get_value_in(value, name)
+    if ITEM not in field:
+        yield here, inner, item
+        return
+    for index, one in enumerate(inner if isinstance(inner, list) else ()):
+        yield from _expand_places(one, rest, f"{here}[{index}]", one)
+
+
+def _collect_texts(item: JsonValue, depth: int = 0) -> Iterator[str]:
+    """Yield the single values within an item as plain text."""
+    if isinstance(item, (dict, list)) and depth < _DEEP:
+        for inner in item.values() if isinstance(item, dict) else item:
+            yield from _collect_texts(inner, depth + 1)
+    elif isinstance(item, (str, int, float)) and not isinstance(item, bool):
+        yield normalize_text(str(item))

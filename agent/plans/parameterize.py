@@ -1,0 +1,239 @@
+"""Turning the values of a request in a program's text into inputs, so that the program serves other requests."""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass, replace
+
+from pydantic.types import JsonValue
+
+from agent.execution.validation import build_value_schema
+from agent.plans.request_spans import find_request_words
+from agent.programs.analysis.constants import LiftableValue, LiftableValues, Span
+from agent.programs.names import RESERVED_NAMES, assign_names, to_identifier
+from domain.model import JsonObject
+from domain.program import ProgramPlan
+from domain.source_text import parse_source
+from domain.tool import ToolDoc, ToolId
+
+_COUNTING = (0, 1, 2)
+"""Numbers that count as a value of the request only if a call takes them or a list is cut to them."""
+_JSON_TYPES: dict[type[object], str] = {int: "integer", float: "number", str: "string"}
+_DESCRIPTION = 400
+_BEGINS = re.compile(rb"([fF]?)('''|\"\"\"|'|\")")
+_SHORTEST = 2
+"""Minimum characters of a value that is searched in texts; a single digit may mean anything."""
+
+
+@dataclass(frozen=True, slots=True)
+class InputCandidate:
+    """A constant of a text, or a list of them, that the request names."""
+
+    name: str
+    value: JsonValue
+    request_words: str
+    """Words of the request."""
+    schema: JsonObject
+    """JSON Schema of the input."""
+    spans: tuple[Span, ...]
+    """Places of the constant, in UTF-8 bytes."""
+    left_out: tuple[Span, ...] = ()
+    """Statements that only give the constant its name, and are removed."""
+    told: tuple[Span, ...] = ()
+    """Places within texts for people that mention it."""
+    formatted: tuple[int, ...] = ()
+    """Beginnings of those texts that have to become f-strings."""
+    lowered: tuple[Span, ...] = ()
+    """Places of the constant in lower case."""
+
+
+def find_input_candidates(
+    plan: ProgramPlan, request: str, docs: Mapping[ToolId, ToolDoc] | None = None
+) -> list[InputCandidate]:
+    """Return the values that may be different next time, in the order of the text; equal values are one.
+
+    The plan's own inputs are not among them. ``docs`` supply the schemas of values, as far as they are known.
+    """
+    try:
+        reading = _CandidateFinder(plan, request, docs or {})
+    except (SyntaxError, ValueError, RecursionError):
+        return []
+    return reading.find_candidates()
+
+
+def parameterize_plan(plan: ProgramPlan, chosen: Sequence[InputCandidate]) -> ProgramPlan:
+    """Return the plan with inputs in place of the chosen values, which become the inputs' values."""
+    text = plan.program.text.encode()
+    edits = [(span, one.name) for one in chosen for span in one.spans]
+    edits += [(span, "") for one in chosen for span in one.left_out]
+    edits += [(span, f"{one.name}.lower()") for one in chosen for span in one.lowered]
+    edits += [(span, f"{{{one.name}}}") for one in chosen for span in one.told]
+    edits += [((at, at), "f") for at in {at for one in chosen for at in one.formatted}]
+    # From the end, so that earlier byte offsets stay valid.
+    for (start, end), name in sorted(edits, reverse=True):
+        text = text[:start] + name.encode() + text[end:]
+    return ProgramPlan(
+        program=plan.program.model_copy(update={"text": text.decode()}),
+        inputs={**plan.inputs, **{one.name: one.schema for one in chosen}},
+        values={**plan.values, **{one.name: one.value for one in chosen}},
+    )
+
+
+class _CandidateFinder:
+    """Finds the constants of one text that its request names."""
+
+    def __init__(self, plan: ProgramPlan, request: str, docs: Mapping[ToolId, ToolDoc]) -> None:
+        self._program = program = plan.program
+        self._inputs = plan.inputs
+        self._request = request
+        self._docs = docs
+        self._source = parse_source(program.text)
+        self._values = LiftableValues(self._source, program.tools)
+
+    def find_candidates(self) -> list[InputCandidate]:
+        """Return each value once, with a name that is free in the text."""
+        by_value: dict[str, list[LiftableValue]] = {}
+        for use in self._values.find(self._is_in_request):
+            by_value.setdefault(repr(use.value), []).append(use)
+        fixed = RESERVED_NAMES | self._inputs.keys() | self._program.tools.keys()
+        found = [
+            _keep_statement_or_value(one, own, fixed) for one, own in map(self._build_candidate, by_value.values())
+        ]
+        own_names = {one.name for one in found if one.left_out}
+        others = [one for one in found if not one.left_out]
+        used_names = fixed | self._source.names_bound | own_names
+        names = iter([name for name, _ in assign_names(others, lambda one: (one.name,), used_names)])
+        found = [one if one.left_out else replace(one, name=next(names)) for one in found]
+        texts = _TextMentions(self._program.text, self._values.find_texts())
+        values = [span for one in found for span in (*one.spans, *one.left_out)]
+        mentions = texts.find_mentions([one.value for one in found], values)
+        return [
+            replace(one, told=spans, formatted=begins) for one, (spans, begins) in zip(found, mentions, strict=True)
+        ]
+
+    def _build_candidate(self, uses: Sequence[LiftableValue]) -> tuple[InputCandidate, str]:
+        """Return a value's candidate, and its name in the text."""
+        first = uses[0]
+        name = next((use.name for use in uses if use.name), "value")
+        schema = _combine_schemas([self._infer_schema(use) for use in uses if use.function]) or _infer_schema_by_type(
+            first.value
+        )
+        left_out = (first.line,) if len(uses) == 1 and first.line is not None else ()
+        spans, request_words = tuple(use.span for use in uses), find_request_words(first.value, self._request)
+        return InputCandidate(to_identifier(name, "value"), first.value, request_words, schema, spans, left_out), name
+
+    def _is_in_request(self, constant: LiftableValue) -> bool:
+        """Return True if the request names a constant, or the items of a list one after the other."""
+        if constant.value in _COUNTING and not constant.counts:
+            return False
+        return any(sign.isalnum() for sign in find_request_words(constant.value, self._request))
+
+    def _infer_schema(self, use: LiftableValue) -> JsonObject:
+        """Return the JSON Schema of a constant by the parameter that takes it."""
+        tool = self._docs.get(self._program.tools.get(use.function, ToolId("")))
+        parameter = self._program.arguments.get(use.function, {}).get(use.name, use.name)
+        return infer_value_schema(tool, parameter, use.value)
+
+
+def _keep_statement_or_value(candidate: InputCandidate, own: str, used_names: AbstractSet[str]) -> InputCandidate:
+    """Drop either the naming statement or the value's own place.
+
+    The statement is removed if the input can have its name; else the input takes the place of the value.
+    """
+    same = candidate.name == own and own not in used_names
+    return replace(candidate, spans=()) if candidate.left_out and same else replace(candidate, left_out=())
+
+
+def _combine_schemas(schemas: Sequence[JsonObject]) -> JsonObject:
+    """Return a schema that requires all of these."""
+    description = next((schema["description"] for schema in schemas if "description" in schema), None)
+    bare = [{key: value for key, value in schema.items() if key != "description"} for schema in schemas]
+    distinct: list[JsonValue] = [schema for at, schema in enumerate(bare) if schema not in bare[:at]]
+    if len(distinct) < 2:
+        return schemas[0] if schemas else {}
+    both: JsonObject = {"allOf": distinct}
+    return {**both, "description": description} if description else both
+
+
+def infer_value_schema(tool: ToolDoc | None, parameter: str, value: JsonValue) -> JsonObject:
+    """Return the JSON Schema of a tool's parameter with its description; by the value's type if it is unknown."""
+    own = next((one for one in tool.parameters if one.name == parameter), None) if tool else None
+    if own is None:
+        return _infer_schema_by_type(value)
+    description: JsonObject = {"description": own.description[:_DESCRIPTION]} if own.description else {}
+    return {**build_value_schema(own), **description}
+
+
+def _infer_schema_by_type(value: JsonValue) -> JsonObject:
+    """Return a JSON Schema by the type of a value."""
+    if isinstance(value, list):
+        kinds = list(dict.fromkeys(_collect_types(value)))
+        items: JsonObject = {"type": kinds[0]} if len(kinds) == 1 else {}
+        return {"type": "array", "items": items}
+    kind = _JSON_TYPES.get(type(value))
+    return {"type": kind} if kind else {}
+
+
+def _collect_types(values: Iterable[JsonValue]) -> Iterator[str]:
+    for value in values:
+        yield _JSON_TYPES.get(type(value), "")
+
+
+class _TextMentions:
+    """Finds mentions of values in texts for people, as whole words outside of the fields of f-strings.
+
+    ``spans`` are the places of f-strings, and of plain texts that may become f-strings.
+    """
+
+    def __init__(self, text: str, spans: Sequence[Span]) -> None:
+        self._source = text.encode()
+        self._spans = spans
+
+    def find_mentions(
+        self, values: Sequence[JsonValue], excluded_spans: Sequence[Span]
+    ) -> list[tuple[tuple[Span, ...], tuple[int, ...]]]:
+        """Return for each value its mentions, and the beginnings of texts that have to become f-strings.
+
+        Longer values come before values that are a part of them. ``excluded_spans`` are places that are used otherwise.
+        """
+        mentions: list[tuple[tuple[Span, ...], tuple[int, ...]]] = [((), ())] * len(values)
+        used_spans = list(excluded_spans)
+        for at in sorted(range(len(values)), key=lambda at: -len(str(values[at]))):
+            hits = [
+                hit for hit in self._find_value(values[at]) if not any(_has_overlap(hit[0], one) for one in used_spans)
+            ]
+            used_spans += [span for span, _ in hits]
+            begins = dict.fromkeys(begin for _, begin in hits if begin is not None)
+            mentions[at] = tuple(span for span, _ in hits), tuple(begins)
+        return mentions
+
+    def _find_value(self, value: JsonValue) -> Iterator[tuple[Span, int | None]]:
+        """Yield each mention of a value, with the beginning of its text if that is not an f-string yet."""
+        if isinstance(value, (list, dict, bool)) or value is None or len(str(value)) < _SHORTEST:
+            return
+        word = re.compile(rf"(?<!\w){re.escape(str(value))}(?!\w)")
+        for start, end in self._spans:
+            begins = _BEGINS.match(self._source[start:end])
+            if begins is None:
+                continue
+            plain = not begins[1]
+            # As an f-string, the braces of a plain text would be read as fields.
+            if plain and re.search(rb"[{}]", self._source[start:end]):
+                continue
+            quote, literal_text = len(begins[2]), self._source[start:end].decode()
+            inner = len(begins[0]), len(literal_text) - quote
+            for first, last in _find_word(literal_text, inner, word):
+                span = start + len(literal_text[:first].encode()), start + len(literal_text[:last].encode())
+                yield span, start if plain else None
+
+
+def _find_word(text: str, inner: Span, word: re.Pattern[str]) -> Iterator[Span]:
+    """Yield the places of a word in a text, in characters, except within braces or after a backslash."""
+    for hit in word.finditer(text, *inner):
+        before = text[inner[0] : hit.start()].replace("{{", "").replace("}}", "")
+        if before.count("{") == before.count("}") and text[hit.start() - 1] != "\\":
+            yield hit.span()
+
+
+def _has_overlap(first: Span, second: Span) -> bool:
+    return first[0] < second[1] and second[0] < first[1]

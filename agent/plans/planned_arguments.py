@@ -1,0 +1,86 @@
+"""Arguments of a plan's steps: fixed, taken from earlier steps, or found by the run's policy."""
+
+from agent.plans.json_paths import ITEM, find_named_item, get_value_at
+from agent.policy.delegating_policy import DelegatingPolicy
+from agent.policy.protocol import ArgumentsQuestion, CallArguments, Policy
+from domain.model import JsonObject
+from domain.plan import Binding, PlanDocument, PlannedStep, Take
+
+FIXED = "the plan"
+"""Reference in the binding of a value that a person fixed."""
+
+
+class PlannedArgumentsPolicy(DelegatingPolicy):
+    """Policy that gives each step the arguments of its plan.
+
+    Complaints about arguments do not change them, because they are a person's own values. The wrapped policy is
+    asked only where required parameters are left open, and only for these. ``given`` is the number of steps that
+    come before the plan's own.
+    """
+
+    def __init__(self, policy: Policy, document: PlanDocument, earlier_steps: int = 0) -> None:
+        super().__init__(policy)
+        self._steps = document.steps
+        self._earlier_steps = earlier_steps
+
+    async def fill_arguments(self, question: ArgumentsQuestion) -> CallArguments:
+        """Return the planned arguments; the wrapped policy fills required parameters that are open."""
+        step = self._steps[len(question.earlier) - self._earlier_steps]
+        planned = resolve_arguments(step, question)
+        required = [parameter.name for parameter in question.tool.required]
+        open_names = [name for name in required if name not in planned.values and name not in planned.missing]
+        if planned.missing or not open_names:
+            return planned
+        policy_arguments = await self.pass_on(question)
+        values = {name: value for name, value in policy_arguments.values.items() if name in open_names}
+        return CallArguments(
+            planned.values | values,
+            (
+                *planned.provenance,
+                *(binding for binding in policy_arguments.provenance if binding.parameter in open_names),
+            ),
+            tuple(name for name in policy_arguments.missing if name in open_names),
+            settled=planned.settled,
+        )
+
+
+def resolve_arguments(step: PlannedStep, question: ArgumentsQuestion) -> CallArguments:
+    """Return the values that a plan gives to a step.
+
+    A parameter is missing if the answer that it is taken from has nothing at that place, or if it names a parameter
+    of the plan that has no value.
+    """
+    values: JsonObject = dict(step.arguments)
+    provenance = [Binding(parameter=name, origin="user", reference=FIXED) for name in values]
+    settled = set(values)
+    missing = {name: f"the plan's parameter {own} has no value" for name, own in step.named.items()}
+    for name, take in step.takes.items():
+        binding = _resolve_take(name, take, question, values)
+        if binding is None:
+            missing[name] = f"the answer of step {take.step} has nothing at {take.field or 'its place'}"
+        else:
+            provenance.append(binding)
+            # The item of a list is chosen by the request's words, so a person has not decided on its value.
+            if ITEM not in take.field:
+                settled.add(name)
+    why = "".join(f"No value for {name}: {reason}. " for name, reason in missing.items()).strip()
+    return CallArguments(values, tuple(provenance), tuple(missing), settled=frozenset(settled), why=why)
+
+
+def _resolve_take(name: str, take: Take, question: ArgumentsQuestion, values: JsonObject) -> Binding | None:
+    """Add the value that a parameter takes to ``values`` and return its binding; None if there is none."""
+    if take.step > len(question.earlier):
+        return None
+    _, result = question.earlier[take.step - 1]
+    field, value = take.field, None
+    if ITEM in field:
+        # A call with side effects must not fall back to the first item when the request names none.
+        item = find_named_item(result.response, field, question.request, only_named=not question.tool.safe)
+        if item is not None:
+            field, value = item
+    else:
+        value = get_value_at(result.response, field)
+    if value is None:
+        return None
+    values[name] = value
+    return Binding(parameter=name, origin="step", reference=f"{take.step}.{field}".rstrip("."))

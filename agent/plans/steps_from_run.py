@@ -1,0 +1,306 @@
+"""Steps of a finished run, read from its events: successful calls, the origin of their values, and what may vary."""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from pydantic.types import JsonValue
+
+from agent.execution.validation import build_value_schema
+from agent.plans.json_paths import INDEX, ITEM, expand_places, find_named_item, generalize_indices, get_value_at
+from agent.plans.planned_arguments import FIXED, resolve_arguments
+from agent.policy.protocol import ArgumentsQuestion
+from agent.program_trace import ProgramTrace
+from agent.programs.analysis.constants import NotConstantError
+from agent.programs.analysis.linear_program import LinearProgram
+from agent.programs.analysis.program_flow import Site
+from agent.programs.bindings import find_request_words
+from agent.step_numbers import renumber
+from agent.transcript import RunTranscript
+from domain.errors import NotLinearError
+from domain.event import EventRecord
+from domain.plan import CORRECTED, Binding, PlanDocument, PlannedStep, StepResult, Take
+from domain.source_text import SourceExpression
+from domain.tool import Parameter, ToolDoc, ToolId
+
+_Lists = tuple[int, str]
+"""Number of a step, and the path of the outermost list in its answer that is taken from."""
+
+
+def generalize_list_items(
+    document: PlanDocument, results: Sequence[StepResult], docs: Mapping[ToolId, ToolDoc], request: str
+) -> PlanDocument:
+    """Return the document with ``[]`` for indices of lists where the request leads to the same item again.
+
+    ``results`` are those of its steps. An index stays if the document takes several items of a list, or if the
+    request does not identify the item, so that equal answers lead to equal calls. All takes of one list change
+    together.
+    """
+    open_lists = {own for own, takes in _group_takes_by_list(document).items() if _is_single_item(takes)}
+    for at, step in enumerate(document.steps):
+        # Steps are replayed in order: a list that fails in one step keeps its indices in all others.
+        open_lists -= _find_changed_lists(_generalize_takes(step, open_lists), step, results[: at + 1], docs, request)
+    return document.model_copy(update={"steps": tuple(_generalize_takes(step, open_lists) for step in document.steps)})
+
+
+def _group_takes_by_list(document: PlanDocument) -> dict[_Lists, list[Take]]:
+    """Group the takes with an index by the list that they take from."""
+    takes_by_list: dict[_Lists, list[Take]] = {}
+    for step in document.steps:
+        for take in step.takes.values():
+            if INDEX.search(take.field):
+                takes_by_list.setdefault(_get_list(take), []).append(take)
+    return takes_by_list
+
+
+def _get_list(take: Take) -> _Lists:
+    return take.step, take.field.partition("[")[0]
+
+
+def _is_single_item(takes: Sequence[Take]) -> bool:
+    """Return True if these take from a single item of each list, nested lists included."""
+    items = {item for take in takes for item in _iterate_items(take.field)}
+    return len(items) == len({generalize_indices(item) for item in items})
+
+
+def _iterate_items(field: str) -> Iterator[str]:
+    """Yield the prefix of a path up to each of its indices."""
+    return (field[: index.end()] for index in INDEX.finditer(field))
+
+
+def _generalize_takes(step: PlannedStep, lists: set[_Lists]) -> PlannedStep:
+    """Return a step with ``[]`` for the indices of these lists."""
+    takes = {
+        name: take.model_copy(update={"field": generalize_indices(take.field)}) if _get_list(take) in lists else take
+        for name, take in step.takes.items()
+    }
+    return step.model_copy(update={"takes": takes})
+
+
+def _find_changed_lists(
+    generalized: PlannedStep,
+    step: PlannedStep,
+    results: Sequence[StepResult],
+    docs: Mapping[ToolId, ToolDoc],
+    request: str,
+) -> set[_Lists]:
+    """Return the lists of which a step would get another item. ``results`` end with the step's own."""
+    open_ = {_get_list(take) for take in generalized.takes.values() if ITEM in take.field}
+    *before, own_result = results
+    if not open_ or any(one.tool not in docs for one in results):
+        return open_
+    question = ArgumentsQuestion(request, docs[step.tool], tuple((docs[one.tool], one) for one in before))
+    answer = resolve_arguments(generalized, question)
+    places = {binding.parameter: binding.reference for binding in answer.provenance}
+    changed_lists = {
+        _get_list(take)
+        for name, take in step.takes.items()
+        if places.get(name) != f"{take.step}.{take.field}".rstrip(".")
+        or str(answer.values[name]) != str(own_result.arguments.get(name))
+    }
+    return open_ if _may_change_unnamed(generalized, question) else changed_lists & open_
+
+
+def _may_change_unnamed(generalized: PlannedStep, question: ArgumentsQuestion) -> bool:
+    """Return True if a step has side effects on an item that the request does not name.
+
+    Then another item must never take its place.
+    """
+    if question.tool.safe:
+        return False
+    responses = [question.earlier[take.step - 1][1].response for take in generalized.takes.values()]
+    open_ = [
+        (text, take) for text, take in zip(responses, generalized.takes.values(), strict=True) if ITEM in take.field
+    ]
+    return any(find_named_item(text, take.field, question.request, only_named=True) is None for text, take in open_)
+
+
+@dataclass(frozen=True, slots=True)
+class ParameterCandidate:
+    """A value that may be different next time; values with the same name are one parameter."""
+
+    name: str
+    step: int
+    """Number of the step, from 1."""
+    parameter: str
+    value: JsonValue
+    request_words: str = ""
+    """Words of the request that the value came from, if it did."""
+
+
+def build_steps(
+    records: Sequence[EventRecord], docs: Mapping[ToolId, ToolDoc] | None = None
+) -> tuple[PlanDocument, list[ParameterCandidate]]:
+    """Return a run's steps, and the values that came from the request, an earlier run or a person.
+
+    Without a successful call there are no steps. Without ``docs``, items of lists are identified by index only
+    (:func:`found_again`), and equal words of the request are taken for the same value, whatever the parameters'
+    schemas.
+
+    Raises:
+        NotLinearError: a program did something that steps cannot express.
+    """
+    transcript, known_docs = RunTranscript.from_records(records), docs or {}
+    results = {number: result for number, result in _collect_results(transcript).items() if result.status == "ok"}
+    positions = {number: at for at, number in enumerate(results, start=1)}
+    steps: list[PlannedStep] = []
+    offered: list[ParameterCandidate] = []
+    for at, result in enumerate(results.values(), start=1):
+        takes = {
+            one.parameter: take for one in result.provenance if (take := _build_take(one, result, results, positions))
+        }
+        arguments = {name: value for name, value in result.arguments.items() if name not in takes}
+        steps.append(PlannedStep(tool=result.tool, arguments=arguments, takes=takes))
+        for binding in result.provenance:
+            if binding.parameter in arguments and _may_differ(binding):
+                value = arguments[binding.parameter]
+                words = binding.reference if binding.origin == "request" else ""
+                one = ParameterCandidate("", at, binding.parameter, value, words)
+                offered.append(replace(one, name=_choose_name(one, offered, steps, known_docs)))
+    document = PlanDocument(steps=tuple(steps))
+    return generalize_list_items(document, tuple(results.values()), known_docs, transcript.request), offered
+
+
+def _collect_results(transcript: RunTranscript) -> dict[int, StepResult]:
+    """Return the results of a run's calls, those of programs with the origin of their values."""
+    steps = transcript.steps
+    for one in transcript.ordered_subtasks:
+        if one.programs.last is not None and one.sites:
+            numbers = transcript.numbers[one.number]
+            traced = _attribute_results(one.programs.last, transcript.request)
+            steps |= {numbers[step]: renumber(result, numbers) for step, result in traced.items() if step in one.steps}
+    return steps
+
+
+def _build_take(
+    binding: Binding, result: StepResult, results: Mapping[int, StepResult], positions: Mapping[int, int]
+) -> Take | None:
+    """Return the place that a value is taken from; None if it came from elsewhere or the value there is another one."""
+    step, _, field = binding.reference.partition(".")
+    if binding.origin != "step" or not step.isdigit() or int(step) not in results:
+        return None
+    field_value, value = get_value_at(results[int(step)].response, field), result.arguments.get(binding.parameter)
+    same = field_value is not None and (
+        field_value == value or (not isinstance(field_value, (dict, list)) and str(field_value) == str(value))
+    )
+    return Take(step=positions[int(step)], field=field) if same else None
+
+
+def _may_differ(binding: Binding) -> bool:
+    """Return True if a value came from the request, an earlier run or a person."""
+    if binding.origin == "step":
+        return binding.reference.startswith("earlier.")
+    return binding.origin == "request" or (binding.origin == "user" and binding.reference in (FIXED, CORRECTED))
+
+
+def _choose_name(
+    candidate: ParameterCandidate,
+    earlier_candidates: Sequence[ParameterCandidate],
+    steps: Sequence[PlannedStep],
+    docs: Mapping[ToolId, ToolDoc],
+) -> str:
+    """Return a name for a value: its parameter's, shared by values from the same words if their schemas agree."""
+    for other in (
+        other for other in earlier_candidates if candidate.request_words and other.parameter == candidate.parameter
+    ):
+        same = (other.request_words, other.value) == (candidate.request_words, candidate.value)
+        mine, theirs = (
+            _find_parameter(docs.get(steps[at - 1].tool), candidate.parameter) for at in (candidate.step, other.step)
+        )
+        if same and (mine is None or theirs is None or build_value_schema(mine) == build_value_schema(theirs)):
+            return other.name
+    return (
+        f"{candidate.parameter}_{candidate.step}"
+        if any(other.name == candidate.parameter for other in earlier_candidates)
+        else candidate.parameter
+    )
+
+
+def _find_parameter(tool: ToolDoc | None, name: str) -> Parameter | None:
+    return next((one for one in tool.parameters if one.name == name), None) if tool else None
+
+
+def _attribute_results(trace: ProgramTrace, request: str) -> dict[int, StepResult]:
+    """Return the results of a program's calls by step number, each with the origin of its values.
+
+    The bindings have the form that those of a graph search have. Repeated, conditional or computed calls cannot be
+    expressed as steps.
+
+    Raises:
+        NotLinearError: steps cannot express what the program does; the message names the line.
+    """
+    try:
+        reading = LinearProgram(trace.cells, has_run=True)
+    except (SyntaxError, ValueError, RecursionError) as error:
+        raise NotLinearError("the program of this run can no longer be read as steps; ask anew") from error
+    counts = Counter(site for site, _ in trace.by_site)
+    numbers = dict(zip((site for site, _ in trace.by_site), sorted(trace.calls), strict=True))
+    attributed: dict[int, StepResult] = {}
+    for site, result in trace.by_site:
+        if site not in reading.calls or counts[site] > 1:
+            raise _build_not_linear_error(reading, site, "makes its calls in a loop, or only where something is so")
+        bindings = tuple(_build_bindings(reading, trace, site, numbers, request))
+        attributed[numbers[site]] = result.model_copy(update={"provenance": bindings})
+    return attributed
+
+
+def _build_bindings(
+    reading: LinearProgram, trace: ProgramTrace, site: Site, numbers: Mapping[Site, int], request: str
+) -> Iterator[Binding]:
+    """Yield the origin of each argument: a field of an answer, words of the request, or else a constant."""
+    result, call_arguments = trace.calls[numbers[site]][1], reading.list_arguments(site)
+    for parameter, expression in call_arguments:
+        value, place = result.arguments.get(parameter), reading.find_place(expression)
+        if value is None:
+            continue  # it was left out
+        # The value that was sent differs from what the program gave: a person corrected it.
+        if value != result.requested_arguments.get(parameter):
+            yield Binding(parameter=parameter, origin="user", reference=CORRECTED)
+            continue
+        if place is not None and not isinstance(place[0], int) and place[0] in numbers:
+            step = numbers[place[0]]
+            field = _find_field(value, trace.calls[step][1].response, place[1])
+            if field is None:
+                raise _build_not_linear_error(reading, site, f"takes {parameter} from what no answer holds as such")
+            yield Binding(parameter=parameter, origin="step", reference=f"{step}.{field}")
+        elif place is not None:
+            yield from (one for one in result.provenance if one.parameter == parameter)
+        else:
+            yield _bind_constant(reading, site, parameter, expression, value, request)
+    named_parameters = {parameter for parameter, _ in call_arguments}
+    yield from (one for one in result.provenance if one.parameter not in named_parameters)
+
+
+def _bind_constant(
+    reading: LinearProgram, site: Site, parameter: str, expression: SourceExpression, value: JsonValue, request: str
+) -> Binding:
+    """Return the origin of a value that is a constant of the program or was given to it."""
+    words, given_name = find_request_words(value, request), reading.find_external_name(expression)
+    if given_name in ("", "today"):
+        try:
+            reading.read_constant(expression)
+        except NotConstantError:
+            raise _build_not_linear_error(reading, site, f"computes or chooses the value of {parameter}") from None
+    if words:
+        return Binding(parameter=parameter, origin="request", reference=words)
+    return Binding(
+        parameter=parameter, origin="user" if given_name else "default", reference=FIXED if given_name else ""
+    )
+
+
+def _find_field(value: JsonValue, response: str, field: str) -> str | None:
+    """Return the place in a response that a value was taken from; None if it is not there."""
+    candidates = expand_places(response, field) if ITEM in field else ((field, get_value_at(response, field)),)
+    return next((place for place, field_value in candidates if _is_same(field_value, value)), None)
+
+
+def _is_same(field_value: JsonValue, value: JsonValue) -> bool:
+    """Return True if two values are equal, or equal as texts where the first is a single value."""
+    return field_value is not None and (
+        field_value == value or (not isinstance(field_value, (dict, list)) and str(field_value) == str(value))
+    )
+
+
+def _build_not_linear_error(reading: LinearProgram, site: Site, reason: str) -> NotLinearError:
+    line = f"line {reading.find_line(site)} of its program"
+    return NotLinearError(f"this run cannot be told as steps: {line} {reason}. Run it again as it is, or ask anew")

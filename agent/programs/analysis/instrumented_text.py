@@ -1,0 +1,102 @@
+"""A text instrumented to report its progress while it runs.
+
+It reports the values of the names that each line has set, and each round of a loop. The reports are inserted between
+the statements as they stand, so every place of the running text can be mapped to a place of the text as it was
+written.
+"""
+
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from agent.programs.sandbox_cell import WATCH
+from domain.python_source import find_line_starts
+from domain.source_text import SourceStatement, SourceText, parse_source
+
+_Insertion = tuple[int, str]
+"""Position of an insertion in a text, in UTF-8 bytes, and the inserted text."""
+
+
+@dataclass(frozen=True, slots=True)
+class InstrumentedText:
+    """A text with reports inserted."""
+
+    text: str
+    """The text to run."""
+    insertions: tuple[_Insertion, ...]
+    """The insertions by their positions in the original text, in order."""
+
+    def to_original_position(self, position: int) -> int:
+        """Return the position in the original text of a position in this text, both in UTF-8 bytes."""
+        inserted = 0
+        for at, put in self.insertions:
+            if at + inserted >= position:
+                break
+            inserted += len(put.encode())
+        return position - inserted
+
+    def to_original_line(self, line: int) -> int:
+        """Return the line of the original text for a line of this text, from 1; 0 stays 0."""
+        starts = find_line_starts(self.text)
+        if not 1 <= line < len(starts):
+            return line
+        original = b"".join(_remove_insertions(self.text.encode(), self.insertions))
+        return bisect_right(find_line_starts(original.decode()), self.to_original_position(starts[line] - 1))
+
+
+def instrument_text(text: str) -> InstrumentedText:
+    """Return a text, which must parse, with reports inserted."""
+    source, data = parse_source(text), text.encode()
+    last = next(
+        (one for one in reversed(source.statements) if one.outermost), None
+    )  # its value is the program's answer, so nothing comes after
+    unsorted = (put for one in source.statements for put in _find_insertions(one, source, data, after=one is not last))
+    puts = tuple(sorted(unsorted, key=lambda put: put[0]))
+    return InstrumentedText(b"".join(_apply_insertions(data, puts)).decode(), puts)
+
+
+def _find_insertions(
+    statement: SourceStatement, source: SourceText, data: bytes, *, after: bool
+) -> Iterator[_Insertion]:
+    """Yield the insertions for one statement. ``after``: whether a report may follow it."""
+    match statement.kind:
+        case "loop":
+            yield _insert_before(statement.body_start, statement, source, data)
+        case "leaving":
+            yield _insert_before(statement.start, statement, source, data)
+        case "simple" if after:
+            yield statement.end, "; " + _render_call(statement)
+        case _:
+            return
+
+
+def _insert_before(at: int, statement: SourceStatement, source: SourceText, data: bytes) -> _Insertion:
+    """Return a report before a position, on a line of its own if the code that follows begins one."""
+    indent = data[source.starts[bisect_right(source.starts, at) - 1] : at]
+    end = "; " if indent.strip() else "\n" + indent.decode()
+    return at, _render_call(statement) + end
+
+
+def _render_call(statement: SourceStatement) -> str:
+    """Return the code of a report: the line, and the names that the statement sets with their values."""
+    return f"{WATCH}({statement.line}, {{{', '.join(f'{name!r}: {name}' for name in statement.assigned_names)}}})"
+
+
+def _apply_insertions(source: bytes, insertions: Sequence[_Insertion]) -> Iterator[bytes]:
+    """Yield the pieces of a text with the insertions."""
+    done = 0
+    for at, put in insertions:
+        yield source[done:at]
+        yield put.encode()
+        done = at
+    yield source[done:]
+
+
+def _remove_insertions(source: bytes, insertions: Sequence[_Insertion]) -> Iterator[bytes]:
+    """Yield the pieces of a text without its insertions."""
+    done = inserted = 0
+    for at, put in insertions:
+        yield source[done : at + inserted]
+        inserted += len(put.encode())
+        done = at + inserted
+    yield source[done:]

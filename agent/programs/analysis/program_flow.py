@@ -1,0 +1,124 @@
+"""Data dependencies between a program's calls and its answer, read off the text whatever the calls answered."""
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from agent.programs.analysis.data_flow import StatementPosition, ValueTracer
+from agent.programs.analysis.definition_reader import read_definitions
+from domain.program import Program
+from domain.source_text import SourceCall, SourceExpression, parse_sources
+
+Site = tuple[int, int]
+"""Call site: number of the program, and start of the call in its text in UTF-8 bytes."""
+
+_SITE = re.compile(r"(\d+):(\d+)(?:~(\d+))?#")
+
+
+@dataclass(frozen=True, slots=True)
+class CallDependencies:
+    """Data dependencies of the calls of a program."""
+
+    pairs: frozenset[tuple[Site, Site]] = frozenset()
+    """A call, and another one whose arguments use its result."""
+    ends: frozenset[Site] = frozenset()
+    """Calls whose results are in the answer or are used nowhere; the latter were made for their effect."""
+    answer: frozenset[Site] = frozenset()
+    """Calls whose results are in the answer."""
+
+
+def parse_site(text: str) -> Site | None:
+    """Return the call site in a key such as ``2:57#0``; None if it is of no program.
+
+    In ``3:57~1#0`` a function of the cell before (``~1``) makes the call.
+    """
+    matched = _SITE.match(text)
+    return (int(matched[1]) - int(matched[3] or 0), int(matched[2])) if matched else None
+
+
+def find_call_dependencies(cells: Mapping[int, Program]) -> CallDependencies:
+    """Return the data dependencies of a program's cells, given by their numbers.
+
+    Names of one cell are known in the next. A text that cannot be read has no dependencies.
+    """
+    try:
+        program_flow = ProgramFlow(cells)
+    except (SyntaxError, ValueError, RecursionError):
+        return CallDependencies()
+    pairs = {
+        (source, site)
+        for site in program_flow.calls
+        for source in program_flow.find_sites(program_flow.trace_arguments(site))
+        if source != site
+    }
+    answer = program_flow.find_sites(program_flow.answer)
+    used = {source for source, _ in pairs} | answer
+    return CallDependencies(frozenset(pairs), frozenset(answer | (program_flow.calls.keys() - used)), frozenset(answer))
+
+
+class ProgramFlow:
+    """Data flow into the calls of a program's cells, and into its answer.
+
+    ``calls``: the calls of tools by their sites, in the order of the text.
+    """
+
+    def __init__(self, cells: Mapping[int, Program]) -> None:
+        """Read the cells.
+
+        Raises:
+            SyntaxError: a text cannot be parsed.
+            ValueError: a text cannot be parsed, for example because it contains null bytes.
+            RecursionError: a text is nested too deeply.
+        """
+        numbers = sorted(cells)
+        sources = parse_sources([cells[number].text for number in numbers])
+        self._definitions = read_definitions([one.tree for one in sources])
+        self.tools = {name: tool for one in cells.values() for name, tool in one.tools.items()}
+        self._answer = sources[-1].last_value if sources else None
+        self.calls: dict[Site, SourceCall] = {
+            (number, call.start): call
+            for number, source in zip(numbers, sources, strict=True)
+            for call in source.calls
+            if call.name in self.tools and self._definitions.is_external_name(call.node.func)
+        }
+        self._site_of_node: dict[object, Site] = {call.node: site for site, call in self.calls.items()}
+
+    def trace_arguments(self, site: Site) -> ValueTracer:
+        """Trace what all arguments of a call are made of."""
+        call = self.calls[site]
+        return self.trace_values([*call.positional, *(one.value for one in call.arguments)], self.find_place(site))
+
+    def find_place(self, site: Site) -> StatementPosition:
+        """Return the statement that a call is in."""
+        return self._definitions.places[self.calls[site].node]
+
+    def is_repeated(self, site: Site) -> bool:
+        """Return whether a call is in a loop, so that it is made more than once, or never."""
+        return any(place.loops or place.rounds for place in self._definitions.find_call_places(self.find_place(site)))
+
+    def is_conditional(self, site: Site) -> bool:
+        """Return whether a call is made only under a condition."""
+        return any(place.tests for place in self._definitions.find_call_places(self.find_place(site)))
+
+    def trace_values(self, values: Iterable[SourceExpression], place: StatementPosition) -> ValueTracer:
+        """Trace what some values, used at one place, are made of."""
+        tracer = ValueTracer(self._definitions, self.tools, place, include_iterables=False)
+        for value in values:
+            tracer.trace(value.node)
+        return tracer
+
+    @property
+    def answer(self) -> ValueTracer:
+        """Trace of what the program's last expression is made of."""
+        place = self._definitions.find_place(self._answer.node) if self._answer is not None else None
+        return self.trace_values(
+            [self._answer] if self._answer is not None and place else [], place or StatementPosition(0, 0)
+        )
+
+    def find_sites(self, tracer: ValueTracer) -> set[Site]:
+        """Return the calls whose answers are among the traced parts."""
+        return {
+            self._site_of_node[part.node]
+            for part in tracer.parts
+            if part.kind == "call" and part.node in self._site_of_node
+        }

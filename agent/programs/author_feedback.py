@@ -1,0 +1,163 @@
+"""Feedback to the author of a program that failed: complaints of checks, or where and why it raised an error."""
+
+import re
+from collections.abc import Iterator, Sequence
+from types import NoneType
+
+from pydantic.types import JsonValue
+
+from agent.execution.error_bodies import extract_error_text
+from agent.programs.annotations import render_inline
+from agent.programs.protocol import ProgramAttempt, ProgramError
+from agent.programs.value_previews import ShownText
+from agent.text import clean
+from domain.event import ProgramEnded
+from domain.plan import StepResult
+from graph.answer_shapes import collect_scalars, infer_answer_shape
+from graph.lenient_json import read_value
+
+CallOutcomes = Sequence[tuple[str, StepResult]]
+"""Names of called functions with the results, in order."""
+
+_COMPLAINTS = 10
+_COMPLAINT = 300
+_CHANGES = 30
+_MESSAGE = 240
+_LINE = 160
+_BODY = 200
+_STRUCTURE = 420
+_FUNCTIONS = 6
+_ON_VALUES = frozenset({"KeyError", "TypeError", "IndexError", "AttributeError", "ValueError", "StopIteration"})
+"""Errors caused by a value that is not what the author expected."""
+_CALL_ERRORS = frozenset({"ToolError", "RuntimeError"})
+_QUOTED = re.compile(r"'(?:\\.|[^'\\])*'|\"(?:\\.|[^\"\\])*\"")
+_TYPES = frozenset({"NoneType", "str", "int", "float", "bool", "list", "dict", "tuple", "set"})
+_RAISES = re.compile(r"\b(?:raise|assert)\b")
+
+
+def describe_complaints(complaints: Sequence[str]) -> str:
+    """Return the complaints of checks as a list."""
+    lines = [f"- {clean(one, _COMPLAINT)}" for one in complaints[:_COMPLAINTS]]
+    more = len(complaints) - len(lines)
+    return "\n".join(("Nothing was called. The checks say:", *lines, *([f"and {more} more"] if more > 0 else [])))
+
+
+def describe_failure(broken: ProgramError, text: str, called: CallOutcomes) -> ShownText:
+    """Return the error of a program, its line, and the call that failed or the structures that calls returned.
+
+    It is foreign if a call was refused with words of its API, or if the program itself raised the message.
+    """
+    failed = _find_failed_call(broken, called)
+    error_text = "" if failed is None else extract_error_text(failed[1].response)
+    raised = failed is None and _RAISES.search(text) is not None
+    message = clean(broken.message, _MESSAGE) if raised else _remove_foreign_words(broken.message, text)
+    lines = [f"{broken.kind}{f': {message}' if message and failed is None else ''}{_describe_line(broken, text)}"]
+    if failed is not None:
+        lines.append(_describe_call(*failed))
+        if error_text:
+            lines.append(f"it said: {clean(error_text, _BODY)}")
+    if broken.kind in _ON_VALUES:
+        lines += _describe_results(called)
+    answered = failed is not None and failed[1].attempts > 0 and bool(error_text or failed[1].note)
+    return ShownText("\n".join(lines), answered or (raised and bool(message)))
+
+
+def describe_changes(changes: CallOutcomes, text: str) -> ShownText:
+    """Return the changes that a text made before its error, each with the structure of its response.
+
+    It is foreign if their arguments contain words that are not in the text.
+    """
+    lines = [
+        f"- {function}({_render_arguments(result)}) gave {_describe_structure(result)}"
+        for function, result in changes[:_CHANGES]
+    ]
+    more = len(changes) - len(lines)
+    values = [value for _, result in changes for value in result.arguments.values()]
+    foreign = any(
+        not isinstance(one, (int, float, NoneType)) and not (isinstance(one, str) and one in text) for one in values
+    )
+    return ShownText(
+        "\n".join(("Changes that were made:", *lines, *([f"and {more} more"] if more > 0 else []))), foreign
+    )
+
+
+def build_dropped_attempt(text: str, reason: str, changed_calls: CallOutcomes, *, foreign: bool) -> ProgramAttempt:
+    """Return an attempt that counts as not run, except for its changes, which cannot be undone.
+
+    ``reason``: why it counts so. ``changed_calls``: the changes.
+    """
+    if not changed_calls:
+        return ProgramAttempt(text, reason, foreign)
+    changes = describe_changes(changed_calls, text)
+    return ProgramAttempt(text, f"{reason}\n{changes.text}", foreign or changes.foreign, changed=True)
+
+
+def describe_contradiction(end: ProgramEnded) -> str:
+    """Return how a program's claim contradicts what is known of its calls."""
+    return f"It says that the request is answered ({end.answered}), but {end.veto}."
+
+
+def _render_arguments(result: StepResult) -> str:
+    """Render the arguments of a call."""
+    return ", ".join(f"{name}={clean(repr(value), _LINE)}" for name, value in result.arguments.items())
+
+
+def _find_failed_call(broken: ProgramError, called: CallOutcomes) -> tuple[str, StepResult] | None:
+    """Return the call that a program could not handle: the last failed one, if the error is that of a call."""
+    if broken.kind not in _CALL_ERRORS:
+        return None
+    return next((one for one in reversed(called) if one[1].status != "ok"), None)
+
+
+def _describe_call(function: str, result: StepResult) -> str:
+    """Describe a failed call."""
+    status = f" with HTTP {result.http_status}" if result.http_status else ""
+    note = f": {clean(result.note, _MESSAGE)}" if result.note else ""
+    return f"the call of {function} failed ({result.status}{status}){note}"
+
+
+def _describe_line(broken: ProgramError, text: str) -> str:
+    """Return the line of the error, if it is known."""
+    lines = text.splitlines()
+    if not 1 <= broken.line <= len(lines):
+        return ""
+    return f"\nin line {broken.line}: {clean(lines[broken.line - 1], _LINE)}"
+
+
+def _remove_foreign_words(message: str, text: str) -> str:
+    """Replace words in an error's message that come from neither Python nor the program's author."""
+
+    def keep_own(match: re.Match[str]) -> str:
+        inner = match[0][1:-1]
+        return match[0] if inner in _TYPES or inner in text else "'…'"
+
+    # A quote that does not close hides where foreign words end: keep only what is before it.
+    quoted = _QUOTED.sub(keep_own, message)
+    rest = _QUOTED.sub("", quoted)
+    return clean(quoted if not re.search("['\"]", rest) else re.split("['\"]", quoted)[0], _MESSAGE)
+
+
+def _describe_results(called: CallOutcomes) -> Iterator[str]:
+    """Yield the structure of the last response of each function."""
+    latest = {function: result for function, result in called if result.status == "ok"}
+    for function, result in list(latest.items())[-_FUNCTIONS:]:
+        yield f"{function} gave {_describe_structure(result)}"
+
+
+def _describe_structure(result: StepResult) -> str:
+    """Describe the structure of a response, and which of its known fields are empty."""
+    shape = infer_answer_shape(result.response, collect_scalars(result.arguments.values()))
+    value = read_value(result.response)
+    if shape is None:
+        return f"an empty {type(value).__name__}" if value in ([], {}) else type(value).__name__
+    field_names = [
+        name for name in _find_empty_fields(value) if name in shape.fields
+    ]  # others may be no names of fields but words
+    empty = ", ".join([clean(name, 40) for name in field_names][:8])
+    return render_inline(shape, _STRUCTURE) + (f"; empty or None: {empty}" if empty else "")
+
+
+def _find_empty_fields(value: JsonValue) -> Iterator[str]:
+    """Yield the fields of an object that are empty or None."""
+    if isinstance(value, dict):
+        yield from (name for name, item in value.items() if item is None or item in ([], {}, ""))

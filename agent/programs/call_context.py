@@ -1,0 +1,120 @@
+"""Context of a program's calls for whoever approves them, known before the calls are made."""
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from agent.execution.call_identity import build_program_id
+from agent.execution.pending_calls import PendingCall, PendingCallRegistry
+from agent.programs.analysis.slices import SliceContext, SlicedProgram
+from domain.model import JsonObject
+from domain.program import Program
+from domain.provenance import Slice
+from domain.tool import ToolDoc, ToolId
+
+
+@dataclass(frozen=True, slots=True)
+class WaitingCall:
+    """A call that a program waits for, by its tool's own names."""
+
+    identity: str
+    function: str
+    tool: ToolDoc
+    arguments: JsonObject
+    start: int
+    """Start of its expression in the cell's text, in UTF-8 bytes."""
+    end: int
+    """End of its expression in the cell's text, in UTF-8 bytes."""
+    back: int = 0
+    """Number of cells back to the one with that text; 0: the running cell."""
+    open: frozenset[str] = frozenset()
+    """Arguments that the program leaves open."""
+
+
+@dataclass(frozen=True, slots=True)
+class SubtaskCallContext:
+    """Context that all programs of one subtask share."""
+
+    announcements: PendingCallRegistry
+    user_texts: Sequence[str] = ()
+    """Texts that the user wrote."""
+    inputs: Mapping[str, ToolId] = field(default_factory=dict[str, ToolId])
+    """Names that already hold values, with the tools that these came from."""
+    own: Collection[str] = ()
+    """Inputs of a plan whose values the user gave."""
+    files: Mapping[str, str] = field(default_factory=dict[str, str])
+    """Names that hold the user's files, with what the user calls them."""
+
+    def build_cell_context(
+        self, program: Program, cells: Sequence[str], tools: Mapping[str, ToolId], numbers: Sequence[int] = ()
+    ) -> "CellCallContext":
+        """Return the context of one cell.
+
+        ``cells``: texts that its session ran before, empty where their names are no longer valid. ``numbers``: numbers of the cells whose names
+        are valid. ``tools``: functions that those could call.
+        """
+        return CellCallContext(self, program, cells, {**tools, **program.tools}, numbers)
+
+
+@dataclass(frozen=True)
+class CellCallContext:
+    """Context of the calls of one cell."""
+
+    subtask: SubtaskCallContext
+    program: Program
+    cells: Sequence[str]
+    tools: Mapping[str, ToolId]
+    numbers: Sequence[int] = ()
+    _slices: dict[tuple[str, int, int, int], tuple[Slice, ...]] = field(
+        default_factory=dict[tuple[str, int, int, int], tuple[Slice, ...]]
+    )
+
+    _controls: dict[tuple[str, int, int, int], Slice] = field(default_factory=dict[tuple[str, int, int, int], Slice])
+
+    def announce(self, calls: Iterable[WaitingCall]) -> None:
+        """Announce that these calls wait to be made."""
+        self.subtask.announcements.add(self._to_announced(call) for call in calls)
+
+    def find_slices(self, call: WaitingCall) -> tuple[Slice, ...]:
+        """Return the slices of the arguments that the text has values for."""
+        place = call.function, call.start, call.end, call.back
+        if place not in self._slices:
+            self._slices[place] = self._sliced.slice_arguments(*place)
+            self.find_control(call)  # a long text takes its time, and this is asked for in a thread first
+        return tuple(one for one in self._slices[place] if one.parameter not in call.open)
+
+    def find_control(self, call: WaitingCall) -> Slice | None:
+        """Return the slice that decides whether and how often the call is made.
+
+        None if the author was shown nothing foreign before the program was written.
+        """
+        if not self.program.tainted:
+            return None
+        place = call.function, call.start, call.end, call.back
+        if place not in self._controls:
+            self._controls[place] = self._sliced.slice_control(*place)
+        return self._controls[place]
+
+    def _to_announced(self, call: WaitingCall) -> PendingCall:
+        """Return a call with everything that its approver is told."""
+        place = call.function, call.start, call.end, call.back
+        return PendingCall(
+            call.identity,
+            call.tool,
+            call.arguments,
+            self.find_slices(call),
+            tainted=self.program.tainted,
+            control=self.find_control(call),
+            program_text=self.program.text,
+            open_arguments=call.open,
+            in_loop=self._sliced.is_in_loop(*place),
+            earlier_cells=frozenset(build_program_id(call.identity, number) for number in self.numbers),
+        )
+
+    @cached_property
+    def _sliced(self) -> SlicedProgram:
+        inputs = {"today": ToolId("")} | dict(self.subtask.inputs)
+        setting = SliceContext(
+            self.tools, self.program.arguments, self.subtask.user_texts, inputs, self.subtask.own, self.subtask.files
+        )
+        return SlicedProgram([*self.cells, self.program.text], setting)

@@ -1,0 +1,114 @@
+"""Functions that programs are written with: the offer for a request, and more tools where a program lacks some."""
+
+import logging
+import math
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from itertools import zip_longest
+
+from agent.conversation import EarlierRun
+from agent.offer.offer_maker import OfferSource
+from agent.offer.tool_evidence import ToolEvidence
+from agent.programs.signatures import PREAMBLE, OfferText, render_offer
+from domain.errors import FootpathError
+from domain.event import CandidatesConsidered, ConsideredTool
+from domain.program import Program
+from domain.tool import ToolDoc, ToolId
+from graph.shapes import infer_response_shape
+
+OFFER_SIZE = 16
+"""Number of tools in an offer."""
+
+_MAX_CALLED = 6
+"""Maximum number of tools of earlier calls that are offered again."""
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class OfferedFunctions:
+    """Tools as functions of a program."""
+
+    text: OfferText
+    """The offer as shown to the author."""
+    docs: dict[str, ToolDoc]
+    """Tools by function name."""
+
+    @property
+    def unknown(self) -> tuple[str, ...]:
+        """Functions whose response has no known structure."""
+        return tuple(name for name, doc in self.docs.items() if not infer_response_shape(doc).is_known)
+
+    def build_program(self, text: str, names: frozenset[str], *, tainted: bool) -> Program:
+        """Build the program of a checked text: the text with the meaning of its names."""
+        used = [one for one in self.text.signatures if one.name in names]
+        return Program(
+            text=text,
+            tools={one.name: one.tool for one in used},
+            arguments={one.name: dict(one.arguments) for one in used},
+            stubs="\n".join((PREAMBLE, *(one.stub for one in used))),
+            tainted=tainted,
+        )
+
+
+def build_functions(tools: Sequence[ToolDoc], tokens: int, reserved: Collection[str] = ()) -> OfferedFunctions:
+    """Build functions of as many tools as fit into ``tokens``, best first.
+
+    ``reserved``: names that are in use for something else.
+    """
+    text, docs = render_offer(tools, tokens, reserved=reserved), {tool.id: tool for tool in tools}
+    return OfferedFunctions(text, {one.name: docs[one.tool] for one in text.signatures})
+
+
+async def find_offered_tools(
+    text: str, offers: OfferSource | None, evidence: ToolEvidence, excluded: Sequence[ToolId] = ()
+) -> list[ToolDoc]:
+    """Return the tools that are offered for a text, best first, without those in ``excluded``."""
+    ids = [tool for tool in await _find_ids(text, offers, evidence) if tool not in excluded]
+    await evidence.read(ids)
+    return [evidence.doc(tool) for tool in ids if evidence.has(tool)]
+
+
+async def find_follow_up_tools(
+    text: str, before: Sequence[EarlierRun], offers: OfferSource | None, evidence: ToolEvidence
+) -> list[ToolDoc]:
+    """Return the tools that are offered for a request that may refer back to earlier ones.
+
+    A request that refers back says little by itself. So its own offer is mixed with the tools that were called before, latest first, and
+    with the offer for the previous request and this one together.
+    """
+    own = await find_offered_tools(text, offers, evidence)
+    near = await find_offered_tools(f"{before[-1].request} {text}", offers, evidence)
+    called = list(dict.fromkeys(result.tool for run in reversed(before) for _, result in reversed(run.steps)))
+    await evidence.read(called)
+    called_docs = [evidence.doc(tool) for tool in called[:_MAX_CALLED] if evidence.has(tool)]
+    # The best half of the request's own offer keeps its place whatever was called before.
+    first, rest = own[: OFFER_SIZE // 2], own[OFFER_SIZE // 2 :]
+    mixed = [one for pair in zip_longest((*called_docs, *near), rest) for one in pair if one is not None]
+    return list({one.id: one for one in (*first, *mixed)}.values())[: OFFER_SIZE * 3 // 2]
+
+
+async def _find_ids(text: str, offers: OfferSource | None, evidence: ToolEvidence) -> Sequence[ToolId]:
+    """Return the ids of an offer, or of a plain search if offers are off or one fails."""
+    if offers is not None:
+        try:
+            return (await offers.offer(text, OFFER_SIZE)).ids
+        except FootpathError:
+            raise
+        except Exception:  # noqa: BLE001  # a defect of ours must not end the run: the search alone serves it, too
+            _log.exception("no offer could be made")
+    return [hit.id for hit in await evidence.find(text, OFFER_SIZE)]
+
+
+def build_candidates_event(tools: Sequence[ToolDoc], evidence: ToolEvidence) -> CandidatesConsidered:
+    """Build the event of an offer; the weight of a tool follows from its rank."""
+    candidates = tuple(
+        ConsideredTool(
+            tool=tool.id,
+            weight=1 / math.log2(place + 1),
+            availability=evidence.availability(tool.id),
+            relevance=max(evidence.relevance(tool.id), default=0.0),
+            origin="start",
+        )
+        for place, tool in enumerate(tools, start=1)
+    )
+    return CandidatesConsidered(path=(), candidates=candidates, finish_weight=0.0)

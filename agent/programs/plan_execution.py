@@ -1,0 +1,177 @@
+"""Execution of one plan: its program is run once, as it is, to its end or first error, and never rewritten."""
+
+from collections.abc import Collection, Mapping
+from dataclasses import replace
+
+from pydantic.types import JsonValue
+
+from agent.compression.compress import compress
+from agent.compression.field_selection import FieldChoices
+from agent.execution.execute import build_compression_event
+from agent.offer.tool_evidence import ToolEvidence
+from agent.plans.parameters import resolve_input_values
+from agent.policy.protocol import Policy, Results
+from agent.programs.author_feedback import describe_failure
+from agent.programs.call_context import CellCallContext
+from agent.programs.open_values import NamedItems, OpenValues
+from agent.programs.program_runner import CallEnvironment, ProgramRunner
+from agent.programs.protocol import (
+    FreeTextAnswer,
+    LookRequest,
+    ProgramError,
+    ReturnedValue,
+    Sandbox,
+    UnansweredQuestion,
+)
+from agent.programs.verdict import (
+    FinishedProgram,
+    build_ended_event,
+    judge_calls,
+    judge_claim,
+    judge_unanswered,
+    parse_claim,
+)
+from agent.resume import SubtaskMemo
+from agent.run_events import EmitEvent
+from agent.search.state import Path
+from agent.subtask_progress import SubtaskProgress
+from agent.text import clean
+from domain.errors import UsageError
+from domain.event import ProgramEnded, ProgramFailed, ProgramStarted
+from domain.program import Program, ProgramPlan
+from domain.source_text import parse_source
+
+_LOOK_ERROR = "it stops to look at values, and nobody goes on with a plan from there: take the look out"
+
+
+async def read_plan_tools(plan: ProgramPlan, evidence: ToolEvidence) -> Path:
+    """Return the tools that a plan calls, in the order of its text, with their documents loaded.
+
+    Raises:
+        UsageError: the plan cannot be parsed, calls no tool, or calls one that is not indexed.
+    """
+    try:
+        function_names = [call.name for call in parse_source(plan.program.text).calls]
+    except (SyntaxError, ValueError, RecursionError) as error:
+        raise UsageError(f"the plan is no program that can be read: {error}") from None
+    path = tuple(plan.program.tools[name] for name in function_names if name in plan.program.tools)
+    if not path:
+        raise UsageError("a plan needs at least one call of a tool")
+    await evidence.read(path)
+    unknown = [clean(tool, 120) for tool in dict.fromkeys(path) if not evidence.has(tool)]
+    if unknown:
+        raise UsageError(f"no such tool is indexed: {', '.join(unknown)}; take it out of the plan, or index it")
+    return path
+
+
+class PlanExecution:
+    """Runs the plan of one subtask; made for one plan and used once."""
+
+    def __init__(
+        self,
+        plan: ProgramPlan,
+        names: Mapping[str, JsonValue],
+        opened: OpenValues,
+        sandbox: Sandbox,
+        evidence: ToolEvidence,
+        environment: CallEnvironment,
+        progress: SubtaskProgress,
+        memo: SubtaskMemo,
+        wrong: Collection[str] = (),
+    ) -> None:
+        """Bind the plan's functions to their tools.
+
+        ``names``: variables that the program finds besides the plan's inputs. ``wrong``: answers that the user has rejected, as in :class:`Ran`.
+        """
+        self._plan = plan
+        self._wrong_answers = wrong
+        self._names = names
+        self._opened = opened
+        self._sandbox = sandbox
+        self._evidence = evidence
+        self._progress = progress
+        self._memo = memo
+        docs = {name: evidence.doc(tool) for name, tool in plan.program.tools.items() if evidence.has(tool)}
+        call_context = (
+            replace(environment.call_context, own=tuple(plan.inputs)) if environment.call_context is not None else None
+        )
+        self._environment = replace(environment, docs=docs, call_context=call_context, opened=opened, plan=True)
+
+    async def run(self, choices: FieldChoices) -> None:
+        """Run the program, shorten its answers if it returns none of its own, and emit its end.
+
+        Raises:
+            UsageError: an input has no value, or one that does not fit; no call was made.
+        """
+        program, progress = self._plan.program, self._progress
+        inputs = {**self._names, **resolve_input_values(self._plan)}
+        number = progress.programs + 1
+        await self._environment.emit(ProgramStarted(number=number, program=program, values=self._plan.values))
+        progress.writes |= {tool.id for tool in self._environment.docs.values() if not tool.safe}
+        named_items = NamedItems(self._opened.request, program, self._environment.docs)
+        async with self._sandbox.open_session(choose_item=named_items) as session:
+            memo = self._memo.open_program(number)
+            runner = ProgramRunner(session, program, number, self._environment, memo, self._build_call_context(program))
+            with progress.measure_time("execute"):
+                await runner.run(inputs)
+        end = memo.failure or self._build_end_event(runner, number)
+        if isinstance(end, ProgramEnded) and not end.spoken:
+            await shorten_answers(progress, self._evidence, self._opened.policy, choices, self._environment.emit)
+        await self._environment.emit(end)
+
+    def _build_call_context(self, program: Program) -> CellCallContext | None:
+        """Return what an approver can be told of the program's calls, if anyone is to be told."""
+        subtask_context = self._environment.call_context
+        return None if subtask_context is None else subtask_context.build_cell_context(program, (), program.tools)
+
+    def _build_end_event(self, runner: ProgramRunner, number: int) -> ProgramEnded | ProgramFailed:
+        """Return the event for how the program stopped: judged by its value or its calls, or as a failure."""
+        calls = tuple((self._environment.docs[one.function], one.result) for one in runner.calls)
+        match runner.stop:
+            case ReturnedValue(None):
+                return build_end_from_calls(number, calls)
+            case ReturnedValue(value):
+                ran = FinishedProgram(
+                    self._plan.program.text,
+                    calls,
+                    uses_given=bool(self._opened.given),
+                    wrong_answers=self._wrong_answers,
+                )
+                return build_ended_event(number, judge_claim(parse_claim(value), ran))
+            case UnansweredQuestion(question):
+                return build_ended_event(number, judge_unanswered(question, changed=bool(self._progress.changes_made)))
+            case ProgramError() as broken:
+                called = [(one.function, one.result) for one in runner.calls]
+                error = describe_failure(broken, self._plan.program.text, called).text + _describe_pending_call(
+                    broken, self._plan.program
+                )
+                return ProgramFailed(number=number, error=error, line=broken.line, final=broken.final)
+            case LookRequest() | FreeTextAnswer() | None:
+                return ProgramFailed(number=number, error=_LOOK_ERROR)
+
+
+async def shorten_answers(
+    progress: SubtaskProgress, evidence: ToolEvidence, policy: Policy, choices: FieldChoices, emit: EmitEvent
+) -> None:
+    """Compress the long answers of a program's calls, for the text that is written from them."""
+    for step, result in sorted(progress.done.items()):
+        tool = evidence.doc(result.tool)
+        short = await compress(tool, result.response, policy, choices) if result.status == "ok" else None
+        if short is not None:
+            progress.done[step] = result.model_copy(update={"compressed": short.text})
+            await emit(build_compression_event(step, tool, short))
+
+
+def build_end_from_calls(number: int, calls: Results) -> ProgramEnded:
+    """Return the end of a plan that returns no value, judged by its calls."""
+    return build_ended_event(number, judge_calls(calls)).model_copy(update={"spoken": False})
+
+
+def _describe_pending_call(broken: ProgramError, program: Program) -> str:
+    """Return a line that names the call that a plan failed to prepare, if that call starts on an earlier line."""
+    within = [
+        call
+        for call in parse_source(program.text).calls
+        if call.name in program.tools and call.line < broken.line <= call.last_line
+    ]
+    return f"\nfor the call of {within[-1].name} in line {within[-1].line}" if within else ""

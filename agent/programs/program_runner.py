@@ -1,0 +1,427 @@
+"""Calls of a running program: made concurrently, like any call of a run, and answered as they end."""
+
+import asyncio
+from collections import deque
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from typing import TypeVar
+
+from pydantic.types import JsonValue
+
+from agent.budget import BudgetMeter
+from agent.execution.call_cache import CachingExecutor
+from agent.execution.call_identity import build_identity
+from agent.execution.execute import OUT_OF_TIME, execute_call
+from agent.files.origins import FileOrigins
+from agent.policy.protocol import CallArguments
+from agent.programs.answers import find_final_error, to_answer
+from agent.programs.call_context import CellCallContext, SubtaskCallContext
+from agent.programs.call_resolver import CallResolver, EndedCall, IdentifiedCall
+from agent.programs.open_values import OpenValues
+from agent.programs.protocol import (
+    ASK,
+    CallFailure,
+    FreeTextAnswer,
+    LookRequest,
+    PendingCall,
+    PendingCalls,
+    ProgramError,
+    ReturnedValue,
+    SandboxSession,
+    UnansweredQuestion,
+)
+from agent.programs.questions import build_question, list_choices
+from agent.resume import ProgramMemo, to_call_result
+from agent.run_events import EmitEvent
+from agent.user_questions import UserQuestions, find_choice
+from domain.errors import BudgetExceededError, FootpathError
+from domain.event import CallFinished, CallStarted, ProgramFailed, QuestionAnswered
+from domain.plan import StepResult
+from domain.program import Program
+from domain.tool import ToolDoc
+
+AT_ONCE = 8
+"""Maximum number of calls of one program in progress at the same time."""
+
+T = TypeVar("T")
+ProgramStop = LookRequest | ReturnedValue | ProgramError | UnansweredQuestion | FreeTextAnswer
+
+
+@dataclass(slots=True)
+class StepCount:
+    """Step numbers of a subtask, over all of its programs."""
+
+    last: int = 0
+    """Number of the last step."""
+
+    def take_number(self, recorded: int | None) -> int:
+        """Return the number of a call that begins; a call that began before an interruption keeps its own."""
+        number = self.last + 1 if recorded is None else recorded
+        self.last = max(self.last, number)
+        return number
+
+
+@dataclass(frozen=True, slots=True)
+class CallEnvironment:
+    """Environment in which the programs of one subtask make their calls."""
+
+    subtask: int
+    docs: Mapping[str, ToolDoc]
+    """Tools by function name."""
+    executor: CachingExecutor
+    meter: BudgetMeter
+    steps: StepCount
+    emit: EmitEvent
+    """Emits events."""
+    wait_for_turn: Callable[[], Awaitable[None]]
+    """Awaited before the first change, so that subtasks make their changes in order."""
+    asking: UserQuestions
+    """Asks the user of the run."""
+    call_context: SubtaskCallContext | None = None
+    """Context of the calls for their approver, if there is one."""
+    opened: OpenValues | None = None
+    """Finds what a plan's text leaves open."""
+    plan: bool = False
+    """The text is a person's plan, so its values are that person's."""
+    author: bool = False
+    """There is an author who reads free-text answers of the user."""
+    files: FileOrigins = field(default_factory=FileOrigins)
+    """Files that the user gave, as origins of values."""
+    of_strangers: bool = False
+    """The program may be another user's."""
+
+
+@dataclass(slots=True)
+class _OpenCalls:
+    """Calls and questions of a program that are not answered yet."""
+
+    seen: set[int] = field(default_factory=set[int])
+    """Session ids of all calls so far."""
+    unknown: dict[int, str] = field(default_factory=dict[int, str])
+    """Names of functions that do not exist (any more), by the id of the call."""
+    questions: deque[PendingCall] = field(default_factory=deque[PendingCall])
+    """Questions to the user, asked after all else is answered: no call may be in progress while the run waits."""
+    refused: deque[IdentifiedCall] = field(default_factory=deque[IdentifiedCall])
+    """Calls that cannot be made."""
+    queue: list[IdentifiedCall] = field(default_factory=list[IdentifiedCall])
+    """Calls that have not begun."""
+    begun: dict[int, IdentifiedCall] = field(default_factory=dict[int, IdentifiedCall])
+    """Calls in progress, by session id."""
+    ended: asyncio.Queue[IdentifiedCall] = field(default_factory=asyncio.Queue[IdentifiedCall])
+    """Calls whose task is done, in that order."""
+    left_out: deque[tuple[IdentifiedCall, StepResult]] = field(default_factory=deque[tuple[IdentifiedCall, StepResult]])
+    """Calls that the user left out of several that were to be approved.
+
+    They are reported only when nothing else is in progress: they end the program, and the results of the others are still wanted.
+    """
+
+    @property
+    def empty(self) -> bool:
+        """True if no call is left to be answered; questions are not counted."""
+        return not (self.refused or self.queue or self.begun or self.left_out)
+
+    def find_next_to_begin(self) -> IdentifiedCall | None:
+        """Return the next call to begin, or None.
+
+        Reads run concurrently; changes run one at a time, in the order in which the program made them.
+        """
+        if len(self.begun) >= AT_ONCE:
+            return None
+        changing = any(not one.tool.safe for one in self.begun.values())
+        for call in self.queue:
+            if call.tool.safe or not changing:
+                return call
+        return None
+
+
+class ProgramRunner:
+    """Runs a text once; made for one run and then dropped.
+
+    On resuming an interrupted run, the text runs again over its memo. Calls that ended are answered from it in the order in which they
+    ended, so that the text takes the same course. Calls that were cut off are made again if they change nothing; otherwise their result is
+    what the executor knows of them.
+
+    Attributes:
+        stop: how the run ended.
+        calls: the calls that ended, in that order.
+    """
+
+    def __init__(
+        self,
+        session: SandboxSession,
+        program: Program,
+        number: int,
+        environment: CallEnvironment,
+        memo: ProgramMemo | None = None,
+        call_context: CellCallContext | None = None,
+    ) -> None:
+        """Prepare one run.
+
+        ``call_context``: context of the calls, through which they are announced to an approver.
+        """
+        self.stop: ProgramStop | None = None
+        self.calls: list[EndedCall] = []
+        self._session = session
+        self._program = program
+        self._number = number
+        self._environment = environment
+        self._memo = memo or ProgramMemo()
+        self._call_context = call_context
+        self._resolver = CallResolver(
+            environment.subtask,
+            number,
+            program,
+            environment.docs,
+            self._memo,
+            call_context,
+            environment.opened,
+            plan=environment.plan,
+            files=environment.files,
+        )
+        self._open_calls = _OpenCalls()
+        self._had_turn = False
+        environment.steps.last = max(environment.steps.last, self._memo.last_step)
+
+    async def run(self, inputs: Mapping[str, JsonValue]) -> None:
+        """Run to the end, to a look, or to an error, then finish and report the changes that are still in progress.
+
+        Raises:
+            FootpathError: something other than a tool failed, such as a store that cannot be reached, or the run was stopped.
+        """
+        try:
+            self.stop = await self._run_to_stop(inputs)
+            await self._finish_changes()
+        except BudgetExceededError as error:
+            self.stop = ProgramError(type(error).__name__, str(error), final=True)
+            await self._abandon_changes()
+        except FootpathError:
+            await self._finish_changes()
+            raise
+        finally:
+            await _cancel_all([one.task for one in self._open_calls.begun.values() if one.task])
+
+    async def _run_to_stop(self, inputs: Mapping[str, JsonValue]) -> ProgramStop | None:
+        """Answer calls and questions until the program stops, and return the stop."""
+        stop = await self._await_in_time(self._session.start(self._program.text, inputs))
+        while isinstance(stop, PendingCalls):
+            await self._admit_calls(stop)
+            if self._open_calls.unknown:
+                stop = await self._await_in_time(self._session.resume(self._reject_unknown()))
+                continue
+            if self._open_calls.empty and self._open_calls.questions:
+                pending = self._open_calls.questions.popleft()
+                answer = await self._ask_user(pending)
+                if isinstance(answer, QuestionAnswered):
+                    await self._environment.emit(answer)
+                    answer = find_choice(list_choices(pending), answer.answer)
+                if self.stop is not None:
+                    return self.stop
+                stop = await self._await_in_time(self._session.resume({pending.id: answer}))
+                continue
+            if self._open_calls.empty:
+                return ProgramError("RuntimeError", "it waits for what is no call", lost=True)
+            while (call := self._next_to_begin()) is not None:
+                await self._environment.emit(await self._mark_started(call))
+                self._begin_call(call)
+            ended = await self._wait_for_next()
+            if ended is None:
+                return self.stop
+            call, result = ended
+            # Keep it back while other calls run: see ``_Air.left_out``.
+            if result.left_out and (self._open_calls.begun or self._next_to_begin() is not None):
+                self._open_calls.left_out.append(ended)
+                continue
+            answer = self._record_result(call, result)
+            await self._emit_end(call, result)
+            if self.stop is not None:
+                return self.stop
+            stop = await self._await_in_time(self._session.resume({call.id: answer}))
+        return stop
+
+    async def _admit_calls(self, waiting: PendingCalls) -> None:
+        """Resolve new calls and sort them by what is to be done with them; announce those that will be made now."""
+        new: list[IdentifiedCall] = []
+        for pending in waiting.calls:
+            if pending.id not in self._open_calls.seen:
+                self._open_calls.seen.add(pending.id)
+                if pending.function == ASK and ASK not in self._environment.docs:
+                    self._open_calls.questions.append(pending)
+                    continue
+                call = await self._await_in_time(self._resolver.resolve(pending, self.calls))
+                if call is None:
+                    self._open_calls.unknown[pending.id] = pending.function
+                elif call.complaint:
+                    self._open_calls.refused.append(call)
+                else:
+                    new.append(call)
+        self._open_calls.queue += new
+        if self._call_context is not None:
+            self._call_context.announce(
+                self._resolver.to_waiting_call(call) for call in new if not self._memo.is_ahead(call.key)
+            )
+
+    async def _ask_user(self, pending: PendingCall) -> QuestionAnswered | CallFailure:
+        """Return the user's answer to a question; one that nobody answers ends the program for good."""
+        site = self._resolver.assign_site(pending, pending.arguments)
+        identity, strangers = build_identity(self._environment.subtask, site), self._environment.of_strangers
+        question = build_question(pending, self._program, identity, strangers=strangers)
+        if question is None:
+            return CallFailure(f"{ASK}: it takes a question, in words")
+        recorded = self._memo.answers.get(site)
+        if recorded is None and (failed := self._memo.failure) is not None:
+            self.stop = _to_recorded_error(failed)
+            return CallFailure(failed.error)
+        was_known = self._environment.asking.has_answered(question)
+        event = await self._environment.asking.ask(question, site, recorded)
+        if event.unanswered:
+            self.stop = UnansweredQuestion(event)
+        elif (
+            self._environment.author
+            and not was_known
+            and find_choice(list_choices(pending), event.answer) not in list_choices(pending)
+        ):
+            self.stop = FreeTextAnswer(event)
+        return event
+
+    def _reject_unknown(self) -> dict[int, CallFailure]:
+        """Return the failures of calls to functions that no longer exist."""
+        failures = {
+            at: CallFailure(f"there is no function `{name}` any more") for at, name in self._open_calls.unknown.items()
+        }
+        self._open_calls.unknown = {}
+        return failures
+
+    async def _mark_started(self, call: IdentifiedCall) -> CallStarted:
+        """Move a call from the queue to those in progress, and return its start event."""
+        if not call.tool.safe and not self._had_turn:
+            await self._environment.wait_for_turn()
+            self._had_turn = True
+        call.step = self._environment.steps.take_number(self._memo.steps.get(call.key))
+        self._open_calls.queue.remove(call)
+        self._open_calls.begun[call.id] = call
+        sent = call.arguments, call.provenance
+        return CallStarted(step=call.step, tool=call.tool.id, arguments=sent[0], provenance=sent[1], site=call.site)
+
+    def _next_to_begin(self) -> IdentifiedCall | None:
+        """Return the next call to begin, or None.
+
+        After a recorded error, no call begins that had not begun by then: the cause, such as a lost process, may not occur again on a replay.
+        """
+        call = self._open_calls.find_next_to_begin()
+        over = self._memo.failure is not None
+        return None if over and call is not None and call.key not in self._memo.steps else call
+
+    def _begin_call(self, call: IdentifiedCall) -> None:
+        """Start a call in a task, unless its end is recorded."""
+        if self._memo.is_ahead(call.key):
+            call.begun = self._environment.executor.begin_replayed_call(call.tool)
+        else:
+            identity = build_identity(self._environment.subtask, call.site)
+            prepared = CallArguments(call.arguments, call.provenance)
+            call.task = asyncio.create_task(execute_call(call.tool, prepared, self._environment.executor, identity))
+            call.task.add_done_callback(lambda _: self._open_calls.ended.put_nowait(call))
+
+    async def _wait_for_next(self) -> tuple[IdentifiedCall, StepResult] | None:
+        """Wait for the next call that ends; None if the recorded program ended in an error at this point."""
+        if self._open_calls.refused:
+            call = self._open_calls.refused.popleft()
+            call.step = self._environment.steps.take_number(self._memo.steps.get(call.key))
+            self._memo.skip(call.key)
+            return call, call.refusal
+        if self._open_calls.left_out and not self._open_calls.begun:
+            return self._open_calls.left_out.popleft()
+        # Replay in the recorded order, whatever order the program made the calls in.
+        recorded = [one for one in self._open_calls.begun.values() if self._memo.is_ahead(one.key)]
+        if recorded:
+            call = min(recorded, key=lambda one: self._memo.place(one.key))
+            return call, self._replay(call)
+        if (failed := self._memo.failure) is not None:
+            self.stop = _to_recorded_error(failed)
+            return None
+        call = await self._await_in_time(self._open_calls.ended.get())
+        return call, self._take_result(call)
+
+    def _replay(self, call: IdentifiedCall) -> StepResult:
+        """Return the recorded result of a call, and let the executor count it as if it were made now."""
+        result = self._memo.replay(call.key)
+        del self._open_calls.begun[call.id]
+        if result.outcome is not None or result.status == "unknown":
+            identity = build_identity(self._environment.subtask, call.site)
+            self._environment.executor.record_replayed_call(
+                call.tool, call.arguments, identity, to_call_result(result), call.begun
+            )
+        return result
+
+    def _take_result(self, call: IdentifiedCall) -> StepResult:
+        """Return the result of a call whose task is done."""
+        del self._open_calls.begun[call.id]
+        assert call.task is not None  # noqa: S101  # only what is made now ends by itself
+        return call.task.result()
+
+    def _record_result(self, call: IdentifiedCall, result: StepResult) -> JsonValue | CallFailure:
+        """Record a result and return the program's answer; a result that ends the program sets ``stop``."""
+        line = 0 if call.back else self._program.text.encode()[: call.place].count(b"\n") + 1
+        self.stop = find_final_error(call.tool, result, line) or self.stop
+        answer = to_answer(call.tool, result)
+        self.calls.append(EndedCall(call.function, call.step, call.site, call.place, result, answer))
+        return answer
+
+    async def _finish_changes(self) -> None:
+        """Wait for changes that are in progress when the program ends, but not for reads."""
+        for call in [one for one in self._open_calls.begun.values() if not one.tool.safe]:
+            if self._memo.is_ahead(call.key):
+                result = self._replay(call)
+            elif call.task is not None:
+                await self._await_in_time(asyncio.wait([call.task]))
+                result = self._take_result(call)
+            else:
+                continue
+            self._record_result(call, result)
+            await self._emit_end(call, result)
+        await self._emit_left_out()
+
+    async def _emit_left_out(self) -> None:
+        """Report calls that the user left out and that the program did not wait for; its stop stays as it is."""
+        while self._open_calls.left_out:
+            call, result = self._open_calls.left_out.popleft()
+            stop = self.stop
+            self._record_result(call, result)
+            self.stop = stop or self.stop
+            await self._emit_end(call, result)
+
+    async def _abandon_changes(self) -> None:
+        """Cancel changes when the time is up, and report their outcome as unknown."""
+        for call in [one for one in self._open_calls.begun.values() if not one.tool.safe and one.task]:
+            await _cancel_all([call.task] if call.task else [])
+            del self._open_calls.begun[call.id]
+            result = call.to_unknown_result(OUT_OF_TIME)
+            stop = self.stop
+            self._record_result(call, result)
+            self.stop = stop
+            await self._emit_end(call, result)
+        await self._emit_left_out()
+
+    async def _emit_end(self, call: IdentifiedCall, result: StepResult) -> None:
+        """Emit the end of a call."""
+        await self._environment.emit(CallFinished(step=call.step, result=result, site=call.site))
+
+    async def _await_in_time(self, awaited: Awaitable[T]) -> T:
+        """Await something within the run's time budget."""
+        meter = self._environment.meter
+        try:
+            async with meter.limit_time():
+                return await awaited
+        except TimeoutError:
+            raise BudgetExceededError(f"the budget of {meter.budget.seconds:g} seconds is used up") from None
+
+
+def _to_recorded_error(failed: ProgramFailed) -> ProgramError:
+    """Return the error with which the program ended before the interruption; its session is gone."""
+    return ProgramError("", failed.error, failed.line, lost=True, final=failed.final)
+
+
+async def _cancel_all(tasks: list[asyncio.Task[StepResult]]) -> None:
+    """Cancel tasks and wait until they have ended."""
+    for task in tasks:
+        task.cancel()
+    await asyncio.gather(*tasks, return_exceptions=True)

@@ -1,0 +1,188 @@
+"""Notes on a parameter that its type does not express but a caller has to know: format, bounds, a short example."""
+
+import re
+from collections.abc import Iterator
+from functools import lru_cache
+
+from pydantic.types import JsonValue
+
+from agent.parameters.forms import form_of
+from agent.parameters.kinds import UNTOUCHED
+from agent.parameters.needs import need_of
+from agent.text import clean
+from domain.tool import Parameter
+from graph.identifiers import singularize, split_words
+from graph.lenient_json import read_value
+from graph.response_fields import iterate_descriptions
+
+_FORMS = {"date": "YYYY-MM-DD", "date-time": "YYYY-MM-DDTHH:MM:SSZ", "time": "HH:MM:SS"}
+_IMPLIED_BY_TYPE = frozenset({"int32", "int64", "float", "double", "string", "integer", "number", "boolean", "text"})
+"""Formats that only repeat the type."""
+_LONGEST_FORM = 24
+_LONGEST_EXAMPLE = 32
+_OPTIONS = 6
+
+
+def describe_parameter(parameter: Parameter, *, closed: bool) -> str:
+    """Return a short note, empty if the type says everything.
+
+    ``closed``: the type lists the allowed values.
+    """
+    parts = list(_list_notes(parameter, closed))
+    return ", ".join(parts)
+
+
+def _list_notes(parameter: Parameter, closed: bool) -> Iterator[str]:
+    """Yield the parts of a note: format, bounds, and allowed values or an example."""
+    form = form_of(parameter)
+    if form and form.lower() not in _IMPLIED_BY_TYPE:
+        yield _FORMS.get(form, clean(form, _LONGEST_FORM))
+    yield from _describe_bounds(parameter)
+    if parameter.enum and not closed:
+        allowed = ", ".join(clean(str(one), _LONGEST_EXAMPLE) for one in parameter.enum[:_OPTIONS])
+        yield f"one of {allowed}{', …' if len(parameter.enum) > _OPTIONS else ''}"
+    elif parameter.type == "string" and not closed and form not in _FORMS and not _is_from_elsewhere(parameter):
+        yield from _describe_example(parameter)
+
+
+def _is_from_elsewhere(parameter: Parameter) -> bool:
+    """Return True if the value comes from another tool's answer or the caller's credentials, not from an author."""
+    return need_of(parameter).kind in {"identifier", *UNTOUCHED}
+
+
+def _describe_bounds(parameter: Parameter) -> Iterator[str]:
+    """Yield the range of a number, if it has one."""
+    low, high = (f"{bound:.10g}" if bound is not None else None for bound in (parameter.minimum, parameter.maximum))
+    if low is not None and high is not None:
+        yield f"{low}..{high}"
+    elif low is not None:
+        yield f">= {low}"
+    elif high is not None:
+        yield f"<= {high}"
+
+
+def _describe_example(parameter: Parameter) -> Iterator[str]:
+    """Yield a short example; the default of a required parameter counts as one, since documents use it so."""
+    example: JsonValue = parameter.example
+    if example in (None, "") and parameter.required:
+        example = parameter.default
+    if isinstance(example, (str, int, float)) and not isinstance(example, bool):
+        example_text = clean(str(example), 4 * _LONGEST_EXAMPLE)
+        if 0 < len(example_text) <= _LONGEST_EXAMPLE:
+            yield f"e.g. {example_text!r}"
+
+
+_UNITS = frozenset(
+    {
+        *(
+            "meter",
+            "metre",
+            "kilometer",
+            "kilometre",
+            "centimeter",
+            "centimetre",
+            "millimeter",
+            "millimetre",
+            "mile",
+            "foot",
+            "feet",
+            "inch",
+        ),
+        *(
+            "gram",
+            "kilogram",
+            "kilo",
+            "microgram",
+            "tonne",
+            "ton",
+            "pound",
+            "liter",
+            "litre",
+            "milliliter",
+            "millilitre",
+            "hectare",
+        ),
+        *(
+            "millisecond",
+            "second",
+            "minute",
+            "hour",
+            "day",
+            "week",
+            "month",
+            "year",
+            "thousand",
+            "million",
+            "billion",
+            "percent",
+        ),
+        *(
+            "degree",
+            "celsius",
+            "fahrenheit",
+            "kelvin",
+            "hectopascal",
+            "euro",
+            "dollar",
+            "cent",
+            "byte",
+            "kilobyte",
+            "megabyte",
+            "gigabyte",
+        ),
+        *("watt", "kilowatt", "volt", "km", "kg", "kcal"),
+    }
+)
+_SHORT = frozenset(
+    {
+        "km",
+        "m",
+        "cm",
+        "mm",
+        "kg",
+        "g",
+        "mg",
+        "l",
+        "ml",
+        "ms",
+        "s",
+        "min",
+        "h",
+        "eur",
+        "usd",
+        "gbp",
+        "pct",
+        "mi",
+        "ft",
+        "lb",
+    }
+)
+"""Units that a field name may end in."""
+_IN = re.compile(
+    r"\b(?:in|as)\s+([^\W\d_]+)((?:\s+per(?:\s+(?:cubic|square))?\s+|/|\s+(?=celsius|fahrenheit))[^\W\d_]+)?|(%|°\s?[CF]\b|[€£$])",
+    re.I,
+)
+_LONGEST = 90
+"""Maximum number of characters, since the line also holds all other notes on a function."""
+
+
+@lru_cache(maxsize=4096)
+def find_units(schema: str) -> str:
+    """Return fields with their units, such as ``duration in minutes``; empty if no unit is known.
+
+    ``schema``: JSON schema of the response.
+    """
+    text = ", ".join(dict.fromkeys(_list_units(schema)))
+    return text if len(text) <= _LONGEST else text[:_LONGEST].rpartition(",")[0]
+
+
+def _list_units(schema: str) -> Iterator[str]:
+    """Yield each described field with its unit, unless the field's name already contains it."""
+    for path, text in iterate_descriptions(read_value(schema)) if schema else ():
+        name = path.removesuffix("[]").rpartition(".")[2]
+        for match in _IN.finditer(text):
+            unit = match[3] or f"{match[1]}{match[2] or ''}"
+            is_unit = match[3] or singularize(match[1].lower()) in _UNITS
+            if name and is_unit and not (set(split_words(unit)) | _SHORT) & set(split_words(name)):
+                yield f"{name} in {unit}"
+                break

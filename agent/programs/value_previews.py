@@ -1,0 +1,112 @@
+"""Previews of values whose structure was not known: names of fields, types, and a clipped sample."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import islice
+
+from pydantic.types import JsonValue
+
+from agent.programs.annotations import render_inline
+from agent.text import clean
+from graph.shapes import infer_shape
+
+_STRUCTURE = 900
+"""Maximum number of characters of the structure of one value."""
+_SAMPLE = 900
+"""Maximum number of characters of the sample of one value."""
+_VALUES = 4
+_ITEMS = 2
+_FIELDS = 24
+_TEXT = 80
+_NAME = 40
+_MAX_DEPTH = 5
+
+
+@dataclass(frozen=True, slots=True)
+class ShownText:
+    """Text for the author of a program."""
+
+    text: str
+    foreign: bool
+    """It holds words of a response: the prompt fences it, and a program written after it is tainted."""
+
+
+def preview_values(*values: JsonValue) -> ShownText:
+    """Preview the first few values."""
+    previewed = values[:_VALUES]
+    lines = [
+        line
+        for number, value in enumerate(previewed, start=1)
+        for line in _render_lines(value, number if previewed[1:] else 0)
+    ]
+    if len(values) > _VALUES:
+        lines.append(f"({len(values) - _VALUES} more values: look at fewer at a time)")
+    return ShownText("\n".join(lines), any(map(_has_words, previewed)))
+
+
+def _render_lines(value: JsonValue, number: int) -> Iterator[str]:
+    """Yield the structure of a value and a sample of it."""
+    head = f"value {number}: " if number else ""
+    yield f"{head}{render_inline(infer_shape(value), _STRUCTURE)}{_describe_size(value)}"
+    yield f"sample: {render_sample(value, _SAMPLE)}"
+
+
+def render_sample(value: JsonValue, characters: int) -> str:
+    """Return a value as Python writes it, with long parts shortened, in at most that many characters."""
+    text = _render_nested(value, _MAX_DEPTH)
+    return text if len(text) <= characters else text[: characters - 1] + "…"
+
+
+def _describe_size(value: JsonValue) -> str:
+    """Return the size of a list, an object or a text."""
+    match value:
+        case list() | dict():
+            return f", {len(value)} {'items' if isinstance(value, list) else 'fields'}"
+        case str():
+            return f", {len(value):,} characters"
+        case _:
+            return ""
+
+
+def _render_nested(value: JsonValue, depth: int) -> str:
+    """Return a value as Python writes it, with fewer items, fields and characters, to a fixed depth."""
+    match value:
+        case str():
+            return repr(clean(value, _TEXT))
+        case list() | dict() if not depth:
+            return "…"
+        case list():
+            items = [_render_nested(item, depth - 1) for item in value[:_ITEMS]]
+            return f"[{', '.join([*items, *_note_omitted(len(value), _ITEMS)])}]"
+        case dict():
+            fields = [
+                f"{clean(name, _NAME)!r}: {_render_nested(item, depth - 1)}"
+                for name, item in islice(value.items(), _FIELDS)
+            ]
+            return f"{{{', '.join([*fields, *_note_omitted(len(value), _FIELDS)])}}}"
+        case _:
+            return repr(value)[:_NAME]
+
+
+def _note_omitted(total: int, limit: int) -> list[str]:
+    """Return a note on how many items were left out, if any."""
+    return [f"…{total - limit} more"] if total > limit else []
+
+
+def _has_words(value: JsonValue) -> bool:
+    """Return True if there is any text in a value.
+
+    Names of fields count: they are those of one response, and no filter has seen them.
+    """
+    stack = [value]
+    while stack:
+        match stack.pop():
+            case str() as text if text:
+                return True
+            case list() as items:
+                stack.extend(items)
+            case dict() as held if held:
+                return True
+            case _:
+                continue
+    return False

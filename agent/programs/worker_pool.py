@@ -1,0 +1,201 @@
+"""Pool of processes that programs run in: started on demand, limited in number, lent to one session each.
+
+The client of a worker blocks, so it is used in a thread. A caller that stops waiting for an answer ends the worker first, so that neither
+the thread nor the process outlives it.
+"""
+
+import asyncio
+import datetime as dt
+import os
+import signal
+import weakref
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+from threading import Lock
+from typing import TypeVar
+
+from pydantic_monty import Monty, MontyError, MontySession, OSPolicy, ResourceLimits
+
+from agent.programs.limits import SandboxLimits
+from domain.errors import UnavailableError
+
+T = TypeVar("T")
+
+_GRACE = 5.0
+"""Seconds past its own limit after which an unresponsive worker is ended."""
+_DEEPEST_CALL = 200
+_STOPS_PER_CALL = 8
+"""Stops that a program may make for each allowed call: to make it, to wait for it, or to look up a missing name."""
+
+_POLICY: OSPolicy = {
+    "datetime": dt.datetime(1970, 1, 1, tzinfo=dt.UTC),
+    "timezone": "utc",
+    "sleep": "zero",
+    "process_time": "zero",
+    "random_start": {"seed": 0},
+}
+"""Deterministic system calls: no clock except the given date, no sleeping, the same random numbers each time."""
+
+
+class SandboxWorker:
+    """A process that is lent to one session."""
+
+    def __init__(self, pool: "WorkerPool", session: MontySession) -> None:
+        self._pool, self._pid = pool, session.worker_pid
+        self.session = session
+        self._lock = Lock()
+        self._busy = self._ended = False
+        self._is_given_back = False
+
+    async def do(self, work: Callable[[], T]) -> T:
+        """Run ``work`` in a thread and return its result.
+
+        On cancellation, the process and the thread have ended before this returns.
+        """
+        return await self._pool.run_in_thread(lambda: self._do_busy(work), self.end)
+
+    def end(self) -> None:
+        """Kill the process if it is working; whoever waits for it gets an error that it crashed."""
+        with self._lock:
+            self._ended = True
+            # An idle process is left alone: nobody waits for it, and it can be lent again.
+            if self._busy and self._pid:
+                os.kill(self._pid, signal.SIGKILL)
+
+    async def give_back(self) -> None:
+        """Return the process to the pool without its contents; repeated calls have no effect."""
+        if self._is_given_back:
+            return
+        self._is_given_back = True
+        self.end()
+        try:
+            await self._pool.run_in_thread(self._close_session, lambda: None)
+        finally:
+            self._pool.release()
+
+    def _do_busy(self, work: Callable[[], T]) -> T:
+        """Run ``work`` while the worker is marked as busy, so that :meth:`Worker.end` may kill its process."""
+        with self._lock:
+            if self._ended:
+                raise UnavailableError("the program was ended")
+            self._busy = True
+        try:
+            return work()
+        finally:
+            with self._lock:
+                self._busy = False
+
+    def _close_session(self) -> None:
+        """Close the session, which frees the process for others."""
+        self.session.__exit__(None, None, None)
+
+
+@dataclass(frozen=True, slots=True)
+class _StartedPool:
+    """Processes and threads of a pool."""
+
+    processes: Monty
+    threads: ThreadPoolExecutor
+    end: Callable[[], object]
+
+
+class WorkerPool:
+    """All workers of a process; bound to the event loop in which it is first awaited."""
+
+    def __init__(self, limits: SandboxLimits) -> None:
+        self._limits = limits
+        self._free = asyncio.Semaphore(limits.workers)
+        self._processes: _StartedPool | None = None
+        self._starting = Lock()
+
+    async def lend_worker(self, stubs: str | None = None) -> SandboxWorker:
+        """Lend a fresh worker as soon as one is free.
+
+        ``stubs``: declarations by which it checks types before it runs anything.
+        """
+        await self._free.acquire()
+        opened: list[MontySession] = []
+        try:
+            await self.run_in_thread(lambda: opened.append(self._open(stubs)), lambda: None)
+            return SandboxWorker(self, opened[0])
+        except BaseException:
+            for session in opened:
+                session.__exit__(None, None, None)
+            self._free.release()
+            raise
+
+    def release(self) -> None:
+        """Allow one more worker to be lent."""
+        self._free.release()
+
+    async def run_in_thread(self, work: Callable[[], T], end: Callable[[], None]) -> T:
+        """Run ``work`` in a thread; on cancellation, call ``end``, which makes it end soon, and wait for that."""
+        future: Future[T] = self._get_started().threads.submit(work)
+        waited = asyncio.wrap_future(future)
+        try:
+            return await asyncio.shield(waited)
+        except asyncio.CancelledError:
+            end()
+            while not waited.done():
+                try:
+                    await asyncio.wait([waited])
+                except asyncio.CancelledError:
+                    continue
+            # Mark the exception as retrieved: asyncio would log it otherwise.
+            waited.exception()
+            raise
+
+    def close(self) -> None:
+        """End all processes and threads; a later program starts them again."""
+        with self._starting:
+            started, self._processes = self._processes, None
+        if started:
+            started.threads.shutdown(wait=True, cancel_futures=True)
+            started.end()
+
+    def _get_started(self) -> "_StartedPool":
+        """Return the processes and threads, started on first use."""
+        with self._starting:
+            if self._processes is None:
+                self._processes = self._start()
+            return self._processes
+
+    def _start(self) -> "_StartedPool":
+        """Start the processes and threads."""
+        pool = Monty(
+            min_processes=1,
+            max_processes=self._limits.workers,
+            checkout_timeout=self._limits.seconds + 2 * _GRACE,
+            request_timeout=self._limits.seconds + _GRACE,
+        )
+        try:
+            pool.__enter__()
+        except (MontyError, OSError, RuntimeError) as error:
+            raise UnavailableError(
+                f"programs cannot run here: {error}. Install the package anew, or choose another planner"
+            ) from error
+        end = weakref.finalize(self, pool.__exit__, None, None, None)  # at the latest when the interpreter ends
+        return _StartedPool(pool, ThreadPoolExecutor(self._limits.workers, thread_name_prefix="programs"), end)
+
+    def _open(self, stubs: str | None) -> MontySession:
+        """Open a session in a free process."""
+        session = self._get_started().processes.checkout(
+            limits=self._build_limits(),
+            os_policy=_POLICY,
+            type_check=stubs is not None,
+            type_check_stubs=stubs,
+            type_check_format="concise",
+        )
+        session.__enter__()
+        return session
+
+    def _build_limits(self) -> ResourceLimits:
+        """Return the limits in the form that the sandbox takes."""
+        return {
+            "max_feed_duration_secs": self._limits.seconds,
+            "max_memory": self._limits.memory,
+            "max_recursion_depth": _DEEPEST_CALL,
+            "max_suspensions": _STOPS_PER_CALL * self._limits.calls,
+            "max_total_sleep_secs": 0.0,
+        }

@@ -1,0 +1,206 @@
+"""Selection of a solution for a request.
+
+No model is asked if the request matches a pattern with plain values; else it takes one short question.
+
+A request that says anything besides a pattern, or has values that do not fit, is left to a model. If the model
+ignores a figure or a quotation of the request, the solution is not taken.
+"""
+
+import asyncio
+import logging
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from agent import resume_decisions as decisions
+from agent.budget import BudgetMeter
+from agent.plans.inputs import select_inputs
+from agent.plans.parameters import read_values
+from agent.programs.analysis.canonical_form import rename_functions
+from agent.programs.names import assign_tool_names
+from agent.programs.program_request import ProgramRequest
+from agent.resume import SubtaskMemo
+from agent.run_context import RunDeps
+from agent.solutions.alignment import QUOTED, align_request, get_literal_text, list_inputs
+from agent.solutions.plain_values import read_plain_value
+from agent.solutions.protocol import FillQuestion, NearSolution, SolutionAccess
+from agent.text import format_scalar
+from domain.errors import FootpathError
+from domain.learning_events import SolutionTaken
+from domain.model import JsonObject
+from domain.program import ProgramPlan
+from domain.solution import Solution
+from domain.tool import ToolDoc
+
+MAX_NEAR = 8
+"""Near solutions whose patterns are aligned with a request."""
+NEAR_ENOUGH, MIN_LIKENESS, LEAD = 0.7, 0.5, 0.1
+"""Likeness from which a model is asked whether the nearest solution serves.
+
+A lower one (``MIN_LIKENESS``) is enough if no other solution comes within ``LEAD`` of it; docs/memory.md has the
+measurements.
+"""
+_SECONDS = 5.0
+"""Time limit of the library; a run goes on without it after that."""
+_FIGURE = re.compile(r"\d+")
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class SolutionSelection:
+    """Selection from the library for a request."""
+
+    near: Sequence[NearSolution] = ()
+    """Near solutions, best first."""
+    event: SolutionTaken | None = None
+    """The selected solution as an event; None if there is none."""
+    plan: ProgramPlan | None = None
+    """The selected solution with its values; None if it no longer exists."""
+    untrusted_author: bool = False
+    """The plan may contain someone else's words: it is not the user's own, or its author was shown foreign data."""
+
+
+async def select_solution(
+    program_request: ProgramRequest, deps: RunDeps, memo: SubtaskMemo, meter: BudgetMeter, *, follow_up: bool
+) -> SolutionSelection:
+    """Return the selection for a request, or the recorded one when a run is resumed.
+
+    A ``follow_up`` may refer to earlier requests, which no pattern knows.
+    """
+    if deps.knowledge.solutions is None:
+        return SolutionSelection()
+    near = await _find_near(program_request.request, deps.knowledge.solutions)
+
+    async def take_now() -> SolutionTaken | None:
+        if not near or meter.exhausted:
+            return None
+        plainly = _select_plain(program_request.request, near, follow_up=follow_up)
+        if plainly is None and not follow_up and is_worth_asking(near):
+            return await _ask_policy(program_request, near[0], deps, meter)
+        return plainly
+
+    event = await memo.decide(decisions.read_taken_solution, take_now)
+    solution = await _load_solution(event.solution, deps.knowledge.solutions, near) if event is not None else None
+    return _build_selection(near, event, solution, deps.knowledge.solutions.owner)
+
+
+def _build_selection(
+    near: Sequence[NearSolution], event: SolutionTaken | None, solution: Solution | None, owner: str
+) -> SolutionSelection:
+    if event is None or solution is None:
+        return SolutionSelection(near, event)
+    is_untrusted = solution.plan.program.tainted or solution.owner != owner
+    return SolutionSelection(near, event, _fill_plan(solution.plan, event.values), is_untrusted)
+
+
+def render_program(plan: ProgramPlan, tools: Sequence[ToolDoc]) -> str:
+    """Return the text of a plan that is run: functions named after these tools, inputs assigned at its beginning."""
+    names = {tool.id: name for name, tool in assign_tool_names(tools)}
+    called = {name: names.get(tool, name) for name, tool in plan.program.tools.items()}
+    return rename_functions(select_inputs(plan, {}).program.text, called)
+
+
+def _select_plain(request: str, near: Sequence[NearSolution], *, follow_up: bool) -> SolutionTaken | None:
+    """Return the first solution with a pattern that the request matches with plain values.
+
+    In a conversation, the pattern has to have an input: a request without values may refer to earlier ones.
+    """
+    for one in near:
+        for pattern in one.solution.patterns:
+            values = read_plain_values(request, pattern, one.solution.plan.inputs)
+            if values is not None and (list_inputs(pattern) or not follow_up):
+                return SolutionTaken(
+                    solution=one.solution.id, pattern=pattern, likeness=one.likeness, values=values, how="plain"
+                )
+    return None
+
+
+def read_plain_values(request: str, pattern: str, inputs: dict[str, JsonObject]) -> JsonObject | None:
+    """Return values for all inputs without a default, read from the request.
+
+    None if the request says anything else than the pattern, or a value is not plain.
+    """
+    request_values = align_request(request, pattern)
+    if request_values is None or not request_values.keys() <= inputs.keys():
+        return None
+    values: JsonObject = {}
+    for name, words in request_values.items():
+        value = read_plain_value(words, inputs[name])
+        if value is None:
+            return None
+        values[name] = value
+    return _validate_values(inputs, values)
+
+
+def is_worth_asking(near: Sequence[NearSolution]) -> bool:
+    """Return True if the nearest solution is likely enough to serve; asking costs a third of writing a program."""
+    other_likenesses = [one.likeness for one in near[1:]]
+    ahead = near[0].likeness - max(other_likenesses, default=0.0)
+    return near[0].likeness >= NEAR_ENOUGH or (near[0].likeness >= MIN_LIKENESS and ahead >= LEAD)
+
+
+async def _ask_policy(
+    program_request: ProgramRequest, candidate: NearSolution, deps: RunDeps, meter: BudgetMeter
+) -> SolutionTaken | None:
+    """Return the nearest solution if the policy finds that it serves the request."""
+    inputs = candidate.solution.plan.inputs
+    answer = await deps.planning.policy.decide(
+        FillQuestion(program_request.request, candidate.pattern, inputs, program_request.today, {})
+    )
+    meter.decisions += 1
+    values = _validate_values(inputs, {name: value for name, value in answer.values.items() if name in inputs})
+    if not answer.fits or values is None or find_unaccounted(program_request.request, candidate.pattern, values):
+        return None
+    return SolutionTaken(
+        solution=candidate.solution.id,
+        pattern=candidate.pattern,
+        likeness=candidate.likeness,
+        values=values,
+        how="asked",
+        reason=answer.why,
+        wordings=answer.wordings,
+    )
+
+
+def find_unaccounted(request: str, pattern: str, values: JsonObject) -> list[str]:
+    """Return figures and quotations of a request that are neither in the pattern nor among the values."""
+    accounted_text = f"{get_literal_text(pattern)} {' '.join(map(format_scalar, values.values()))}"
+    figures = {one.lstrip("0") for one in _FIGURE.findall(accounted_text)}
+    quoted = [hit[hit.lastindex or 0] for hit in QUOTED.finditer(request)]
+    unaccounted_figures = [one for one in _FIGURE.findall(request) if one.lstrip("0") not in figures]
+    return unaccounted_figures + [one for one in quoted if one.casefold() not in accounted_text.casefold()]
+
+
+def _validate_values(inputs: dict[str, JsonObject], values: JsonObject) -> JsonObject | None:
+    """Return the values if they fit their schemas and no input without a default lacks one; else None."""
+    _, wrong = read_values(inputs, values)
+    lacking = [name for name, schema in inputs.items() if name not in values and "default" not in schema]
+    return None if wrong or lacking else values
+
+
+def _fill_plan(plan: ProgramPlan, values: JsonObject) -> ProgramPlan:
+    return plan.model_copy(update={"values": read_values(plan.inputs, values)[0]})
+
+
+def _find_solution(near: Sequence[NearSolution], solution: str) -> Solution | None:
+    return next((one.solution for one in near if one.solution.id == solution), None)
+
+
+async def _find_near(request: str, library: SolutionAccess) -> list[NearSolution]:
+    """Return the near solutions; none if the library cannot be reached, since a run goes on without it."""
+    try:
+        async with asyncio.timeout(_SECONDS):
+            return await library.find_near(request, MAX_NEAR)
+    except (TimeoutError, FootpathError) as error:
+        _log.warning("a run goes on without the library of solutions: %s", error or "no answer in time")
+        return []
+
+
+async def _load_solution(solution: str, library: SolutionAccess, near: Sequence[NearSolution]) -> Solution | None:
+    """Return the selected solution if it still exists; it may have been selected before the run was interrupted."""
+    try:
+        async with asyncio.timeout(_SECONDS):
+            return _find_solution(near, solution) or (await library.get([solution])).get(solution)
+    except (TimeoutError, FootpathError) as error:
+        _log.warning("a run goes on without the solution %s: %s", solution, error or "no answer in time")
+        return None

@@ -1,0 +1,209 @@
+"""Questions to the user about what a request leaves open: a missing value, or which of several things is meant.
+
+How a run waits for a person: the run awaits ``Asker.answer``. At a terminal it returns when the user has typed something. On a
+server it does not return while the question is open, because a waiting run must not hold a process. The worker cancels the run's
+task, keeps its events and releases the run (:mod:`server.runs.questions`). When the answer arrives, a worker starts the run again
+with those events. The run replays them (:mod:`agent.resume`), reaches the same question and asks it under the same identity; this
+time the answer is returned at once. So nothing here waits with a timer, and everything between a run and its user must let a
+cancellation through. Plans and calls that wait for approval wait in the same way.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from agent.budget import Stopwatch
+from agent.execution.provenance import ProvenanceTracker
+from agent.execution.redaction import looks_secret
+from agent.execution.user_values import normalize_text
+from agent.text import clean
+from domain.event import QuestionAnswered
+
+MAX_QUESTIONS = 3
+"""Limit of questions in one run."""
+MAX_CHOICES = 20
+"""Limit of choices that are shown with a question."""
+MAX_ANSWER_CHARS = 1000
+"""Limit of an answer, in characters."""
+_MAX_QUESTION_CHARS = 300
+_MAX_CHOICE_CHARS = 120
+_NO_USER = "nobody could be asked"
+_NO_ANSWER = "its user did not answer"
+_TOO_MANY = f"a run asks at most {MAX_QUESTIONS} questions"
+_UNTRUSTED_AUTHOR_WARNING = (
+    " The program that asks is a solution that users share: somebody else may have written it, and decides where your answer goes. "
+    "Tell it no password, no key and no card number."
+)
+_SECRET_WITHHELD = "its user gave what looks like a key or a card number, and a solution that users share is told none"  # noqa: S105  # none itself
+_TAINTED_WARNING = " What it asks may be the wording of what tools answered. Tell it no password and no key."
+
+
+@dataclass(frozen=True, slots=True)
+class UserQuestion:
+    """A question to the user, cleaned and cut for display."""
+
+    identity: str
+    """Stays the same however often the run is resumed."""
+    text: str
+    choices: tuple[str, ...] = ()
+    """Proposed answers, cleaned."""
+    tainted: bool = False
+    """The author of the question had seen words of a tool's response."""
+    foreign: bool = False
+    """The question contains words of a response, or may contain them."""
+    theirs: frozenset[str] = frozenset()
+    """Choices that may contain words of a response."""
+    strangers: bool = False
+    """The program that asks may belong to another user."""
+
+    @property
+    def framed(self) -> str:
+        """The text shown to a person: always attributed to the plan, with a warning where it is not trusted."""
+        warned = (
+            _UNTRUSTED_AUTHOR_WARNING if self.strangers else _TAINTED_WARNING if self.tainted or self.foreign else ""
+        )
+        return f"The plan asks: “{self.text}”{warned}"
+
+    def resolve_answer(self, reply: str | int) -> str:
+        """Return the answer for a reply, which is a text or the index of a choice (from 0).
+
+        The result is empty if the text is blank or there is no such choice.
+        """
+        if isinstance(reply, int):
+            return self.choices[reply] if 0 <= reply < len(self.choices) else ""
+        text_answer = clean(reply, MAX_ANSWER_CHARS)
+        return next((one for one in self.choices if normalize_text(one) == normalize_text(text_answer)), text_answer)
+
+
+def build_question(
+    identity: str,
+    text: str,
+    choices: Sequence[str] = (),
+    *,
+    tainted: bool = False,
+    foreign: bool = False,
+    program_text: str | None = None,
+    strangers: bool = False,
+) -> UserQuestion:
+    """Build a question, cleaned and cut to a readable length.
+
+    ``program_text`` is the text of the program that asks. A choice that it does not contain came from a response and counts as
+    foreign. With None the choices are our own.
+    """
+    labels = _label_choices(choices)
+    theirs = frozenset(said for said, one in labels.items() if program_text is not None and one not in program_text)
+    more = f" (and {len(labels) - MAX_CHOICES} more: say which in your own words)" if len(labels) > MAX_CHOICES else ""
+    cut_text = f"{clean(text, _MAX_QUESTION_CHARS - len(more))}{more}"
+    return UserQuestion(identity, cut_text, tuple(labels)[:MAX_CHOICES], tainted, foreign, theirs, strangers)
+
+
+def find_choice(choices: Sequence[str], answer: str) -> str:
+    """Return the original choice whose displayed form is the answer; any other answer is returned unchanged."""
+    return _label_choices(choices).get(answer, answer)
+
+
+def _label_choices(choices: Sequence[str]) -> dict[str, str]:
+    """Return the choices by their displayed form. Choices that look alike once cut get a number to tell them apart."""
+    labelled: dict[str, str] = {}
+    seen = set[str]()
+    for one in choices:
+        said, plainly = clean(one, _MAX_CHOICE_CHARS), clean(one, MAX_ANSWER_CHARS)
+        if not said or plainly in seen:
+            continue
+        seen.add(plainly)
+        number = len(seen)
+        while said in labelled:
+            said, number = f"{number}: {clean(one, _MAX_CHOICE_CHARS)}", number + 1
+        labelled[said] = one
+    return labelled
+
+
+class UserChannel(Protocol):
+    """Way to ask a run's user a question."""
+
+    async def answer(self, question: UserQuestion) -> str | None:
+        """Return one of the choices or the user's own text; None if the user does not want to answer."""
+        ...
+
+
+class NoUser:
+    """Placeholder for a run whose user cannot be asked."""
+
+    async def answer(self, question: UserQuestion) -> str | None:  # noqa: ARG002  the protocol's
+        """Return None. Not called in practice: callers check ``Asking.somebody`` first."""
+        return None
+
+
+@dataclass
+class UserQuestions:
+    """Questions of one run. Each is asked once, and waiting for an answer is not counted as time of the run."""
+
+    asker: UserChannel
+    provenance: ProvenanceTracker
+    stopwatch: Stopwatch
+    """Paused while the user answers."""
+    statements: list[str]
+    """The user's statements so far, answers included."""
+    answered: list[QuestionAnswered] = field(default_factory=list[QuestionAnswered])
+    """Questions asked so far with their results, in order."""
+    foreign: bool = False
+    """A question so far contained words of a response, or may have."""
+
+    @property
+    def has_user(self) -> bool:
+        """Return whether there is a user who can be asked."""
+        return not isinstance(self.asker, NoUser)
+
+    def has_answered(self, question: UserQuestion) -> bool:
+        """Return whether the question was asked before, so that later program texts were written with its answer."""
+        return any((one.question, one.choices) == (question.text, question.choices) for one in self.answered)
+
+    async def ask(
+        self, question: UserQuestion, site: str = "", recorded: QuestionAnswered | None = None
+    ) -> QuestionAnswered:
+        """Ask a question and return its result.
+
+        ``recorded`` is the result from before the run was interrupted; with it nobody is asked again.
+        """
+        event = recorded or await self._ask_once(question, site)
+        self.foreign = self.foreign or question.foreign
+        self.record_answer(event, is_foreign_choice=event.answer in question.theirs)
+        return event
+
+    def record_answer(self, event: QuestionAnswered, *, is_foreign_choice: bool = False) -> None:
+        """Record a question with its answer; recording it twice has no effect.
+
+        With ``is_foreign_choice`` the answer is a choice that came from a response. The user picked it but did not say it, so it
+        is not recorded as the user's statement.
+        """
+        if not any(_is_same_question(one, event) for one in self.answered):
+            self.answered.append(event)
+            if not event.unanswered and not is_foreign_choice:
+                self.provenance.record_user_answer(event.answer)
+                self.statements.append(event.answer)
+
+    async def _ask_once(self, question: UserQuestion, site: str) -> QuestionAnswered:
+        event = QuestionAnswered(question=question.text, choices=question.choices, site=site)
+        earlier = next((one for one in self.answered if _is_same_question(one, event)), None)
+        if earlier is not None:
+            return earlier.model_copy(update={"site": site})
+        if not self.has_user:
+            return event.model_copy(update={"unanswered": _NO_USER})
+        if len({(one.question, one.choices) for one in self.answered}) >= MAX_QUESTIONS:
+            return event.model_copy(update={"unanswered": _TOO_MANY})
+        with self.stopwatch.pause():
+            reply = await self.asker.answer(question)
+        answer = question.resolve_answer(reply) if reply is not None else ""
+        if question.strangers and answer not in question.choices and looks_secret(answer):
+            return event.model_copy(update={"unanswered": _SECRET_WITHHELD})
+        return event.model_copy(update={"answer": answer} if answer else {"unanswered": _NO_ANSWER})
+
+
+def _is_same_question(first: QuestionAnswered, other: QuestionAnswered) -> bool:
+    return (first.question, first.choices) == (other.question, other.choices)
+
+
+def describe_unanswered(event: QuestionAnswered) -> str:
+    """Describe a question that was not answered."""
+    proposed = f" ({clean('; '.join(event.choices), 400)})" if event.choices else ""
+    return f"it needs to know: “{event.question}”{proposed}, and {event.unanswered}"

@@ -1,0 +1,33 @@
+"""Base of encoders that only embed texts: it encodes sentences separately and measures the scale."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import Literal, cast
+
+import numpy as np
+
+from retriever.calibration import CosineScale, build_scale, calibrate
+from retriever.index import Embedder, Vectors
+from retriever.words import split_sentences
+
+
+class BaseEmbedder(ABC):
+    """Base class that adds the methods ``read`` and ``scale`` of :class:`retriever.index.Embedder`."""
+
+    _scale: CosineScale | None = None
+
+    @abstractmethod
+    async def embed(self, texts: Sequence[str], role: Literal["query", "document"]) -> Vectors:
+        """Return vectors of shape (len(texts), dimension), in order."""
+
+    async def read(self, texts: Sequence[str]) -> list[Vectors]:
+        """Return each text's vector followed by those of its sentences, all embedded in one batch."""
+        parts = [[text, *split_sentences(text)] for text in texts]
+        vectors = iter(await self.embed([part for group in parts for part in group], "query"))
+        return [np.stack([next(vectors) for _ in group]) for group in parts]
+
+    async def scale(self) -> CosineScale:
+        """Return the scale of the encoder's cosines, measured at the first call. Raises ``UnavailableError``."""
+        if self._scale is None:
+            self._scale = build_scale(await calibrate(cast("Embedder", self)))
+        return self._scale

@@ -1,0 +1,150 @@
+"""Try a program: run it in the sandbox with values for its inputs, over an executor that only reads."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from itertools import count
+
+from pydantic.types import JsonValue
+
+from agent.execution.call_cache import CachingExecutor
+from agent.execution.execute import execute_call
+from agent.execution.executor import Executor
+from agent.execution.validation import validate
+from agent.policy.protocol import CallArguments
+from agent.programs.answers import to_answer
+from agent.programs.protocol import CallFailure, PendingCall, PendingCalls, ProgramError, ReturnedValue, Sandbox
+from domain.errors import FootpathError, InvalidArgumentsError
+from domain.model import JsonObject
+from domain.program import ProgramPlan
+from domain.tool import ToolDoc
+
+MAX_CALLS = 60
+"""Calls that one program, or one run of a walk, may make."""
+
+MAX_CACHED_ANSWERS = 500
+"""Answers that are cached for programs that make the same calls."""
+
+
+class MiningCallError(FootpathError):
+    """A call of mining gave no answer, or may not be made."""
+
+
+class ServiceUnreachableError(MiningCallError):
+    """The service did not answer, or may not be called; this says nothing about the tool."""
+
+
+class TooManyCallsError(MiningCallError):
+    """A program made more calls than one program may make."""
+
+
+CallFunction = Callable[[ToolDoc, JsonObject], Awaitable[JsonValue]]
+"""Makes a call and returns the response; raises ``MiningCallError`` where it fails."""
+
+
+@dataclass(slots=True)
+class ReadOnlyCaller:
+    """Calls tools that only read; equal calls are made once."""
+
+    executor: Executor
+    call_count: int = 0
+    """Number of calls that were sent."""
+    failure: str = ""
+    """Message of the first call that failed; empty while none has."""
+    _cache: CachingExecutor = field(init=False)
+    _cached_count: int = field(init=False, default=0)
+
+    def __post_init__(self) -> None:
+        self.forget()
+
+    def forget(self) -> None:
+        """Drop the cached answers."""
+        self._cache = CachingExecutor(self.executor)
+        self._cached_count = 0
+
+    def limit_to(self, limit: int) -> CallFunction:
+        """Return :meth:`call`, limited to this number of calls."""
+        remaining = count(limit - 1, -1)
+
+        async def call(tool: ToolDoc, arguments: JsonObject) -> JsonValue:
+            if next(remaining) < 0:
+                raise TooManyCallsError("too many calls")
+            return await self.call(tool, arguments)
+
+        return call
+
+    async def call(self, tool: ToolDoc, arguments: JsonObject) -> JsonValue:
+        """Call a tool and return the response as a program sees it.
+
+        Raises:
+            MiningCallError: the call fails, or the tool changes something.
+        """
+        if not tool.safe:
+            raise MiningCallError(f"{tool.api} changes something")
+        try:
+            result = await execute_call(tool, CallArguments(validate(tool, arguments), ()), self._cache)
+        except InvalidArgumentsError as error:
+            raise MiningCallError(f"{tool.api}: {error}") from error
+        self.call_count += bool(result.attempts)
+        self._cached_count += bool(result.attempts)
+        # Bounds the memory; programs that make the same calls follow each other closely.
+        if self._cached_count >= MAX_CACHED_ANSWERS:
+            self.forget()
+        answer = to_answer(tool, result)
+        if isinstance(answer, CallFailure):
+            self.failure = self.failure or answer.message
+            never_sent = result.outcome == "caller_fault" and not result.attempts
+            raise (ServiceUnreachableError if never_sent or result.outcome == "unreached" else MiningCallError)(
+                answer.message
+            )
+        if result.instead:
+            raise MiningCallError(f"{tool.api}: there is no recorded call with these arguments")
+        return answer
+
+
+@dataclass(frozen=True, slots=True)
+class ProgramTrial:
+    """Result of one trial of a program."""
+
+    answer: JsonValue = None
+    error: str = ""
+    """Why there is no answer; empty where ``answer`` is what the program returned."""
+
+
+async def try_program(
+    plan: ProgramPlan,
+    values: Mapping[str, JsonValue],
+    docs_by_function: Mapping[str, ToolDoc],
+    sandbox: Sandbox,
+    caller: ReadOnlyCaller,
+) -> ProgramTrial:
+    """Run a plan once; ``docs_by_function`` holds its tools by the names of its functions."""
+    argument_names, call_tool = plan.program.arguments, caller.limit_to(MAX_CALLS)
+
+    async def answer_call(call: PendingCall) -> JsonValue | CallFailure:
+        arguments = {argument_names[call.function].get(name, name): value for name, value in call.arguments.items()}
+        try:
+            return await call_tool(docs_by_function[call.function], arguments)
+        except MiningCallError as error:
+            return CallFailure(str(error))
+
+    async with sandbox.open_session() as session:
+        stop = await session.start(plan.program.text, {**values, "today": datetime.now(UTC).date().isoformat()})
+        while isinstance(stop, PendingCalls):
+            answers = await asyncio.gather(
+                *(answer_call(call) for call in stop.calls if call.function in docs_by_function)
+            )
+            call_ids = [call.id for call in stop.calls if call.function in docs_by_function]
+            if not call_ids:
+                return ProgramTrial(error="it waits for what is no call")
+            stop = await session.resume(dict(zip(call_ids, answers, strict=True)))
+    match stop:
+        case ReturnedValue({"answered": "yes", "answer": answer}):
+            return ProgramTrial(answer)
+        case ReturnedValue({"missing": missing}):
+            return ProgramTrial(error=f"it says no: {missing}")
+        case ProgramError(message=message):
+            return ProgramTrial(error=f"it breaks off: {message}")
+        case _:
+            return ProgramTrial(error="it says nothing")
