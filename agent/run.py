@@ -71,7 +71,7 @@ async def run(
         earlier: earlier runs of the conversation, oldest first; a request that refers back may use their results.
 
     Only a cancellation is raised, and only after ``run.finished`` with the outcome ``cancelled``. An error ends the run with the
-    outcome ``failed`` and ``code: message``. The exception is a ``PassingError`` in a run that somebody resumes later
+    outcome ``failed`` and ``code: message``. The exception is a ``TransientError`` in a run that somebody resumes later
     (``RunHost.taken_up``): it is raised without a last event.
     """
     events = RunEventStream(name or uuid4().hex, past)

@@ -25,7 +25,7 @@ class SubtaskScheduler:
     async def run_all(self, parts: Mapping[int, Part], waits_for: Mapping[int, Collection[int]]) -> None:
         """Run all parts, given by number; a part starts when those that it waits for have ended.
 
-        The first failure cancels all others and is raised. After a ``PassingError`` the run is resumed later, so each part at work
+        The first failure cancels all others and is raised. After a ``TransientError`` the run is resumed later, so each part at work
         may first continue to the next event that it emits: no call is cut off. Parts that wait for each other would never start;
         the caller must rule that out.
         """

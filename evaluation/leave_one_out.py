@@ -24,7 +24,7 @@ Transitions = Counter[tuple[ToolId, ToolId]]
 class LeaveOneOutWalks:
     """Transitions and requests of all accepted paths, except those of requests near the current one (:meth:`exclude_request`).
 
-    An ``Experience``. Training data is separated here in the same way as test data in a measurement, so that a ranking learns to trust
+    An ``ToolExperience``. Training data is separated here in the same way as test data in a measurement, so that a ranking learns to trust
     similarity only as far as it may.
     """
 

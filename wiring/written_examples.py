@@ -85,7 +85,7 @@ class ModelWriter:
         self._model = model
 
     async def write(self, task: WritingTask[A]) -> WritingResult[A]:
-        """Do a task; see ``Writer``."""
+        """Do a task; see ``TaskWriter``."""
         asker = ModelPrompter(self._model, ModelAllowance(seconds=_SECONDS))
         messages = (ChatMessage("system", task.system), ChatMessage("user", task.user))
         answer, _ = await asker.decide(task.purpose, messages, task.answer, task.check)

@@ -28,7 +28,7 @@ def build_executor(
 ) -> CachingExecutor:
     """Build the executor of a run. A call passes, in this order:
 
-    1. *reuse*: the same call is made once, and a failing host is not called again (:class:`ReusingExecutor`);
+    1. *reuse*: the same call is made once, and a failing host is not called again (:class:`agent.execution.call_cache.CachingExecutor`);
     2. *approval*: the approver allows it, and the budget of changes has room for it (:class:`ApprovedExecutor`);
     3. the ``layers`` of the caller, the outermost first. A command has none. A server's (``server/runs/control.py``) check whether the run
        may continue, resolve changes whose answer was lost, keep the ledger of changes, and check that the user may still use the tool;

@@ -27,7 +27,7 @@ class PendingCall:
     in_loop: bool = False
     """The program may reach this place again."""
     earlier_cells: frozenset[str] = frozenset()
-    """Ids (``program_of``) of the earlier programs that it continues, whose names remain defined."""
+    """Ids (:func:`agent.execution.call_identity.get_program_id`) of the earlier programs that it continues, whose names remain defined."""
     control: Slice | None = None
     """Slice that decides whether and how often a tainted program makes the call; None for a program whose author saw nothing foreign."""
 

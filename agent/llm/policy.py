@@ -47,7 +47,7 @@ from agent.llm.solutions import (
 from agent.llm.steps import ChoiceAnswer, PathAnswer, check_path, number_candidates, to_next_move, to_whole_path
 from agent.llm.steps import check_move as complaint_of_move
 from agent.llm.structured_output import ModelAccount, ModelAllowance, ModelPrompter, TokenPrices
-from agent.llm.subtasks import DecomposeAnswer
+from agent.llm.subtasks import CategorizedAnswer, DecomposeAnswer
 from agent.policy.path_questions import AdoptionQuestion, PathAdoption, Reflection, ReflectionQuestion, ScoreQuestion
 from agent.policy.protocol import (
     ArgumentsQuestion,
@@ -113,9 +113,10 @@ class LlmPolicy(Decider):
         """Return the model's subtasks; the request is not split if it gives no valid ones."""
         prompt = self._fence.build_message(*render_split_prompt(question, self._fence))
         parts = ("decompose", "decompose_categories") if question.categories else ("decompose",)
+        form = CategorizedAnswer if question.categories else DecomposeAnswer
         messages = [await load_instructions(*parts), prompt]
         answer, _ = await self._prompter.decide(
-            "decompose", messages, DecomposeAnswer, lambda a: subtasks.check_subtasks(a, question)
+            "decompose", messages, form, lambda a: subtasks.check_subtasks(a, question)
         )
         if answer is None:
             return build_single_subtask(question.request, "the model gave no valid split")

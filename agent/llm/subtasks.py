@@ -18,8 +18,17 @@ class SubtaskAnswer(BaseModel):
 
     name: str
     description: str
+    depends_on: list[int] = []
+    earlier: list[int] = []
+    queries: list[str] = []
+
+
+class CategorizedSubtask(BaseModel):
+    """One subtask with the category of its tools (``agent/prompts/decompose_categories.md``)."""
+
+    name: str
+    description: str
     category: str = ""
-    """Asked for by ``decompose_categories.md``."""
     depends_on: list[int] = []
     earlier: list[int] = []
     queries: list[str] = []
@@ -28,13 +37,24 @@ class SubtaskAnswer(BaseModel):
 class DecomposeAnswer(BaseModel):
     """The model's answer (``agent/prompts/decompose.md``).
 
-    Without subtasks, the request is its only one, and ``category`` and ``queries`` belong to it.
+    Without subtasks, the request is its only one, and ``queries`` belong to it.
+    """
+
+    reason: str
+    queries: list[str] = []
+    subtasks: list[SubtaskAnswer] = []
+
+
+class CategorizedAnswer(BaseModel):
+    """The model's answer where it is shown categories (``agent/prompts/decompose_categories.md``).
+
+    A schema with categories for a prompt without them would make a model invent some.
     """
 
     reason: str
     category: str = ""
     queries: list[str] = []
-    subtasks: list[SubtaskAnswer] = []
+    subtasks: list[CategorizedSubtask] = []
 
 
 def render_category(category: str) -> str:
@@ -42,7 +62,7 @@ def render_category(category: str) -> str:
     return clean(category, _MAX_QUERY_CHARS)
 
 
-def check_subtasks(answer: DecomposeAnswer, question: DecomposeQuestion) -> str:
+def check_subtasks(answer: DecomposeAnswer | CategorizedAnswer, question: DecomposeQuestion) -> str:
     """Return the complaint about a split for the model to correct; empty if it is right."""
     complaints: list[str] = []
     if len(answer.subtasks) > MAX_SUBTASKS:
@@ -56,7 +76,7 @@ def check_subtasks(answer: DecomposeAnswer, question: DecomposeQuestion) -> str:
         unknown = [str(other) for other in one.earlier if other not in earlier_numbers]
         if unknown:
             complaints.append(f"subtask {number} builds on earlier calls {', '.join(unknown)}, which there are none of")
-    if question.categories:
+    if isinstance(answer, CategorizedAnswer):
         category_names = dict.fromkeys((answer.category, *(one.category for one in answer.subtasks)))
         other = [
             clean(one, MAX_NAME_CHARS) for one in category_names if one.strip() and not _find_category(one, question)
@@ -69,7 +89,7 @@ def check_subtasks(answer: DecomposeAnswer, question: DecomposeQuestion) -> str:
     return "; ".join(complaints) + "." if complaints else ""
 
 
-def to_decomposition(answer: DecomposeAnswer, question: DecomposeQuestion) -> Decomposition:
+def to_decomposition(answer: DecomposeAnswer | CategorizedAnswer, question: DecomposeQuestion) -> Decomposition:
     """Convert a checked answer to a decomposition.
 
     A single subtask keeps the request's own words, which hold all that it says, unless it refers to earlier requests.
@@ -78,7 +98,10 @@ def to_decomposition(answer: DecomposeAnswer, question: DecomposeQuestion) -> De
     if not answer.subtasks or (len(answer.subtasks) == 1 and not answer.subtasks[0].earlier):
         undivided = answer.subtasks[0] if answer.subtasks else answer
         return build_single_subtask(
-            question.request, reason, _clean_queries(undivided.queries), _find_category(undivided.category, question)
+            question.request,
+            reason,
+            _clean_queries(undivided.queries),
+            _find_category(_get_category(undivided), question),
         )
     return Decomposition(
         tuple(
@@ -86,7 +109,7 @@ def to_decomposition(answer: DecomposeAnswer, question: DecomposeQuestion) -> De
                 number,
                 clean(one.name, MAX_NAME_CHARS) or clean(one.description, MAX_NAME_CHARS),
                 one.description.strip(),
-                _find_category(one.category, question),
+                _find_category(_get_category(one), question),
                 depends_on=tuple(sorted(set(one.depends_on))),
                 earlier=tuple(sorted(set(one.earlier))),
                 queries=_clean_queries(one.queries),
@@ -95,6 +118,10 @@ def to_decomposition(answer: DecomposeAnswer, question: DecomposeQuestion) -> De
         ),
         reason,
     )
+
+
+def _get_category(answer: DecomposeAnswer | SubtaskAnswer | CategorizedAnswer | CategorizedSubtask) -> str:
+    return answer.category if isinstance(answer, CategorizedAnswer | CategorizedSubtask) else ""
 
 
 def _find_category(name: str, question: DecomposeQuestion) -> str:

@@ -70,7 +70,7 @@ class ProgramPlanner:
             return
         program_request = replace(
             self._program_request,
-            given=render_program(selection.plan, tools) if selection.plan is not None else "pass",
+            given_text=render_program(selection.plan, tools) if selection.plan is not None else "pass",
             of_strangers=selection.untrusted_author,
             wider=False,
         )

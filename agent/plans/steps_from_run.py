@@ -134,7 +134,7 @@ def build_steps(
     """Return a run's steps, and the values that came from the request, an earlier run or a person.
 
     Without a successful call there are no steps. Without ``docs``, items of lists are identified by index only
-    (:func:`found_again`), and equal words of the request are taken for the same value, whatever the parameters'
+    (:func:`_is_same`), and equal words of the request are taken for the same value, whatever the parameters'
     schemas.
 
     Raises:

@@ -81,7 +81,7 @@ class PlanExecution:
     ) -> None:
         """Bind the plan's functions to their tools.
 
-        ``names``: variables that the program finds besides the plan's inputs. ``wrong``: answers that the user has rejected, as in :class:`Ran`.
+        ``names``: variables that the program finds besides the plan's inputs. ``wrong``: answers that the user has rejected, as for a program's own answer.
         """
         self._plan = plan
         self._wrong_answers = wrong

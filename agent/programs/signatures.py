@@ -251,7 +251,7 @@ class OfferText:
 
     @property
     def tokens(self) -> int:
-        """Estimated number of tokens of the text, counted as for :attr:`Signature.tokens`."""
+        """Estimated number of tokens of the text, counted as for :attr:`ToolSignature.tokens`."""
         return estimate_tokens(self.text) if self.text else 0
 
 

@@ -75,7 +75,7 @@ class SandboxWorker:
             self._pool.release()
 
     def _do_busy(self, work: Callable[[], T]) -> T:
-        """Run ``work`` while the worker is marked as busy, so that :meth:`Worker.end` may kill its process."""
+        """Run ``work`` while the worker is marked as busy, so that :meth:`SandboxWorker.end` may kill its process."""
         with self._lock:
             if self._ended:
                 raise UnavailableError("the program was ended")

@@ -3,7 +3,7 @@
     (:Category {name})-[:HAS]->(:ToolSet {id, name})-[:HAS]->(:Tool {id, name, …})-[:NEXT {imported, live}]->(:Tool)
 
 Every node of the tool graph is a ``Tool``. One without a document is also ``Unresolved``; the end of every path is
-``(:Tool:Finish)``. A ``NEXT`` may carry an administrator's ``mark``. What a run taught about a tool is a ``Lesson``:
+``(:Tool:Finish)``. A ``NEXT`` may carry an administrator's ``mark``. What a run taught about a tool is a ``ToolLesson``:
 ``(:Tool)-[:LEARNT]->(:Lesson {run, at, score, outcomes})``. ``Applied`` holds the key of a batch or record that was counted, ``Footpath``
 the version of all this. Links join tools as well: ``(:Tool)-[:FEEDS {field, parameter, score}]->(:Tool)``, and one tool
 ``-[:SUBSTITUTES {score, parameters}]->`` another, ``parameters`` being JSON: names of the second to those of the first.

@@ -130,7 +130,7 @@ class Neo4jFlows(Neo4jWork):
 
 
 class Neo4jKeptFields:
-    """``KeptFields`` on the graph's server, which is connected to when first asked."""
+    """``FieldChoiceStore`` on the graph's server, which is connected to when first asked."""
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection

@@ -35,7 +35,7 @@ ON CONFLICT (tool, basis) DO UPDATE SET kept = excluded.kept, known = excluded.k
 
 
 class SqliteKeptFields:
-    """``KeptFields`` at ``path``; the file is made when first asked. Several processes may use it at once."""
+    """``FieldChoiceStore`` at ``path``; the file is made when first asked. Several processes may use it at once."""
 
     def __init__(self, path: Path, *, busy_seconds: float = 5.0) -> None:
         self._database = Database(path, _FORMAT, busy_seconds=busy_seconds)

@@ -42,7 +42,7 @@ _Row = tuple[str, str, str, str, str, str]
 
 
 class SqliteRecordings:
-    """``Recordings`` at ``path``. Only :meth:`setup` creates the file. Several processes may use it at once."""
+    """``RecordingStore`` at ``path``. Only :meth:`setup` creates the file. Several processes may use it at once."""
 
     def __init__(self, path: Path, *, busy_seconds: float = 30.0) -> None:
         self._database = Database(path, _FORMAT, busy_seconds=busy_seconds)

@@ -13,7 +13,7 @@ MAX_TEXT = 20_000
 """Characters of a schema as JSON. A larger one is cut to less depth."""
 _MAX_NODES = 400
 _CUT: Schema = {"$ref": ""}
-"""Marks where a schema is cut off; ``sound_schema`` leaves that part open and can tell that it did."""
+"""Marks where a schema is cut off; ``sanitize_schema`` leaves that part open and can tell that it did."""
 _PARAMETER_KEYWORDS = frozenset({"type", "enum", "format", "minimum", "maximum", "description", "default"})
 """Keywords for which a parameter has fields of its own."""
 _COPIED = (

@@ -94,7 +94,7 @@ class Course(TrainerCallback, ExportableState):
         self._trainer.remove_callback(PrinterCallback)
 
     def run(self) -> None:
-        """Train to the end. Raises as :meth:`Checkpoints.undamaged` if the last checkpoint cannot be resumed."""
+        """Train to the end. Raises as :meth:`Checkpoints.translate_read_errors` if the last checkpoint cannot be resumed."""
         last = self._checkpoints.last
         try:
             self._trainer.train(resume_from_checkpoint=str(last) if last else None)

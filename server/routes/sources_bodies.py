@@ -205,7 +205,7 @@ class ShownSource(BaseModel):
 
 class SourceTool(BaseModel):
     """``document``: as it is offered, or would be; ``original``: as its source says it. ``reason``: why it is in its state. ``called``: the gate has
-    called it as its document is now, and that did not fail. ``held``: an administrator keeps it out. ``gone``: its source does not name it any more. ``links``: whether what feeds it, and what it feeds, is known ``wholly``, or
+    called it as its document is now, and that did not fail. ``held``: an administrator keeps it out. ``gone``: its source does not name it any more. ``links``: whether what feeds it, and what it feeds, is known ``fully_linked``, or
     only ``partly``, as in a large store right after it was admitted: half a minute after the last change it is computed whole, or by the next build.
     """
 

@@ -150,7 +150,7 @@ class LateLearner:
     async def _learn_from_run(self, run: Run, records: Sequence[EventRecord], before: WeightsLearned) -> WeightsLearned:
         """Return what the run teaches, after applying the verdict that its user gave meanwhile.
 
-        Raises ``PassingError`` where the lesson has to wait on.
+        Raises ``TransientError`` where the lesson has to wait on.
         """
         container = await self._agents.get_container_for_user(run.user_id)
         lesson = DeferredLesson(

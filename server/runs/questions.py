@@ -8,7 +8,7 @@ How a run waits on a server, which is durable execution:
    the run's task, emits the question as an event, stores the remaining events, and sets the run's status to
    ``waiting``. ``answered`` never returns: it awaits an event that nobody sets, and ends by that cancellation.
 3. The user's answer is written into the row of the question, and the run is queued again
-   (:mod:`server.storage.inputs`).
+   (:class:`server.storage.run_events.RunQuestions`).
 4. Any worker claims the run, and starts it with its stored events as ``past``. These are replayed and not done again
    (:mod:`agent.resume`), so the run comes to the same question, finds the answer in step 1 and goes on.
 

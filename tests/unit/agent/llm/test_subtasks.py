@@ -108,3 +108,15 @@ async def test_where_none_are_shown_nobody_is_asked_for_one_and_none_is_taken() 
     found = await LlmPolicy(model).decompose(question("Find a and b"))
     assert [one.category for one in found.subtasks] == ["", ""]
     assert "category" not in model.heard[0][0].text
+
+
+@pytest.mark.parametrize(("categories", "asked"), [((), False), (("Weather",), True)])
+async def test_a_category_is_asked_for_only_where_categories_are_shown(
+    categories: tuple[str, ...], asked: bool
+) -> None:
+    model = Told(said())
+    await LlmPolicy(model).decide(DecomposeQuestion("How warm is it in Oslo?", categories=categories))
+    (form,), (messages,) = model.forms, model.heard
+    assert form is not None
+    assert ('"category"' in json.dumps(form.json_schema)) == asked
+    assert ("`category`" in messages[0].text) == asked
