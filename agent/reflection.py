@@ -121,7 +121,7 @@ def select_better(last: PathEnded, value: float, verdict: str, best: ScoredPath 
 
 
 def build_reflection_event(path: Path, reflection: Reflection, *, resumed: bool) -> ReflectionMade:
-    """Build the event of a judgement. ``apply_reflection``: the search goes on."""
+    """Build the event of a judgement. ``resumed``: the search goes on."""
     return ReflectionMade(
         path=path,
         verdict=reflection.verdict,

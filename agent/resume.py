@@ -82,7 +82,7 @@ class RunLog:
         """Return the calls that were made, with their results.
 
         A changing call without a recorded result has an unknown one.
-        Reads of programs are left out, since programs replay them one by one (``Memo.program``). So are safe calls without a result,
+        Reads of programs are left out, since programs replay them one by one (``SubtaskMemo.open_program``). So are safe calls without a result,
         which can be made again. With ``ledger``, changing calls without a result are left out too: the executor's ledger knows them.
         """
         results: dict[CallKey, CallResult] = {}
@@ -102,7 +102,7 @@ class RunLog:
         return results
 
     def count_changes(self, calls: Collection[CallKey]) -> int:
-        """Count the calls that may have changed something, among those that were made (:meth:`calls`)."""
+        """Count the calls that may have changed something, among those that were made (:meth:`collect_calls`)."""
         return sum(tool in self._unsafe for tool, *_ in calls)
 
 

@@ -62,7 +62,7 @@ class RunEventStream:
         cancellation is raised. Closing the follower (``aclose``) cancels the work and waits until it has ended.
         """
         task = asyncio.create_task(_run_work(work, in_turn))
-        # Resolved when called, not bound here: ``_next`` may replace the queue.
+        # Resolved when called, not bound here: ``_take_next`` may replace the queue.
         task.add_done_callback(lambda _: self._pending.put_nowait(None))
         try:
             while (handed := await self._take_next(task)) is not None:

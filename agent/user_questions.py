@@ -130,7 +130,7 @@ class NoUser:
     """Placeholder for a run whose user cannot be asked."""
 
     async def answer(self, question: UserQuestion) -> str | None:  # noqa: ARG002  the protocol's
-        """Return None. Not called in practice: callers check ``Asking.somebody`` first."""
+        """Return None. Not called in practice: callers check ``UserQuestions.has_user`` first."""
         return None
 
 

@@ -118,7 +118,7 @@ async def evaluate_answers(
 def report(evaluation: AnswerEvaluation, *, show_held_out: bool = False) -> Figures:
     """Return the figures of an evaluation.
 
-    ``overall`` and ``calls`` (by the number of calls that lead to the answer) are over the answerable requests. ``compute_share_interval``: 95 %, by the
+    ``overall`` and ``calls`` (by the number of calls that lead to the answer) are over the answerable requests. ``interval``: 95 %, by the
     bootstrap over requests. Failures of held-out requests are counted but only shown on request: whoever tunes must not see them.
     """
     verdicts = evaluation.verdicts

@@ -22,7 +22,7 @@ _worker_names = NameIndex()
 
 @asynccontextmanager
 async def open_counting_pool(names: NameIndex, workers: int) -> AsyncGenerator[CountBlock]:
-    """Provide a ``Count`` that sends search trees to ``workers`` processes.
+    """Provide a ``CountBlock`` that sends search trees to ``workers`` processes.
 
     Lines are counted here, since that is cheaper than sending them.
     """

@@ -101,7 +101,7 @@ def _get_spelling(name: str) -> str:
 class ServiceEntities:
     """The tools of one service, their entities, and what each of their inputs and fields identifies.
 
-    ``whole``: the tools are all tools of the service, so a field of no known entity belongs to another one; of a few tools that
+    ``complete``: the tools are all tools of the service, so a field of no known entity belongs to another one; of a few tools that
     cannot be said.
     """
 

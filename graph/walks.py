@@ -89,7 +89,7 @@ class FeedChoice:
     earlier_feeds: tuple[FeedLink, ...] = ()
     """Feeds from the response of an earlier tool."""
     repeated_inputs: tuple[str, ...] = ()
-    """Inputs that one field fills; see :attr:`Walk.twice`."""
+    """Inputs that one field fills; see :attr:`FeedWalk.repeated_inputs`."""
 
 
 class _WalkFinder:

@@ -48,7 +48,7 @@ class EncodedRequest:
 
 
 class RequestEncoder:
-    """Encodes requests and caches the latest ``remembered``: a walk needs the same request at every node."""
+    """Encodes requests and caches the latest ``cache_size``: a walk needs the same request at every node."""
 
     def __init__(self, embedder: Embedder, lexical: WordIndex, cache_size: int = 64) -> None:
         self._embedder = embedder

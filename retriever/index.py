@@ -34,7 +34,7 @@ class Embedder(Protocol):
     async def read(self, texts: Sequence[str]) -> list[Vectors]:
         """Embed texts as requests: row 0 is the text's vector, the others are those of its sentences.
 
-        Sentences are as ``words.sentence_spans`` finds them.
+        Sentences are as ``find_sentence_spans`` finds them.
         """
         ...
 

@@ -20,7 +20,7 @@ PORTIONS = 256
 
 
 def create_spread(cluster: RayCluster, names: NameIndex) -> SpreadBlocks:
-    """Return a ``Spread`` for search trees, which every node must see under the same paths. Only counts come back."""
+    """Return a ``SpreadBlocks`` for search trees, which every node must see under the same paths. Only counts come back."""
 
     def spread(blocks: Iterator[Block]) -> AsyncGenerator[tuple[Block, CountedBlock]]:
         return cluster.map(partial(_create_counter, names), blocks)

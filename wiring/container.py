@@ -171,7 +171,7 @@ class Container:
     async def open_search(self, experience: ToolExperience | None = None) -> ToolSearch:
         """Return a search over the indexed tools, with encoder and words loaded now rather than by the first question.
 
-        The words follow what other machines have indexed. ``create_experience``: evidence of walks for the re-ranker, in place
+        The words follow what other machines have indexed. ``experience``: evidence of walks for the re-ranker, in place
         of this store's.
         """
         await self.make_ready()
@@ -216,7 +216,7 @@ class Container:
         return await lexical.list_ids()
 
     async def create_offer_maker(self, search: ToolSearch | None = None) -> OfferMaker:
-        """Create the offer maker of one run. ``open_search``: the run's own search, by default a new one."""
+        """Create the offer maker of one run. ``search``: the run's own search, by default a new one."""
         search = search or await self.open_search()
         return OfferMaker(search, CachedGraphReads.wrap(self.graph), search, self.weights)
 

@@ -69,7 +69,7 @@ class ExecutorLayer:
 class RoutedExecutor:
     """Routes calls by method.
 
-    ``usual`` serves every method not in ``others``, whose executors are built at their first call.
+    ``default`` serves every method not in ``factories``, whose executors are built at their first call.
     """
 
     def __init__(self, default: Executor, factories: Mapping[str, Callable[[], Executor]]) -> None:

@@ -11,7 +11,7 @@ ReasonKind = Literal[
 ]  # fmt: skip
 """Kind of evidence for a tool, or against it (``failing``, ``crowded``).
 
-:attr:`Reason.told` describes each in words.
+:attr:`OfferReason.description` describes each in words.
 """
 
 _DESCRIPTIONS: dict[ReasonKind, str] = {

@@ -205,7 +205,7 @@ class _PlanChecker:
         declared: list[str] = []
         names: list[str] = []
         for number, (name, schema) in enumerate(inputs.items()):
-            # Inputs with unusable names are reported by :func:`_of_inputs`; declaring them would break the type
+            # Inputs with unusable names are reported by :func:`_check_inputs`; declaring them would break the type
             # check.
             if name.isidentifier() and not keyword.iskeyword(name) and name not in {*PROGRAM_NAMES, *tools}:
                 writer = TypedDictDefinitions(f"input_{number}_in", optional=True)

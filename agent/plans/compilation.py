@@ -188,7 +188,7 @@ def _build_not_linear_error(line: int, reason: str) -> NotLinearError:
 
 
 class _StepReader:
-    """Reader of a program's calls as steps; ``given`` is the number of earlier steps."""
+    """Reader of a program's calls as steps; ``earlier_steps`` is the number of earlier steps."""
 
     def __init__(
         self, reading: LinearProgram, plan: ProgramPlan, docs: Mapping[ToolId, ToolDoc], earlier_steps: int

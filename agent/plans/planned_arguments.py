@@ -14,7 +14,7 @@ class PlannedArgumentsPolicy(DelegatingPolicy):
     """Policy that gives each step the arguments of its plan.
 
     Complaints about arguments do not change them, because they are a person's own values. The wrapped policy is
-    asked only where required parameters are left open, and only for these. ``given`` is the number of steps that
+    asked only where required parameters are left open, and only for these. ``earlier_steps`` is the number of steps that
     come before the plan's own.
     """
 

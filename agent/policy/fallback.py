@@ -21,11 +21,11 @@ The second answer is complete by itself.
 
 
 class FallbackPolicy:
-    """Policy of one run that decides by ``first``, and by ``second`` where that fails.
+    """Policy of one run that decides by ``primary``, and by ``secondary`` where that fails.
 
-    ``breaker`` is shared between runs. ``second`` takes each decision that failed, and all decisions while the breaker is
-    open. A notice is emitted whenever the deciding policy changes, also back to ``first``. When the budget forbids further
-    calls of the model, ``second`` decides for the rest of the run; that is no failure of the endpoint. Only ``first``
+    ``breaker`` is shared between runs. ``secondary`` takes each decision that failed, and all decisions while the breaker is
+    open. A notice is emitted whenever the deciding policy changes, also back to ``primary``. When the budget forbids further
+    calls of the model, ``secondary`` decides for the rest of the run; that is no failure of the endpoint. Only ``primary``
     writes programs: once it could not, it is asked for none in the rest of the run.
     """
 

@@ -76,7 +76,7 @@ class AdoptionQuestion(PolicyQuestion[PathAdoption]):
 class ScoreQuestion(PolicyQuestion[tuple[float, ...]]):
     """Question for the value of each step of a finished run.
 
-    Results that were not called are included, so that step numbers hold.
+    Steps that were not called are included, so that step numbers hold.
     """
 
     request: str

@@ -213,7 +213,7 @@ class ProgramLoop:
             if not draft.text:
                 return None
             self._attempts.append(ProgramAttempt(draft.text, describe_complaints(draft.complaints)))
-            # A bool: with `thrice`, a refused text counts as a repair.
+            # A bool: with `counts_refusals`, a refused text counts as a repair.
             self._repairs += self._request.counts_refusals
             if self._repairs > REPAIRS:
                 return None

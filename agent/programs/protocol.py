@@ -238,7 +238,7 @@ class Sandbox(Protocol):
     ) -> AbstractAsyncContextManager[SandboxSession]:
         """Open a fresh session, which ends with the block.
 
-        ``watch_line``: receives the lines that instrumented texts (``watched_text``) report. ``choose_item``: chooses items for ``named(items)``; with it, a
+        ``watch_line``: receives the lines that instrumented texts (``instrument_text``) report. ``choose_item``: chooses items for ``named(items)``; with it, a
         text may also leave arguments open by ``fill()``, which whoever makes the call has to find.
         """
         ...

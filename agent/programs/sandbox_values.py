@@ -1,6 +1,6 @@
 """Conversion of values into a program and out of it: JSON on both sides, with a rule for everything else.
 
-Into a program: text that is not valid Unicode loses what cannot be encoded (``�``), and what is nested too deep is left out. Out of it:
+Into a program: text that is not valid Unicode loses what cannot be encoded (``�``); what is nested too deep, NaN and infinity become null. Out of it:
 tuples and sets become lists, dates their ISO form, decimals numbers, NaN and infinity null, and whole numbers beyond 64 bits text; field
 names become text. Anything else (a function, a module, a call that was not awaited, bytes) has no JSON form.
 """

@@ -12,7 +12,7 @@ _FORMATS = {"email": "<email>", "uri": "<url>", "date": "<number>", "date-time":
 
 
 def mask_inputs(text: str, inputs: Mapping[str, JsonObject]) -> str:
-    """Return a pattern with each input replaced by the kind of its values, as ``<number>``."""
+    """Return a pattern with each input replaced by the kind of its values, such as ``<number>``."""
     parts = _NAMED.split(text)
     return " ".join(
         "".join(_choose_mask(inputs.get(part, {})) if at % 2 else part for at, part in enumerate(parts)).split()

@@ -25,7 +25,7 @@ _TOOLS = 2_000
 class OfferedTools(AgentMiddleware):
     """Adds to a model's tools those that the store offers for the user's last message, and those that the conversation has called; and calls them.
 
-    ``limit``: of an offer. ``changes``: as of :func:`offered_tools`. ``search``: the model may look for more (``find_tools``). The tools need not be
+    ``limit``: of an offer. ``changes``: as of :func:`footpath.langchain.tools.offered_tools`. ``search``: the model may look for more (``find_tools``). The tools need not be
     given to ``create_agent``; those that are given stay.
     """
 

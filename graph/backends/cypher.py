@@ -1,4 +1,4 @@
-"""All Cypher of the Neo4j back end: constants with ``$parameters``, nothing is ever put together from data.
+"""Cypher of the Neo4j back end that several of its modules share: constants with ``$parameters``, nothing is ever put together from data.
 
     (:Category {name})-[:HAS]->(:ToolSet {id, name})-[:HAS]->(:Tool {id, name, …})-[:NEXT {imported, live}]->(:Tool)
 

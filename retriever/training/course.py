@@ -50,7 +50,7 @@ class _NdcgEvaluator(SentenceEvaluator):
 
 
 class Course(TrainerCallback, ExportableState):
-    """One training, which is also the trainer's callback: it updates ``standing``, which goes into each checkpoint.
+    """One training, which is also the trainer's callback: it updates ``training_state``, which goes into each checkpoint.
 
     Checkpoints store its state under the name of this class.
     """
@@ -94,7 +94,7 @@ class Course(TrainerCallback, ExportableState):
         self._trainer.remove_callback(PrinterCallback)
 
     def run(self) -> None:
-        """Train to the end. Raises as :meth:`Checkpoints.translate_read_errors` if the last checkpoint cannot be resumed."""
+        """Train to the end. Raises as :meth:`CheckpointFolder.translate_read_errors` if the last checkpoint cannot be resumed."""
         last = self._checkpoints.last
         try:
             self._trainer.train(resume_from_checkpoint=str(last) if last else None)

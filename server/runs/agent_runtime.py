@@ -225,10 +225,7 @@ class AgentRuntime:
         return self._stream_events(run, past, control)
 
     async def _open_search(self) -> None:
-        """Open what only one process may own.
-
-        Where another process owns it, ``StoreVersionError`` leaves the run to that process.
-        """
+        """Open what only one process may own, and record whether the store has another version than this server."""
         try:
             await (await self.get_full_container()).open_search()
         except StoreVersionError:
@@ -321,7 +318,7 @@ class AgentRuntime:
         return hidden | banned
 
     async def load_files(self, run: Run) -> GivenFiles:
-        """Load the files that a run works on. Raises as :func:`load_files`."""
+        """Load the files that a run works on. Raises as ``load_run_files``."""
         return await load_run_files(run, self._storage)
 
     async def _find_wrong_answers(self, run: Run) -> frozenset[str]:

@@ -82,8 +82,8 @@ def _resolve_writes(parts: Sequence[_PendingWrite], error: Exception | None) -> 
 class EventJournal:
     """Writes a run's events in the order in which they are added.
 
-    New events gather while earlier ones are being written. ``tell`` is called with what each write has stored,
-    ``failed`` once where a write fails. Nothing is written after a failure, so that there are no gaps.
+    New events gather while earlier ones are being written. ``on_stored`` is called with what each write has stored,
+    ``on_failure`` once where a write fails. Nothing is written after a failure, so that there are no gaps.
     """
 
     def __init__(

@@ -24,7 +24,7 @@ _REACH = "reach"
 class LedgerExecutor(ExecutorLayer):
     """Executor of one run that enters changes in the ledger.
 
-    ``told`` waits until every event emitted so far is stored.
+    ``flush`` waits until every event emitted so far is stored.
 
     Safe calls pass through: they may be repeated.
     """

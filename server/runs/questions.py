@@ -2,11 +2,11 @@
 
 How a run waits on a server, which is durable execution:
 
-1. ``Questions.answered`` writes the question into the rows, under an id that is the same each time the run comes to it.
+1. ``DurableQuestions.ask`` writes the question into the rows, under an id that is the same each time the run comes to it.
    If the row has an answer, the run goes on.
-2. Otherwise ``Asks.waits`` hands the question to the worker. :class:`server.runs.run_execution.RunExecution` cancels
+2. Otherwise ``QuestionChannel.wait_for_user`` hands the question to the worker. :class:`server.runs.run_execution.RunExecution` cancels
    the run's task, emits the question as an event, stores the remaining events, and sets the run's status to
-   ``waiting``. ``answered`` never returns: it awaits an event that nobody sets, and ends by that cancellation.
+   ``waiting``. ``ask`` never returns: it awaits an event that nobody sets, and ends by that cancellation.
 3. The user's answer is written into the row of the question, and the run is queued again
    (:class:`server.storage.run_events.RunQuestions`).
 4. Any worker claims the run, and starts it with its stored events as ``past``. These are replayed and not done again

@@ -66,7 +66,7 @@ class UnansweredError(Exception):
 class _ExchangeSession(ClientSession):
     """A client session that knows the exchange of each request and cancels abandoned requests.
 
-    ``changed`` is called when the server reports another tool list, at most once per window. ``on_flood`` is called when
+    ``on_list_changed`` is called when the server reports another tool list, at most once per window. ``on_flood`` is called when
     the server sends notifications faster than anybody needs them, since each of them must be read.
     """
 

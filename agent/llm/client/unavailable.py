@@ -7,7 +7,7 @@ from domain.errors import ModelUnavailableError
 
 
 class UnavailableModel:
-    """A model whose calls all fail; ``why`` is shown to the user whose run is decided by rules."""
+    """A model whose calls all fail; ``reason`` is shown to the user whose run is decided by rules."""
 
     def __init__(self, name: str, reason: str) -> None:
         self.name = name
