@@ -1,6 +1,6 @@
 """Questions to the user about what a request leaves open: a missing value, or which of several things is meant.
 
-How a run waits for a person: the run awaits ``Asker.answer``. At a terminal it returns when the user has typed something. On a
+How a run waits for a person: the run awaits ``UserChannel.answer``. At a terminal it returns when the user has typed something. On a
 server it does not return while the question is open, because a waiting run must not hold a process. The worker cancels the run's
 task, keeps its events and releases the run (:mod:`server.runs.questions`). When the answer arrives, a worker starts the run again
 with those events. The run replays them (:mod:`agent.resume`), reaches the same question and asks it under the same identity; this

@@ -95,7 +95,7 @@ class VerdictFile:
         self._lines = ResultFile(path, conditions, VerdictLine)
 
     def read(self, cases: Iterable[EvaluationCase]) -> dict[str, AnswerVerdict]:
-        """Return the stored verdicts of these requests, by id. Raises as ``KeptLines.read`` does."""
+        """Return the stored verdicts of these requests, by id. Raises as ``ResultFile.read`` does."""
         by_id = {one.id: one for one in cases}
         return {name: _to_verdict(kept, by_id[name]) for name, kept in self._lines.read(by_id.values()).items()}
 

@@ -199,7 +199,7 @@ PAPER = {"SoAyGPT-4": 86.57, "SoAyLLaMA-Code-13B": 92.74, "GPT-DFSDT-4": 58.16, 
 def compute_soay_figures(verdicts: Sequence[SoayVerdict]) -> Figures:
     """Return the figures by hops and overall: shares in percent with their deviation over entities.
 
-    ``compute_score`` is None if some number of hops has no question.
+    ``score`` is None if some number of hops has no question.
     """
     by_hops = {hops: [one for one in verdicts if one.hops == hops] for hops in HOPS}
     return {

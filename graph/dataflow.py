@@ -68,7 +68,7 @@ class FlowStore(Protocol):
         ...
 
     async def add(self, key: str, taken: Sequence[TakenValue]) -> bool:
-        """Count ``find_taken_arguments`` once per key. Returns False if the key was counted before."""
+        """Count ``taken`` once per key. Returns False if the key was counted before."""
         ...
 
     async def forget(self, tools: Iterable[ToolId]) -> None:

@@ -66,7 +66,7 @@ class GraphStore(Protocol):
     async def learn(self, batch: LiveBatch) -> bool:
         """Add what a run taught, once per key: counts, ``q ← γq + Δ``, ``a ← γa ± 1``, and :mod:`graph.evidence`.
 
-        The database computes the sums, so concurrent runs lose nothing of one another. Each tool keeps its last ``LESSONS`` lessons.
+        The database computes the sums, so concurrent runs lose nothing of one another. Each tool keeps its last ``MAX_LESSONS`` lessons.
         """
         ...
 
@@ -93,7 +93,7 @@ class GraphStore(Protocol):
         ...
 
     async def lessons(self, tool: ToolId) -> list[ToolLesson]:
-        """Return what runs taught about a tool, newest first, at most ``LESSONS``; ties by key, the last first."""
+        """Return what runs taught about a tool, newest first, at most ``MAX_LESSONS``; ties by key, the last first."""
         ...
 
     async def applied(self, keys: Iterable[str]) -> set[str]:

@@ -120,7 +120,7 @@ class CandidateGatherer:
     async def gather(
         self, requests: Sequence[str], size: int, category: str | None, *, widen: bool = True
     ) -> list[GatheredCandidates]:
-        """Return the candidates of each request, ``count_tools`` from the vectors and ``count_tools`` from the words.
+        """Return the candidates of each request, ``size`` from the vectors and ``size`` from the words.
 
         With ``widen``, tools of the strongest tool sets, tools walked next to strong candidates and tools that served similar requests
         are added. Reads of the graph are shared by all requests.
@@ -165,7 +165,7 @@ class CandidateGatherer:
         return scored
 
     async def _find_nearest(self, encoded: EncodedRequest, size: int, category: str | None) -> list[ToolId]:
-        """Return the ``count_tools`` nearest tools by vector, followed by those by words."""
+        """Return the ``size`` nearest tools by vector, followed by those by words."""
         where = None if category is None else {"category": category}
         near, matched = await asyncio.gather(
             self._search_vectors(encoded, size, where), asyncio.to_thread(_match_words, encoded, size, category)

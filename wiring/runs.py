@@ -90,7 +90,7 @@ async def _open_memory(container: Container, owner: str) -> LongTermMemory:
 
 
 def create_reader(policy: str, day: date | None = None) -> RequestReader:
-    """Return the reader of requests for a policy: rules for English beside rules, no language beside a model.
+    """Return the reader of requests for a policy: ``EnglishReader`` for a policy of rules, ``PlainReader`` beside a model.
 
     ``day``: as the setting ``today``.
     """

@@ -131,9 +131,13 @@ class _PathExecution:
         """Emit the result of a step, and how a long response was shortened; return whether the step succeeded."""
         compressed = None
         if was_called:
-            async with self._within_time():
-                compression_policy = self._policy if result.status == "ok" else None
-                compressed = await compress(tool, result.response, compression_policy, self._choices)
+            compression_policy = self._policy if result.status == "ok" else None
+            try:
+                async with self._within_time():
+                    compressed = await compress(tool, result.response, compression_policy, self._choices)
+            except TimeoutError:
+                # The call was made and answered, so its result stands: a model had no time left to say which fields matter.
+                compressed = await compress(tool, result.response, None, self._choices)
         self.results[step] = result = (
             result.model_copy(update={"compressed": compressed.text}) if compressed else result
         )

@@ -1,6 +1,6 @@
 """Typed questions to a policy, and the base class of whatever answers them.
 
-A question is a frozen dataclass, declared with the type of its answer: ``Situation(Question[Choice])``.
+A question is a frozen dataclass, declared with the type of its answer: ``MoveQuestion(PolicyQuestion[NextMove])``.
 ``Policy.decide`` is the only entry; a question calls the method that answers it (``put_to``, a visitor). Questions are
 defined beside their subjects, so this module names them in annotations only.
 """

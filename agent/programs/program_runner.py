@@ -227,7 +227,7 @@ class ProgramRunner:
             if ended is None:
                 return self.stop
             call, result = ended
-            # Keep it back while other calls run: see ``_Air.left_out``.
+            # Keep it back while other calls run: see ``_OpenCalls.left_out``.
             if result.left_out and (self._open_calls.begun or self._next_to_begin() is not None):
                 self._open_calls.left_out.append(ended)
                 continue

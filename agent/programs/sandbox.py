@@ -31,7 +31,7 @@ _TOOL_ERROR = "ToolError = RuntimeError\n"
 
 
 class ProgramSession:
-    """Implements ``protocol.Session``. However it ends, it leaves no worker and no thread behind."""
+    """Implements ``protocol.SandboxSession``. However it ends, it leaves no worker and no thread behind."""
 
     def __init__(
         self,

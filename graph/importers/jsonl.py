@@ -70,7 +70,7 @@ def parse_tool(record: Record) -> ToolDoc:
 
 
 def read_side_effect(record: Record) -> DeclaredEffect:
-    """Return the side effect that a record declares by ``read_side_effect`` or by MCP's ``annotations``. Raises ``RecordError``."""
+    """Return the side effect that a record declares by ``side_effect`` or by MCP's ``annotations``. Raises ``RecordError``."""
     hints = record.get("annotations")
     read_only = infer_read_only(cast(Record, hints)) if isinstance(hints, dict) else None
     return parse_side_effect("side_effect", record.get("side_effect"), read_only)

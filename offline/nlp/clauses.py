@@ -10,7 +10,7 @@ from offline.nlp.coordination import split_coordinated
 from offline.nlp.gazetteer import word_set
 
 MAX_CLAUSES = 6
-"""Clauses of a request; further ones are joined into the last, since each costs look-ups and calls."""
+"""Clauses of a request, since each costs look-ups and calls: further sentences are joined into the last, further links of a chain left out."""
 
 _QUOTED = re.compile(r"\"[^\"]{1,300}\"|“[^”]{1,300}”|(?<!\w)'[^'\n]{1,300}'(?!\w)|`[^`]{1,300}`")
 _SENTENCE_END = re.compile(r"(?<=[?!;\n])\s+|(?:(?<=[a-z0-9)\]\"'~]\.)|(?<=[A-Z][A-Z]\.))\s+(?=[A-Z\"'(~])")
@@ -70,9 +70,10 @@ class RequestAsk:
 
 
 def split_clauses(request: str) -> tuple[str, ...]:
-    """Split a request into what it asks for, in order, verbatim but for leading pleasantries.
+    """Split a request into what it asks for, in order, in its own words.
 
-    Quoted text is never split. A request without words has no clauses, any other at least one.
+    Pleasantries, and the words that join the things of a chain, are left out; quoted text is never split. A request that asks for nothing
+    ("Please help me") has no clauses.
     """
     return tuple(dict.fromkeys(clause for ask in split_asks(request) for clause in ask.clauses))
 

@@ -131,7 +131,7 @@ def _build_config(recipe: TrainingRecipe) -> EncoderConfig:
 def embed_tokens(model: Any, tokens: Mapping[str, Any]) -> Any:
     """Return vectors with gradients, shape (texts, vectors, dimension).
 
-    ``tokens``: tokens from :meth:`TrainedEncoder.read`.
+    ``tokens``: tokens from :meth:`TrainedEncoder.tokenize`.
     """
     import torch
 
@@ -171,7 +171,7 @@ def _is_native(device: str) -> bool:
 
 
 def _add_sentence_masks(texts: Sequence[str], offsets: Any, token_mask: Any) -> Any:
-    """Return masks of all tokens of a text and of each sentence, shape (texts, 1 + ``SENTENCES``, tokens), 1 or 0.
+    """Return masks of all tokens of a text and of each sentence, shape (texts, 1 + ``MAX_SENTENCES``, tokens), 1 or 0.
 
     A missing sentence repeats the first one; without any sentence it is the whole text.
 

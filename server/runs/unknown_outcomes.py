@@ -24,7 +24,7 @@ class _LedgerCall:
 
 
 class UnknownOutcomeExecutor(ExecutorLayer):
-    """Executor of one run around its ledger. The caller holds the turn to ask (``Questions.in_turn``).
+    """Executor of one run around its ledger. The caller holds the turn to ask (``DurableQuestions.turn_lock``).
 
     Each attempt has its own entry in the ledger and its own question, so that a resumed run repeats the same decisions:
     an attempt that was cut off is asked about, and never repeated unasked. No attempt goes to another target than the

@@ -1,5 +1,6 @@
 """The execution of a path: order, complaints, missing arguments, repeated calls, failures."""
 
+import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
@@ -208,3 +209,22 @@ async def test_the_long_response_of_a_failed_call_is_cut_and_the_call_is_the_las
     assert isinstance(events[1], CallFinished)
     assert 0 < len(events[1].result.compressed) <= 1_024
     assert '"text":"word word' in events[1].result.compressed
+
+
+async def test_a_call_that_was_answered_stays_answered_where_no_time_is_left_to_shorten_it() -> None:
+    class Slow(Scripted):
+        async def fields_to_keep(self, question: FieldsQuestion) -> tuple[str, ...]:
+            await asyncio.sleep(60)
+            return ()
+
+    events: list[Event] = []
+
+    async def emit(event: Event) -> None:
+        events.append(event)
+
+    policy = Slow(constant(1))
+    await execute_steps(
+        "List them.", [tool("list")], policy, Lengthy(), {}, emit, within_time=lambda: asyncio.timeout(0.2)
+    )
+    finished = next(event for event in events if isinstance(event, CallFinished))
+    assert (finished.result.status, finished.result.response[:9]) == ("ok", '{"items":')
