@@ -173,7 +173,7 @@ def _learn_from_answer(tool: ToolDoc, chosen: ProbeArguments, result: CallResult
 
 
 def _shorten_example(body: str) -> str:
-    """Return an answer short enough for an example. Lists keep their first items, so that it stays JSON."""
+    """Return an answer short enough for an example. Lists keep their first items; what is still too long is cut, and is no JSON then."""
     value = read_value(body)
     for items, text in ((5, 500), (2, 200), (1, 60)):
         cut = json.dumps(_cut_value(value, items, text), ensure_ascii=False)

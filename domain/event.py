@@ -376,7 +376,7 @@ PlanningEvent = (
     | PlanReady
     | PolicyFellBack
 )
-"""Events before any call."""
+"""Events of planning; where calls fail, or one is made at a time, they stand between calls too."""
 
 ProgramEvent = ProgramRefused | ProgramStarted | ProgramLooked | ProgramFailed | ProgramEnded
 ActionEvent = ProgramEvent | CallStarted | InputNeeded | QuestionAnswered | CallFinished | ResponseCompressed

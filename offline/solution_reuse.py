@@ -17,7 +17,7 @@ from offline.nlp.entities import find_spans
 from offline.slots.slot_values import convert_span
 from offline.slots.span_readings import get_today
 
-_ASKING = re.compile(
+_FILLER_WORDS = re.compile(
     r"(?<![\w{'’-])(?:(?:[Ww]hat|[Ww]hich|[Hh]ow much|[Ii]s|[Aa]re|[Tt]he|[Aa]n?|of|me|[Tt]ell|[Gg]ive|[Ss]how|[Pp]lease|[Dd]oes|[Dd]o|have|has|there|'s|’s)(?![\w}'’-])[\s,]*)"
 )
 """Filler words of questions. Words that say what is asked (how many, where, when, direction) are not among them."""
@@ -47,7 +47,7 @@ def _strip_filler(text: str) -> str:
     # The pattern has one group: every second part is a quotation or the name of an input.
     parts = _QUOTES.split(text)
     return "".join(
-        part if number % 2 else _ASKING.sub("", part.replace("'s ", " is ")) for number, part in enumerate(parts)
+        part if number % 2 else _FILLER_WORDS.sub("", part.replace("'s ", " is ")) for number, part in enumerate(parts)
     ).strip()
 
 

@@ -1,4 +1,4 @@
-"""Answers evaluated against a playground that runs already (:mod:`_answers_apart`: against services started for the purpose)."""
+"""Answers evaluated against a playground that runs already (``_answers_apart``: against services started for the purpose)."""
 
 import asyncio
 from collections.abc import AsyncGenerator

@@ -148,7 +148,7 @@ class _PathExecution:
 
 
 def _explain_fruitless(tool: ToolDoc, result: StepResult) -> str:
-    """Return the complaint for the policy on a safe call that found nothing or named a missing thing.
+    """Return the complaint for the policy on a safe call that found nothing, or was refused for its arguments (HTTP 400, 404, 422).
 
     The text is empty otherwise.
     """

@@ -1,4 +1,4 @@
-"""Learning after a run (DESIGN section 3).
+"""Learning after a run.
 
 In this order: the shapes of answers and the weights, once by the run's key; the memories it followed and the one it
 is worth; the solutions it took and those it is worth.
@@ -134,7 +134,7 @@ async def learn_from(
         transcript = RunTranscript.from_records(records)
         step_scores = await _score_steps(transcript, store, policy)
         batch = build_lesson(records, policy_scores=step_scores, decay=weights.gamma, half_life=weights.half_life)
-        await _learn_at_once(batch, records, store)
+        await _learn_concurrently(batch, records, store)
         learned = _summarize_batch(batch) if batch is not None else None
     except FootpathError as error:
         return _record_error(WeightsLearned(), error)
@@ -150,7 +150,7 @@ async def learn_from(
     return learned
 
 
-async def _learn_at_once(batch: LiveBatch | None, records: Sequence[EventRecord], store: LearningStore) -> None:
+async def _learn_concurrently(batch: LiveBatch | None, records: Sequence[EventRecord], store: LearningStore) -> None:
     """Learn the batch and the shapes of answers concurrently; both have ended when an error is raised."""
     learning = (store.learn(batch),) if batch is not None else ()
     for one in await asyncio.gather(learn_answers(records, store), *learning, return_exceptions=True):

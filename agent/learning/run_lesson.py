@@ -114,7 +114,7 @@ def build_lesson(
 
     Transitions are counted between the steps that were carried out, in order, and to ``Finish`` if the run answered.
     For a step that was bypassed, the transition from the step before it counts if the failure was the tool's own.
-    ``Finish`` is reached with a score of 1. :mod:`agent.learning.run_lesson` says what programs teach. A run that
+    ``Finish`` is reached with a score of 1. Programs teach along their data instead. A run that
     was served in part teaches what it did, but no transition to ``Finish``.
 
     Args:

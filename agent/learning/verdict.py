@@ -70,7 +70,7 @@ class BatchStore(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class VerdictTargets:
-    """Stores that a verdict changes: the user's own library and memory, and the shared weights. None is skipped."""
+    """Stores that a verdict changes: the user's own library and memory, and the shared weights. One that is None stays as it is."""
 
     store: BatchStore | None = None
     memory: LongTermMemory | None = None

@@ -1,4 +1,4 @@
-"""Candidates at a search node: the top-K out-neighbours, topped up from the pool (DESIGN section 4)."""
+"""Candidates at a search node: the top-K out-neighbours, topped up from the pool."""
 
 import logging
 from functools import partial

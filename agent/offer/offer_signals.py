@@ -1,4 +1,4 @@
-"""Terms of a request that tools mention, each weighted by how few of the tools at hand do."""
+"""Signals of an offer: the evidence for each tool that may serve a request, by kind, and the terms of the request that it mentions."""
 
 import math
 from collections import Counter

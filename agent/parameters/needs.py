@@ -17,7 +17,7 @@ _FEW = 2
 
 @dataclass(frozen=True, slots=True)
 class Need:
-    """A parameter as the matching sees it. ``specific_words``: the words of its name that a request may use beside a value."""
+    """A parameter as the matching sees it. ``words``: the words of its name that a request may use beside a value."""
 
     name: str
     type: ParameterType

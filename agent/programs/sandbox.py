@@ -57,7 +57,7 @@ class ProgramSession:
         ``inputs``: names that hold values.
         """
         if self._cell is not None:
-            await self._discard()  # a cell that still waits is not gone on with, nor are its names
+            await self._discard()  # a cell that still waits for a call is dropped, and its names with it
         return await self._run_turn(lambda worker: self._start_cell(worker, text, inputs))
 
     async def resume(self, answers: Mapping[int, JsonValue | CallFailure]) -> CellStop:

@@ -1,4 +1,4 @@
-"""Score what the words around a span say for or against it as a value of a parameter, in steps of [0, 1]."""
+"""Score what the words around a span say for or against it as a value of a parameter; most scores are in [0, 1], exclusions below 0."""
 
 import re
 from collections.abc import Mapping

@@ -1,7 +1,4 @@
-"""Store of memories on a Qdrant server, shared by several processes and machines.
-
-See :mod:`retriever.backends.qdrant_memories` for its collections.
-"""
+"""Store of memories on a Qdrant server, shared by several processes and machines, and the points of its collections."""
 
 import asyncio
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
@@ -110,9 +107,6 @@ class MemoryCollections:
             self._ready.add(collection)
         return collection
 
-
-if TYPE_CHECKING:
-    from qdrant_client import models
 
 _PAGE = 500
 """Memories of one request."""

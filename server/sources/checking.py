@@ -52,7 +52,7 @@ class SourceChecker:
         self.name = worker
 
     async def start(self, source_id: str, user: User, wanted: Wanted) -> Source:
-        """Begin; the source tells how far it is. Raises as :meth:`SourceChecks.begin`, and ``NotFoundError`` for a tool that is not there."""
+        """Begin; the source tells how far it is. Raises as :meth:`server.storage.sources.SourceChecks.begin`, and ``NotFoundError`` for a tool that is not there."""
         source = await self._registry.get(source_id, user)
         tools = await self._storage.sources.list_tools(source_id)
         there = LockedSource(source, {one.tool: one for one in tools if not one.gone}, None, 0)

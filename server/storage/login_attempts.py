@@ -1,6 +1,5 @@
 """Throttling of failed log-ins, and the places from which users have logged in before."""
 
-import hashlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -119,7 +118,7 @@ class LoginAttempts(Repository):
 
 
 def _hash_key(key: str) -> str:
-    return hashlib.sha256(key.encode("utf-8", "replace")).hexdigest()
+    return sha256(key.encode("utf-8", "replace")).hexdigest()
 
 
 _MAX_PLACES = 20

@@ -219,7 +219,7 @@ def to_source(row: SourceRow, author: str | None) -> Source:
 
 
 def write_source(row: SourceRow, source: Source) -> None:
-    """Write everything that a step may change; the state of a check is written by :class:`SourceChecks`."""
+    """Write everything that a step may change; the state of a check is written by :class:`server.storage.sources.SourceChecks`."""
     values = source.model_dump(mode="python", include=set(_CHANGEABLE))
     values["changes"] = [model.model_dump(mode="json") for model in source.changes]
     values["credentials"] = [model.model_dump(mode="json") for model in source.credentials]
