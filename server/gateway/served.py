@@ -39,8 +39,12 @@ _HOW_ELSE = (
     "where the call can be allowed, once or always: what is always allowed there is then made for ask, too."
 )
 _NOT_TRUSTED_TO_ANSWER = (
-    "The token of this client lacks the scope run_changes, and nobody can tell whether a person or the program itself answers for it, "
+    "Nobody can tell whether a person or the program itself answers for this client, and its token lacks the scope run_changes, "
     "so {what} was not allowed. Ask with a token that has it, or on Footpath's page."
+)
+_TRANSFER_REFUSED = (
+    "Nobody can tell whether a person or the program itself answers for this client, and no token lets values of one host go to another, "
+    "so {what} was not made. Allow that on Footpath's page, once or always: what is always allowed there holds here, too."
 )
 
 
@@ -142,11 +146,18 @@ class ServedBackend:
         except ConflictError:
             _log.info("a question of run %s was answered elsewhere", run)
 
+    def _explain_refusal(self, asked: InputNeeded, person: Person) -> str:
+        """Return why the client's answer would not count, empty if it does. A client with a program's token may be that program itself."""
+        scopes = self.caller.scopes
+        if scopes is not None and asked.asks == "flow":
+            return _TRANSFER_REFUSED
+        if scopes is not None and "run_changes" not in scopes:
+            return _NOT_TRUSTED_TO_ANSWER
+        return "" if person.there else _HOW_ELSE
+
     async def _decision(self, asked: InputNeeded, person: Person) -> DecisionBody:
-        trusted = self.caller.scopes is None or "run_changes" in self.caller.scopes
-        if asked.asks != "question" and not (trusted and person.there):
-            what = clean(asked.summary or asked.tool or "it", 200)
-            person.notes.append((_HOW_ELSE if trusted else _NOT_TRUSTED_TO_ANSWER).format(what=what))
+        if asked.asks != "question" and (why_not := self._explain_refusal(asked, person)):
+            person.notes.append(why_not.format(what=clean(asked.summary or asked.tool or "it", 200)))
             return _decided("leave" if asked.asks == "unknown_outcome" else "deny")
         match asked.asks:
             case "question":

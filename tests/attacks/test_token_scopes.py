@@ -125,11 +125,9 @@ def test_a_token_that_only_asks_changes_nothing_that_is_always_allowed(bank: tup
     assert len(service.asked_of("pay_invoice")) == 1, "the approvals that there are count still"
 
 
-@pytest.mark.parametrize(("scopes", "sent"), [((), 0), (("ask", "read", "run_changes"), 1)])
-async def test_a_client_answers_for_its_user_only_with_a_token_that_may_run_changes(
-    scopes: tuple[str, ...], sent: int, tmp_path: Path
-) -> None:
-    """A client at ``/mcp`` that accepts whatever it is asked carries no value from one host to another by a token that asks and reads."""
+@pytest.mark.parametrize("scopes", [(), ("ask", "read", "run_changes", "administer")])
+async def test_no_client_with_a_token_lets_values_go_to_another_host(scopes: tuple[str, ...], tmp_path: Path) -> None:
+    """A client at ``/mcp`` that accepts whatever it is asked may be the program that holds the token."""
     clinic, broker = Service("clinic", [FIND]), Service("broker", [LOOK_UP])
     asked: list[str] = []
 
@@ -155,8 +153,8 @@ async def test_a_client_answers_for_its_user_only_with_a_token_that_may_run_chan
                 answer = await session.call_tool("run_program", {"request": "Look it up.", "program": CARRIES})
     words = "".join(getattr(part, "text", "") for part in answer.content)
     assert len(clinic.asked_of("find_patient")) == 1, words
-    assert (len(broker.asked_of("look_up")), len(asked)) == (sent, sent), words
-    assert ("lacks the scope run_changes" in words) == (not sent)
+    assert (broker.asked_of("look_up"), asked) == ([], []), words
+    assert "no token lets values of one host go to another" in words
 
 
 def _yes(field: dict[str, Any]) -> str | bool:
