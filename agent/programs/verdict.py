@@ -45,7 +45,7 @@ class ProgramClaim:
     answered: Answered
     answer: str
     missing: str = ""
-    is_empty: bool = False
+    empty: bool = False
     """Its answer holds no value that anybody could use."""
 
 
@@ -122,7 +122,7 @@ def build_ended_event(number: int, verdict: ProgramVerdict) -> ProgramEnded:
 def parse_claim(value: JsonValue) -> ProgramClaim:
     """Parse the last value of a program; a value without claim fields counts as an answer to the whole request."""
     if not isinstance(value, dict) or not {"answered", "answer"} & set(value):
-        return ProgramClaim("yes", render_answer(value), is_empty=is_nothing(value))
+        return ProgramClaim("yes", render_answer(value), empty=is_nothing(value))
     answer = value.get("answer")
     answered_word = value.get("answered", "yes")
     answered = _ANSWERED_WORDS.get(str(answered_word).strip().casefold(), "partly")
@@ -230,7 +230,7 @@ def judge_calls(calls: Results) -> ProgramVerdict:
 
 def _explain_hollow(claim: ProgramClaim, ran: FinishedProgram) -> str:
     """Return why nothing supports a claim; empty if something does."""
-    if claim.is_empty and not _is_change_last(ran):
+    if claim.empty and not _is_change_last(ran):
         return "its answer is empty"
     if not ran.uses_given and not any(result.status == "ok" for _, result in (*ran.calls, *ran.earlier_calls)):
         return "no call that succeeded stands behind its answer"
