@@ -22,7 +22,7 @@ from graph.store import GraphStore
 
 ALL = "all"
 Part = dict[str, Any]
-"""Figures of some requests: ``n``, the mean of each measure, and ``bootstrap_intervals`` with both ends for each."""
+"""Figures of some requests: ``n``, the mean of each measure, and ``intervals`` with both ends for each."""
 Row = dict[str, dict[str, Part]]
 """Parts by section (groups, splits, seen, unseen, zero_shot) and name."""
 
