@@ -1,7 +1,8 @@
 """The execution of a path: order, complaints, missing arguments, repeated calls, failures."""
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import replace
 
 import pytest
@@ -222,9 +223,12 @@ async def test_a_call_that_was_answered_stays_answered_where_no_time_is_left_to_
     async def emit(event: Event) -> None:
         events.append(event)
 
+    @asynccontextmanager
+    async def a_moment() -> AsyncGenerator[None]:
+        async with asyncio.timeout(0.2):
+            yield
+
     policy = Slow(constant(1))
-    await execute_steps(
-        "List them.", [tool("list")], policy, Lengthy(), {}, emit, within_time=lambda: asyncio.timeout(0.2)
-    )
+    await execute_steps("List them.", [tool("list")], policy, Lengthy(), {}, emit, within_time=a_moment)
     finished = next(event for event in events if isinstance(event, CallFinished))
     assert (finished.result.status, finished.result.response[:9]) == ("ok", '{"items":')
