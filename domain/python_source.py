@@ -100,6 +100,11 @@ def list_calls(tree: ast.AST) -> list[ast.Call]:
     return sorted(nodes, key=lambda call: (call.lineno, call.col_offset))
 
 
+def list_argument_values(call: ast.Call) -> list[ast.expr]:
+    """Return the values that a call is given, those by position first."""
+    return [*call.args, *(keyword.value for keyword in call.keywords)]
+
+
 def collect_bound_names(tree: ast.AST) -> set[str]:
     """Return all names that a tree binds anywhere."""
     bound: set[str] = set()

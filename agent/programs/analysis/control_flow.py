@@ -8,10 +8,11 @@ in which a loop stops reveals as much as a condition. The results are expression
 
 import ast
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from functools import cached_property
 
 from agent.programs.sandbox_cell import LOOK
-from domain.python_source import get_called_name, get_place, map_parents
+from domain.python_source import get_called_name, get_place, list_argument_values, map_parents
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 GATHER = frozenset({"gather", "asyncio.gather"})
@@ -26,7 +27,7 @@ _READING_FUNCTIONS = frozenset({"bool", "float", "int", "isinstance", "len", "re
 """Functions that remove nothing from their arguments, unlike ``next``."""
 _TAKES_ALL = frozenset({"dict", "frozenset", "list", "max", "min", "set", "sorted", "sum", "tuple"})
 """Functions that always go through their whole argument."""
-READING_METHODS = frozenset(
+_PURE_METHODS = frozenset(
     {"capitalize", "casefold", "copy", "count", "date", "encode", "endswith", "find", "format", "get"}
     | {"index", "isalnum", "isalpha", "isdecimal", "isdigit", "islower", "isnumeric", "isoformat", "isspace"}
     | {"isupper", "items", "join", "keys", "ljust", "lower", "lstrip", "partition", "removeprefix"}
@@ -52,7 +53,6 @@ class ControlFlow:
         """
         self._tools = tools
         self._sharing = sharing
-        self._removals: defaultdict[str, list[tuple[ast.AST, ...]]] | None = None
         self._parents: dict[ast.AST, ast.AST] = {}
         self._cell_of_node: dict[ast.AST, ast.Module] = {}
         self._conditions_by_node: dict[ast.AST, list[ast.AST]] = {}
@@ -120,25 +120,29 @@ class ControlFlow:
 
         Methods, functions and loops may have taken items out of it through any name that shares it.
         """
-        if self._removals is None:
-            self._removals = defaultdict(list)
-            for changed, why in self._takes_out():
-                for other in self._sharing(changed):
-                    self._removals[other].append((changed, *why))
         for why in self._removals.get(name, ()):
             yield from why
+
+    @cached_property
+    def _removals(self) -> Mapping[str, Sequence[tuple[ast.AST, ...]]]:
+        """By each name that may share the changed value: the value, and the expressions that decide what is taken out of it."""
+        found = defaultdict[str, list[tuple[ast.AST, ...]]](list)
+        for changed, why in self._takes_out():
+            for name in self._sharing(changed):
+                found[name].append((changed, *why))
+        return found
 
     def _takes_out(self) -> Iterator[tuple[ast.expr, list[ast.AST]]]:
         """Yield each expression out of whose value items may be taken, with the expressions that decide which."""
         for node in self._cell_of_node:
             match node:
                 case ast.Call(func=ast.Attribute(value=held, attr=method)) if get_called_name(node) not in GATHER:
-                    if self._has_classes or method not in READING_METHODS:
-                        yield held, [*self.find_conditions(node), *_given(node)]
+                    if self._has_classes or method not in _PURE_METHODS:
+                        yield held, [*self.find_conditions(node), *list_argument_values(node)]
                     yield from self._takes_out_of_arguments(node)
                 case ast.Call() if get_called_name(node) not in {*_READING_FUNCTIONS, *self._tools}:
                     if not isinstance(node.func, ast.Name) or node.func.id in self._bound:
-                        yield node.func, [*self.find_conditions(node), *_given(node)]
+                        yield node.func, [*self.find_conditions(node), *list_argument_values(node)]
                     yield from self._takes_out_of_arguments(node)
                 case ast.For(iter=over) | ast.AsyncFor(iter=over) | ast.comprehension(iter=over):
                     yield over, [*self.find_conditions(over), *self._find_exit_conditions(node)]
@@ -155,7 +159,7 @@ class ControlFlow:
 
     def _takes_out_of_arguments(self, call: ast.Call) -> Iterator[tuple[ast.expr, list[ast.AST]]]:
         """Yield the arguments of a call in the same way: where the function stops in one may depend on the others (``zip``)."""
-        values = _given(call)
+        values = list_argument_values(call)
         takes_all = get_called_name(call) in _TAKES_ALL and not call.keywords
         for value in values:
             others = [] if takes_all else [one for one in (call.func, *values) if one is not value]
@@ -280,7 +284,7 @@ class ControlFlow:
                     conditions.append(ast.Name(ANYTHING, ast.Load()))
             elif isinstance(call, ast.Call):  # it is given to another function, with what that goes over
                 calls.append(call)
-                conditions += [one for one in (*call.args, *(each.value for each in call.keywords)) if one is not use]
+                conditions += [one for one in list_argument_values(call) if one is not use]
                 conditions.append(call.func)
                 if self._find_awaits(call) is None:
                     conditions.append(ast.Name(ANYTHING, ast.Load()))
@@ -319,7 +323,3 @@ class ControlFlow:
         cell, end = self._cell_of_node[node], get_place(node)
         begin = min((get_place(one) for one in uses if self._cell_of_node[one] is cell), default=end)
         return (one for one in self._find_data_names(cell) if begin < get_place(one) < end)
-
-
-def _given(call: ast.Call) -> list[ast.expr]:
-    return [*call.args, *(one.value for one in call.keywords)]

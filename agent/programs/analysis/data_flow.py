@@ -14,8 +14,9 @@ from typing import Literal
 from agent.programs.analysis.control_flow import ControlFlow, Function
 from agent.programs.program_request import EARLIER
 from agent.programs.protocol import ASK
+from domain.python_source import list_argument_values
 
-_NEW = frozenset(
+_FRESH_FUNCTIONS = frozenset(
     {"abs", "all", "any", "bool", "chr", "float", "hash", "int", "isinstance"}
     | {"len", "ord", "range", "repr", "round", "str"}
 )
@@ -209,7 +210,9 @@ class ProgramDefinitions:
                     pending.append(value)
                 case ast.Await(value=ast.Call(func=ast.Name() as called)):
                     pending += [called] if self.find_function(called) else []
-                case ast.Call(func=ast.Name(id=called) as name) if called in _NEW and self.is_external_name(name):
+                case ast.Call(func=ast.Name(id=called) as name) if called in _FRESH_FUNCTIONS and self.is_external_name(
+                    name
+                ):
                     continue
                 case other:
                     pending += ast.iter_child_nodes(other)
@@ -346,7 +349,7 @@ class ValueTracer:
 
         Anything else is made of its arguments.
         """
-        values = [*call.args, *(one.value for one in call.keywords)]
+        values = list_argument_values(call)
         match call.func:
             case ast.Name() as name if self._is_tool(name):
                 self._kinds[call] = "call"

@@ -15,6 +15,7 @@ from agent.programs.analysis.data_flow import (
     StatementPosition,
     list_parameters,
 )
+from domain.python_source import list_argument_values
 
 _MUTATING_METHODS = frozenset(
     ("add", "append", "appendleft", "difference_update", "extend", "extendleft", "insert", "intersection_update")
@@ -190,7 +191,7 @@ class _DefinitionReader(ast.NodeVisitor):
             if function is not None:
                 self._definitions.callers[self._definitions.scopes[function]].append(place)
                 self._bind_parameters(function, _match_arguments(function, call), place)
-            values = [*call.args, *(one.value for one in call.keywords)]
+            values = list_argument_values(call)
             for value in values:
                 passed = value if isinstance(value, ast.Lambda) else self._definitions.find_function(value)
                 if passed is not None:
@@ -220,7 +221,7 @@ class _DefinitionReader(ast.NodeVisitor):
         self._calls.append((node, self._place))
         self.generic_visit(node)
         if isinstance(node.func, ast.Attribute) and node.func.attr in _MUTATING_METHODS:
-            values = (*node.args, *(one.value for one in node.keywords))
+            values = tuple(list_argument_values(node))
             self._record_change(node.func.value, values)
 
     def visit_Assign(self, node: ast.Assign) -> None:

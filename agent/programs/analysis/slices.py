@@ -21,7 +21,7 @@ from agent.programs.sandbox_cell import FILL, LOOK, NAMED
 from agent.text import clean
 from domain.program import Program
 from domain.provenance import Slice, Source
-from domain.python_source import get_place, parse_literal, unparse
+from domain.python_source import get_place, list_argument_values, parse_literal, unparse
 from domain.source_text import SourceArgument, SourceCall, parse_source, parse_sources
 from domain.tool import ToolId
 
@@ -113,8 +113,7 @@ class SlicedProgram:
         for part in (
             *self._control_flow.find_conditions(node),
             node.func,
-            *node.args,
-            *(one.value for one in node.keywords),
+            *list_argument_values(node),
         ):
             tracer.trace(part)
         unique_sources = dict.fromkeys(one for part in tracer.parts for one in self._find_sources(part, site.cell))
