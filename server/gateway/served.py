@@ -148,10 +148,9 @@ class ServedBackend:
 
     def _explain_refusal(self, asked: InputNeeded, person: Person) -> str:
         """Return why the client's answer would not count, empty if it does. A client with a program's token may be that program itself."""
-        scopes = self.caller.scopes
-        if scopes is not None and asked.asks == "flow":
+        if self.caller.scopes is not None and asked.asks == "flow":
             return _TRANSFER_REFUSED
-        if scopes is not None and "run_changes" not in scopes:
+        if not self.caller.may("run_changes"):
             return _NOT_TRUSTED_TO_ANSWER
         return "" if person.there else _HOW_ELSE
 
