@@ -59,6 +59,8 @@ from wiring.store_encoders import StoreEncoders
 from wiring.store_folder import StoreFolder
 from wiring.store_servers import get_vector_address
 
+_log = logging.getLogger(__name__)
+
 
 @lru_cache
 def limit_blas_threads() -> None:
@@ -77,8 +79,6 @@ if TYPE_CHECKING:
     from retriever.backends.qdrant import QdrantIndex
     from wiring.models import SharedModel
     from wiring.served_models import ServedModels
-
-_log = logging.getLogger(__name__)
 
 
 class Container:

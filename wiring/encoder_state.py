@@ -17,6 +17,8 @@ from retriever.index import Embedder, Vectors
 from wiring.encoders import EncoderChoice
 from wiring.private_files import FILE
 
+_log = logging.getLogger(__name__)
+
 STATE = "encoder"
 COMPARISON = "encoder_comparison"
 
@@ -114,9 +116,6 @@ async def read_state(notes: NoteStore) -> EncoderState:
 async def write_state(notes: NoteStore, state: EncoderState) -> None:
     """Store the state, which every process follows from now on. Raises ``UnavailableError``."""
     await notes.write(STATE, state.model_dump_json())
-
-
-_log = logging.getLogger(__name__)
 
 
 class EncoderScales:

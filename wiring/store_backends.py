@@ -14,6 +14,8 @@ from wiring.settings import Settings
 from wiring.store_folder import StoreFolder
 from wiring.store_servers import create_graph_connection, get_vector_address
 
+_log = logging.getLogger(__name__)
+
 
 def create_memory_store(settings: Settings, file: Path, *, on_server: bool) -> MemoryStore:
     """Create a store of memories, not open yet."""
@@ -75,7 +77,6 @@ async def copy_flows_to_server(flows: FlowStore, folder: StoreFolder) -> None:
 
 
 _AT_ONCE = 200
-_log = logging.getLogger(__name__)
 
 
 def create_solution_store(settings: Settings, folder: StoreFolder, *, on_server: bool) -> SolutionStore:

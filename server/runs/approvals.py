@@ -35,6 +35,8 @@ from server.storage.permissions import get_call_target
 from server.storage.run_events import RunQuestion
 from server.storage.storage import Storage
 
+_log = logging.getLogger(__name__)
+
 
 @dataclass(frozen=True, slots=True)
 class ApprovedPlan:
@@ -97,7 +99,6 @@ def contains_call(plan: PlanDocument, tool: ToolDoc, arguments: JsonObject) -> b
     return any(check_arguments(tool, step.arguments)[0] == arguments for step in steps)
 
 
-_log = logging.getLogger(__name__)
 READS_ONLY = "reads_only"
 """Key in a run's settings: it was requested with an API token that may not change anything."""
 _CHOSEN_BY_NOBODY = " The planner of this run takes the tools that are nearest to the request, whatever it asks for."

@@ -29,6 +29,8 @@ from agent.execution.mcp.exchange import PendingExchanges, parse_request_id
 from agent.execution.mcp.parameters import ServerCommand
 from agent.execution.redaction import Redactor
 
+_log = logging.getLogger(__name__)
+
 MARK = "STARTED_FOR_SESSION"
 """Environment variable of a started server and all its descendants; its value is unique to the session."""
 _MAX_ROUNDS = 5
@@ -78,7 +80,6 @@ _GRACE_SECONDS = 2.0
 """Seconds to end by itself once its input is closed, and again after SIGTERM."""
 _MAX_LOG_LINES = 200
 _MAX_LOG_LINE_CHARS = 500
-_log = logging.getLogger(__name__)
 
 _IncomingSink = MemoryObjectSendStream[SessionMessage | Exception]
 _OutgoingSource = MemoryObjectReceiveStream[SessionMessage]
