@@ -17,7 +17,7 @@ from agent.execution.provenance import ProvenanceTracker, RunStatements
 from agent.execution.undo_candidates import UndoFinder
 from agent.files.given import NEEDS_MODEL
 from agent.offer.tool_evidence import CachedGraphReads, ToolEvidence
-from agent.offer.undo_candidates import UndoCandidateSearch
+from agent.offer.undo_search import UndoCandidateSearch
 from agent.outcome import build_run_finished, combine_outcomes, report_changes
 from agent.plans.fixed_values import collect_fixed_values, collect_given_texts
 from agent.policy.protocol import PhraseQuestion, Results, take_notices

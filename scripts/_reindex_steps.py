@@ -73,9 +73,9 @@ def _given(queries: Path | None) -> "list[LabelledRequest] | None":
 
 
 async def _compare(container: "Container", given: "list[LabelledRequest] | None") -> "JsonObject":
-    from wiring.encoder_trial import compare_encoders
+    from wiring.encoder_trial import compare_on_store
 
-    found = await compare_encoders(container, _progress, given)
+    found = await compare_on_store(container, _progress, given)
     _show(found)
     return found.model_dump(mode="json")
 

@@ -15,8 +15,7 @@ from agent.solutions.patterns import mask_inputs
 from domain.encoder_comparison import EncoderComparison
 from domain.errors import ConflictError
 from domain.tool import ToolDoc, ToolId
-from evaluation.encoder_comparison import EncoderProfile, EncoderRun
-from evaluation.encoder_comparison import compare_encoders as compare_runs
+from evaluation.encoder_comparison import EncoderProfile, EncoderRun, compare_encoders
 from evaluation.graph_variants import WithoutCallEvidence
 from evaluation.offer_requests import LabelledRequest
 from evaluation.offers import NeededTool, OfferedEntry, ResolvedRequest, measure_all, resolve_requests
@@ -121,7 +120,7 @@ _CHARACTERS = 4
 """Characters of a token, approximately."""
 
 
-async def compare_encoders(
+async def compare_on_store(
     container: Container, progress: Callable[[int, int], None], labelled: Sequence[LabelledRequest] | None = None
 ) -> EncoderComparison:
     """Compare the offers of both encoders on the store's requests.
@@ -157,7 +156,7 @@ async def compare_encoders(
         await _measure_cost(container, kept, one, judged.requests)
         for kept, one in ((in_force, old), (state.beside, new))
     ]
-    comparison = compare_runs((ways[0], costs[0]), (ways[1], costs[1]), judged.origins, judged.shown)
+    comparison = compare_encoders((ways[0], costs[0]), (ways[1], costs[1]), judged.origins, judged.shown)
     await encoders.write_note(COMPARISON, comparison.model_dump_json())
     return comparison
 

@@ -44,8 +44,15 @@ from agent.llm.solutions import (
     to_chosen_solution,
     to_filled,
 )
-from agent.llm.steps import ChoiceAnswer, PathAnswer, check_path, number_candidates, to_next_move, to_whole_path
-from agent.llm.steps import check_move as complaint_of_move
+from agent.llm.steps import (
+    ChoiceAnswer,
+    PathAnswer,
+    check_move,
+    check_path,
+    number_candidates,
+    to_next_move,
+    to_whole_path,
+)
 from agent.llm.structured_output import ModelAccount, ModelAllowance, ModelPrompter, TokenPrices
 from agent.llm.subtasks import CategorizedAnswer, DecomposeAnswer
 from agent.policy.path_questions import AdoptionQuestion, PathAdoption, Reflection, ReflectionQuestion, ScoreQuestion
@@ -144,7 +151,7 @@ class LlmPolicy(Decider):
         prompt = self._fence.build_message(*render_move_prompt(situation, numbered, self._fence))
         messages = [await load_instructions(purpose, *one_step), prompt]
         answer, _ = await self._prompter.decide(
-            purpose, messages, ChoiceAnswer, lambda a: complaint_of_move(a, numbered, at_start=at_start)
+            purpose, messages, ChoiceAnswer, lambda a: check_move(a, numbered, at_start=at_start)
         )
         return to_next_move(answer, numbered, at_start=at_start)
 

@@ -5,7 +5,7 @@ from agent.execution.execute import execute_steps, rebuild_compression_event
 from agent.plans.compilation import to_document
 from agent.plans.planned_arguments import PlannedArgumentsPolicy
 from agent.policy.protocol import Policy
-from agent.programs.plan_execution import PlanExecution, read_plan_tools
+from agent.programs.plan_runner import PlanRunner, read_plan_tools
 from agent.programs.program_request import EARLIER
 from agent.subtask_context import SubtaskContext
 from domain.errors import UsageError
@@ -49,7 +49,7 @@ async def carry_out_plan(context: SubtaskContext, plan: ProgramPlan, planned: Pa
         context.progress,
         context.memo,
     )
-    await PlanExecution(plan, names, *parts, wrong=context.deps.user.wrong_answers).run(context.deps.calls.choices)
+    await PlanRunner(plan, names, *parts, wrong=context.deps.user.wrong_answers).run(context.deps.calls.choices)
 
 
 async def _continue_by_steps(context: SubtaskContext, plan: ProgramPlan, ended: PathEnded) -> None:

@@ -18,7 +18,7 @@ from agent.programs.author_feedback import (
 )
 from agent.programs.names import collect_defined_names
 from agent.programs.offered_functions import build_candidates_event, build_functions, find_offered_tools
-from agent.programs.plan_execution import build_end_from_calls, shorten_answers
+from agent.programs.plan_runner import build_end_from_calls, shorten_answers
 from agent.programs.program_approval import ProgramApproval
 from agent.programs.program_checks import check
 from agent.programs.program_request import ProgramRequest

@@ -30,7 +30,7 @@ from agent.programs.protocol import (
     SandboxSession,
     UnansweredQuestion,
 )
-from agent.programs.questions import build_question, list_choices
+from agent.programs.questions import build_ask_question, list_choices
 from agent.resume import ProgramMemo, to_call_result
 from agent.run_events import EmitEvent
 from agent.user_questions import UserQuestions, find_choice
@@ -264,7 +264,7 @@ class ProgramRunner:
         """Return the user's answer to a question; one that nobody answers ends the program for good."""
         site = self._resolver.assign_site(pending, pending.arguments)
         identity, strangers = build_identity(self._environment.subtask, site), self._environment.of_strangers
-        question = build_question(pending, self._program, identity, strangers=strangers)
+        question = build_ask_question(pending, self._program, identity, strangers=strangers)
         if question is None:
             return CallFailure(f"{ASK}: it takes a question, in words")
         recorded = self._memo.answers.get(site)

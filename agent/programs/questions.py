@@ -4,8 +4,7 @@ from pydantic.types import JsonValue
 
 from agent.programs.protocol import ASK, PendingCall
 from agent.text import format_scalar
-from agent.user_questions import UserQuestion
-from agent.user_questions import build_question as build_user_question
+from agent.user_questions import UserQuestion, build_question
 from domain.program import Program
 
 ASK_PARAMETERS = ("question", "choices")
@@ -13,7 +12,7 @@ ASK_PARAMETERS = ("question", "choices")
 ASK_DECLARATION = f"async def {ASK}(question: str, choices: list[str] = ...) -> str: ..."
 
 
-def build_question(
+def build_ask_question(
     call: PendingCall, program: Program, identity: str, *, strangers: bool = False
 ) -> UserQuestion | None:
     """Return the question of a call, or None if it asks nothing.
@@ -27,7 +26,7 @@ def build_question(
     choices = list_choices(call)
     # Words that are not in the program's text were computed, possibly from responses.
     foreign = any(one not in program.text for one in (text, *choices))
-    return build_user_question(
+    return build_question(
         identity,
         text,
         choices,

@@ -17,7 +17,7 @@ from domain.tool import Parameter, ToolDoc
 from offline.nlp.entities import Span
 from offline.nlp.gazetteer import word_set
 from offline.request_match import find_defaulted_inputs
-from offline.slots.response_binding import find_feed, find_response_values
+from offline.slots.response_binding import find_input_feed, find_response_values
 from offline.slots.span_readings import MIN_OPTIONAL_SCORE, find_readings, is_user_decision
 from offline.slots.span_readings import get_today as current_day
 
@@ -94,7 +94,7 @@ def check_fillable(tool: ToolDoc, request: str, path: Sequence[ToolDoc], today: 
         need = need_of(parameter)
         best = next((c for c in find_readings(need, request, day) if not _is_used(c.span, need, used_spans)), None)
         is_decided = is_user_decision(need, tool, is_stated=best is not None)
-        source = None if is_decided else find_feed(parameter, need, tool, path)
+        source = None if is_decided else find_input_feed(parameter, need, tool, path)
         if source is not None and (best is None or source.score >= best.score):
             feeds.append(source)
         elif best is not None:

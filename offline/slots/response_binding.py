@@ -8,7 +8,7 @@ from functools import lru_cache
 from pydantic.types import JsonValue
 
 from agent.parameters.needs import Need
-from agent.request_reader import find_feed as find_best_feed
+from agent.request_reader import find_feed
 from domain.event import Feed
 from domain.plan import StepResult
 from domain.tool import Parameter, ToolDoc
@@ -186,6 +186,6 @@ def _convert_value(value: JsonValue, need: Need) -> JsonValue:
     return int(number) if isinstance(value, int) or need.type == "integer" else number
 
 
-def find_feed(parameter: Parameter, need: Need, tool: ToolDoc, path: Sequence[ToolDoc]) -> Feed | None:
+def find_input_feed(parameter: Parameter, need: Need, tool: ToolDoc, path: Sequence[ToolDoc]) -> Feed | None:
     """Find the step of the path that feeds a parameter best; of equals the last."""
-    return find_best_feed(parameter, tool, path, lambda field: not is_other_name(field, need, tool))
+    return find_feed(parameter, tool, path, lambda field: not is_other_name(field, need, tool))

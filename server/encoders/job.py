@@ -6,7 +6,7 @@ from server.encoders.services import Whole
 from server.jobs.kinds import JobInHand, JobKind
 from server.storage.model_services import ModelServices
 from wiring.encoder_change import EncoderChange, recompute_links
-from wiring.encoder_trial import compare_encoders
+from wiring.encoder_trial import compare_on_store
 from wiring.settings import Settings
 
 PREPARE, LINKS = "encoder", "encoder_links"
@@ -25,7 +25,7 @@ def encoder_jobs(settings: Settings, services: ModelServices, whole: Whole, slot
             )
             hand.say(f"{brought.embedded:,} of {brought.tools:,} tools embedded; the others had their vectors")
             told = {"tools": brought.tools, "embedded": brought.embedded}
-        found = await compare_encoders(container, lambda done, total: hand.progress("comparison", done, total))
+        found = await compare_on_store(container, lambda done, total: hand.progress("comparison", done, total))
         hand.say(f"compared on {found.requests:,} requests: {found.gained:,} gain, {found.lost:,} lose")
         return {**told, "requests": found.requests, "gained": found.gained, "lost": found.lost}
 

@@ -8,7 +8,7 @@ import pytest
 from agent.budget import Stopwatch
 from agent.execution.provenance import ProvenanceTracker, RunStatements
 from agent.programs.protocol import PendingCall
-from agent.programs.questions import build_question
+from agent.programs.questions import build_ask_question
 from agent.user_questions import UserQuestion, UserQuestions
 from domain.plan import StepResult
 from domain.program import Program
@@ -33,7 +33,7 @@ async def test_a_choice_out_of_a_response_is_picked_not_said(text: str, kind: st
     provenance = ProvenanceTracker(RunStatements())
     provenance.record_response(READ, StepResult(tool=READ.id, status="ok", response=json.dumps([MAIL])))
     call = PendingCall(id=1, function="ask", arguments={"question": "Which?", "choices": [MAIL]}, start=0, end=1)
-    question = build_question(call, Program(text=text, tools={}), "1")
+    question = build_ask_question(call, Program(text=text, tools={}), "1")
     assert question is not None
     event = await UserQuestions(Picks(), provenance, Stopwatch(monotonic), []).ask(question)
     assert event.answer == MAIL

@@ -19,7 +19,7 @@ from tests.models.word_vectors import DIMENSION, word_embeddings
 from tests.unit.retriever.training.small_catalogue import DOCUMENTS, document
 from wiring.container import Container, open_container
 from wiring.encoder_change import EncoderChange
-from wiring.encoder_trial import compare_encoders, load_last_comparison
+from wiring.encoder_trial import compare_on_store, load_last_comparison
 from wiring.encoders import EncoderChoice, EncoderService
 from wiring.settings import Settings
 from wiring.tool_admission import admit, withdraw
@@ -164,10 +164,10 @@ async def test_both_are_compared_on_what_the_store_has_served(settings: Settings
     async with open_container(settings) as container:
         change, store = EncoderChange(container), await container.memory()
         with pytest.raises(ConflictError, match="prepare them first"):
-            await compare_encoders(container, unseen)
+            await compare_on_store(container, unseen)
         await store.keep([SolvedRequest(request="what is my salary worth in euros", path=(RATES,), taken=())])
         await change.prepare(another(server, "rain rain rain wind moon books "), unseen)
-        compared = await compare_encoders(container, unseen)
+        compared = await compare_on_store(container, unseen)
         assert compared == await load_last_comparison(container)
         assert compared.origins["memory"] == 2
         assert compared.requests == sum(compared.origins.values()) > 2

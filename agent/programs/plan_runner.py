@@ -64,7 +64,7 @@ async def read_plan_tools(plan: ProgramPlan, evidence: ToolEvidence) -> Path:
     return path
 
 
-class PlanExecution:
+class PlanRunner:
     """Runs the plan of one subtask; made for one plan and used once."""
 
     def __init__(
