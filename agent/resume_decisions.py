@@ -14,7 +14,6 @@ from agent.policy.path_questions import AdoptionQuestion, PathAdoption, Reflecti
 from agent.policy.protocol import ArgumentsQuestion, CallArguments, MoveQuestion, NextMove, PathQuestion, WholePath
 from agent.resume_record import ReplayRecord
 from domain.event import (
-    CallFinished,
     CallStarted,
     CandidatesConsidered,
     PathEnded,
@@ -249,15 +248,6 @@ def read_repaired(number: int) -> Decision[bool]:
         return None if told is None else RecordedDecision(isinstance(told, ProgramFailed) and told.number == number)
 
     return read
-
-
-def read_called_by_steps(record: ReplayRecord) -> RecordedDecision[bool] | None:
-    """Read whether the next calls were made step by step, by a version whose plans were not programs yet."""
-    match record.next:
-        case CallStarted(site="") | CallFinished(site=""):
-            return RecordedDecision(value=True)
-        case _:
-            return None
 
 
 def read_steps_ended(record: ReplayRecord) -> RecordedDecision[bool] | None:

@@ -2,8 +2,6 @@
 
 from agent import resume_decisions as decisions
 from agent.execution.execute import execute_steps, rebuild_compression_event
-from agent.plans.compilation import to_document
-from agent.plans.planned_arguments import PlannedArgumentsPolicy
 from agent.policy.protocol import Policy
 from agent.programs.plan_runner import PlanRunner, read_plan_tools
 from agent.programs.program_request import EARLIER
@@ -32,9 +30,6 @@ async def carry_out_plan(context: SubtaskContext, plan: ProgramPlan, planned: Pa
         context.progress.note(ended)
     if planned is None or (planned.path, planned.how) != (path, "finished"):
         await context.emit(PlanReady(plan=Plan(path=path, complete=True, reason=ended.reason)))
-    if context.memo.decide_sync(decisions.read_called_by_steps, lambda: False):
-        await _continue_by_steps(context, plan, ended)
-        return
     if context.deps.planning.sandbox is None:
         raise UsageError("there is no sandbox to carry a plan out in; give the run one")
     earlier_results = context.build_program_request(wider=False).select_inputs(
@@ -50,18 +45,6 @@ async def carry_out_plan(context: SubtaskContext, plan: ProgramPlan, planned: Pa
         context.memo,
     )
     await PlanRunner(plan, names, *parts, wrong=context.deps.user.wrong_answers).run(context.deps.calls.choices)
-
-
-async def _continue_by_steps(context: SubtaskContext, plan: ProgramPlan, ended: PathEnded) -> None:
-    """Execute the rest of a plan whose first calls were made as steps.
-
-    Earlier versions did so, when plans were not programs yet.
-    """
-    docs = {tool.id: tool for tool in context.evidence.docs(ended.path)}
-    document = to_document(plan, docs, context.prior_tool_ids)
-    await execute_path(
-        context, ended, PlannedArgumentsPolicy(context.deps.planning.policy, document, len(context.prior_steps))
-    )
 
 
 async def execute_path(context: SubtaskContext, ended: PathEnded, policy: Policy) -> None:

@@ -1,47 +1,12 @@
-"""Arguments of a plan's steps: fixed, taken from earlier steps, or found by the run's policy."""
+"""Arguments of a plan's steps: fixed, or taken from earlier steps."""
 
 from agent.plans.json_paths import ITEM, find_named_item, get_value_at
-from agent.policy.delegating_policy import DelegatingPolicy
-from agent.policy.protocol import ArgumentsQuestion, CallArguments, Policy
+from agent.policy.protocol import ArgumentsQuestion, CallArguments
 from domain.model import JsonObject
-from domain.plan import Binding, PlanDocument, PlannedStep, Take
+from domain.plan import Binding, PlannedStep, Take
 
 FIXED = "the plan"
 """Reference in the binding of a value that a person fixed."""
-
-
-class PlannedArgumentsPolicy(DelegatingPolicy):
-    """Policy that gives each step the arguments of its plan.
-
-    Complaints about arguments do not change them, because they are a person's own values. The wrapped policy is
-    asked only where required parameters are left open, and only for these. ``earlier_steps`` is the number of steps that
-    come before the plan's own.
-    """
-
-    def __init__(self, policy: Policy, document: PlanDocument, earlier_steps: int = 0) -> None:
-        super().__init__(policy)
-        self._steps = document.steps
-        self._earlier_steps = earlier_steps
-
-    async def fill_arguments(self, question: ArgumentsQuestion) -> CallArguments:
-        """Return the planned arguments; the wrapped policy fills required parameters that are open."""
-        step = self._steps[len(question.earlier) - self._earlier_steps]
-        planned = resolve_arguments(step, question)
-        required = [parameter.name for parameter in question.tool.required]
-        open_names = [name for name in required if name not in planned.values and name not in planned.missing]
-        if planned.missing or not open_names:
-            return planned
-        policy_arguments = await self.pass_on(question)
-        values = {name: value for name, value in policy_arguments.values.items() if name in open_names}
-        return CallArguments(
-            planned.values | values,
-            (
-                *planned.provenance,
-                *(binding for binding in policy_arguments.provenance if binding.parameter in open_names),
-            ),
-            tuple(name for name in policy_arguments.missing if name in open_names),
-            settled=planned.settled,
-        )
 
 
 def resolve_arguments(step: PlannedStep, question: ArgumentsQuestion) -> CallArguments:

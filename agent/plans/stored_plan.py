@@ -1,21 +1,11 @@
-"""Plans as they are stored: programs with inputs.
-
-Steps stored by earlier versions are compiled when they are read. Compiling needs the documents of a plan's tools,
-which the store has and a database row does not. So no row is rewritten, and nothing is lost.
-"""
-
-from collections.abc import Mapping
+"""Plans as they are stored: programs with inputs."""
 
 from pydantic import ValidationError
 
-from agent.plans.compilation import compile_plan
 from domain.errors import ConflictError
 from domain.model import JsonObject, describe_errors
-from domain.plan import PlanDocument
 from domain.program import ProgramPlan
-from domain.tool import ToolDoc, ToolId
-
-_STEPS = "steps"
+from domain.tool import ToolId
 
 
 def dump_plan(plan: ProgramPlan) -> JsonObject:
@@ -23,36 +13,24 @@ def dump_plan(plan: ProgramPlan) -> JsonObject:
     return plan.model_dump(mode="json")
 
 
-def collect_stored_tools(stored: JsonObject) -> frozenset[ToolId]:
-    """Return the tools that a stored plan names, whose documents :func:`restore_plan` needs.
-
-    Raises:
-        ConflictError: this version cannot read the plan.
-    """
-    read = _parse_stored(stored)
-    return frozenset(
-        (step.tool for step in read.steps) if isinstance(read, PlanDocument) else read.program.tools.values()
-    )
-
-
-def restore_plan(stored: JsonObject, docs: Mapping[ToolId, ToolDoc]) -> ProgramPlan:
+def restore_plan(stored: JsonObject) -> ProgramPlan:
     """Return a plan from its stored form.
-
-    A tool that is gone becomes a function as the plan names it; a run of the plan is refused with the tool's name.
 
     Raises:
         ConflictError: this version cannot read the plan; the message says why. The row stays as it is.
     """
-    read = _parse_stored(stored)
-    return compile_plan(read, docs) if isinstance(read, PlanDocument) else read
-
-
-def _parse_stored(stored: JsonObject) -> ProgramPlan | PlanDocument:
-    """Return the stored program or steps."""
-    form = PlanDocument if _STEPS in stored else ProgramPlan
     try:
-        return form.model_validate(stored)
+        return ProgramPlan.model_validate(stored)
     except ValidationError as error:
         raise ConflictError(
             f"its plan was kept in a form that this version cannot read ({describe_errors(error)}); it stays as it was"
         ) from error
+
+
+def list_stored_tools(stored: JsonObject) -> frozenset[ToolId]:
+    """Return the tools that a stored plan names.
+
+    Raises:
+        ConflictError: this version cannot read the plan.
+    """
+    return frozenset(restore_plan(stored).program.tools.values())

@@ -1,7 +1,7 @@
 """What a finished run has done as a plan, and what is wrong with one that is sent."""
 
 import asyncio
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 
 from agent.plans.executed_plan import ExecutedPlan, build_executed_plan
 from agent.plans.json_paths import generalize_indices
@@ -40,12 +40,8 @@ async def drawn_from(run: Run, services: Services) -> ExecutedPlan:
         raise ConflictError("the run ended long ago, and what it did in detail is kept no more; ask it anew")
     records = await parse_events(events)
     called = {record.event.result.tool for record in records if isinstance(record.event, CallFinished)}
-
-    async def documents(ids: Iterable[ToolId]) -> Mapping[ToolId, ToolDoc]:
-        return await tools(ids, services) or {}
-
-    docs = await documents(called)
-    given = await load_given_plan(run, documents)
+    docs = await tools(called, services) or {}
+    given = load_given_plan(run)
     return await asyncio.to_thread(build_executed_plan, run.request, records, docs, given)  # long answers are read anew
 
 

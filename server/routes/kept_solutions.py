@@ -7,7 +7,7 @@ from pydantic import BaseModel, Field, StringConstraints, model_validator
 
 from agent.plans.checked_plan import check_plan
 from agent.plans.inputs import map_shown_names
-from agent.plans.stored_plan import collect_stored_tools, restore_plan
+from agent.plans.stored_plan import restore_plan
 from agent.solutions.from_plan import build_solution_from_plan
 from domain.errors import NotFoundError, UnavailableError, UsageError
 from domain.solution import Solution, SolutionOrigin
@@ -17,10 +17,9 @@ from server.routes.given_programs import GivenWholeProgram
 from server.routes.taken_templates import seen
 from server.routes.template_content import Place, content
 from server.routes.texts import Plain, RowId
-from server.routes.tools import tools
 from server.routes.written_programs import written_plan
 from server.runs.checked_plans import CheckedOpenPlan
-from server.runs.given_plans import load_plan_without_documents
+from server.runs.given_plans import load_given_plan
 from server.services import Services
 from server.storage.accounts import User
 from server.storage.runs import Run
@@ -64,11 +63,11 @@ async def made(source: SolutionBody, user: User, services: Services) -> Solution
         return build_solution_from_plan(plan, source.patterns, user.id, "person")
     if source.template_id is not None:
         _, version = await seen(source.template_id, user, services)
-        return await of_content(version, user.id, services, source.patterns)
+        return of_content(version, user.id, source.patterns)
     run = await own_run(source.run_id or "", user.id, services)
     found = await content(run, source.parameters or await _all_that_may_differ(run, services), "", services)
-    sent = load_plan_without_documents(run) is not None
-    return await of_content(found, user.id, services, source.patterns, "person" if sent else "run")
+    sent = load_given_plan(run) is not None
+    return of_content(found, user.id, source.patterns, "person" if sent else "run")
 
 
 async def _all_that_may_differ(run: Run, services: Services) -> dict[str, Place]:
@@ -79,16 +78,14 @@ async def _all_that_may_differ(run: Run, services: Services) -> dict[str, Place]
     return {one.name: Place(step=one.step, parameter=one.parameter) for one in drawn.parameter_candidates}
 
 
-async def of_content(
+def of_content(
     kept: TemplateContent,
     owner: str,
-    services: Services,
     patterns: list[str] | None = None,
     origin: SolutionOrigin = "template",
 ) -> Solution:
     """What a version of a template is as a solution. ``UsageError`` where it can be none."""
-    docs = await tools(collect_stored_tools(kept.plan), services) or {}
-    plan = restore_plan(kept.plan, docs)
+    plan = restore_plan(kept.plan)
     known = [kept.note] if kept.note else []
     return build_solution_from_plan(
         plan, [*known, *(patterns or [])], owner, origin, runs=[kept.run_id] if kept.run_id else []
@@ -98,7 +95,7 @@ async def of_content(
 async def offered(kept: TemplateContent, owner: str, services: Services) -> None:
     """A template's version for the library of its owner, as far as it can be a solution; without the library it is a template all the same."""
     try:
-        one = await of_content(kept, owner, services)
+        one = of_content(kept, owner)
         await (await (await services.agents.get_container()).solutions(owner)).add([one])
     except UsageError:
         return

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from agent.plans.compilation import to_document
-from agent.plans.stored_plan import collect_stored_tools, restore_plan
+from agent.plans.stored_plan import restore_plan
 from agent.text import clean
 from domain.errors import ConflictError, NotLinearError
 from domain.plan import PlanDocument
@@ -26,17 +26,16 @@ class ReadVersion:
 
 
 async def read_version(version: TemplateVersion, services: Services) -> ReadVersion:
-    """A version as a program, whatever it was kept as. Its row stays as it is."""
+    """Return a version as a program, or why this version of Footpath cannot read it. Its row stays as it is."""
     try:
-        named = collect_stored_tools(version.plan)
+        plan = restore_plan(version.plan)
     except ConflictError as error:
         return ReadVersion(None, problem=str(error))
-    docs = await tools(named, services)
-    return await asyncio.to_thread(_read, version, docs)
+    docs = await tools(plan.program.tools.values(), services)
+    return await asyncio.to_thread(_read, plan, docs)
 
 
-def _read(version: TemplateVersion, docs: Mapping[ToolId, ToolDoc] | None) -> ReadVersion:
-    plan = restore_plan(version.plan, docs or {})
+def _read(plan: ProgramPlan, docs: Mapping[ToolId, ToolDoc] | None) -> ReadVersion:
     gone = [
         clean(tool, 120) for tool in dict.fromkeys(plan.program.tools.values()) if docs is not None and tool not in docs
     ]

@@ -8,7 +8,7 @@ from fastapi import Query
 from pydantic import BaseModel, Field
 
 from agent.plans.differences import PlanDifference, compare_plans
-from agent.plans.stored_plan import collect_stored_tools
+from agent.plans.stored_plan import list_stored_tools
 from domain.errors import ConflictError, NotFoundError
 from domain.model import JsonObject
 from domain.program import ProgramPlan
@@ -141,7 +141,7 @@ async def _names_hidden(version: TemplateVersion, services: Services) -> bool:
 
 def _named(plan: JsonObject, hidden: frozenset[ToolId]) -> bool:
     try:
-        return not collect_stored_tools(plan).isdisjoint(hidden)
+        return not list_stored_tools(plan).isdisjoint(hidden)
     except ConflictError:  # what cannot be read is shown as that alone
         return False
 

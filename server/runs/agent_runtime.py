@@ -243,22 +243,20 @@ class AgentRuntime:
     ) -> AsyncGenerator[EventRecord]:
         container = await self.get_container_for_user(run.user_id)
         async with self._executors.borrow(run.user_id) as own:
-            questions = DurableQuestions(
-                self._storage, run, QuestionChannel(control.flush, control.wait_for_user), container.graph.get_tools
-            )
+            questions = DurableQuestions(self._storage, run, QuestionChannel(control.flush, control.wait_for_user))
             deps = await build_run_deps(
                 container, run.policy, own.executor, run.planner, owner=run.user_id, model=run.model
             )
             before = EarlierRuns(run, self._storage)
             # Independent queries: with a distant database, all of them take as long as one.
-            files, usage, voices, plan, wrong_answers, earlier = await asyncio.gather(
+            files, usage, voices, wrong_answers, earlier = await asyncio.gather(
                 load_run_files(run, self._storage, before),
                 self._start_token_usage(run, deps.planning.policy),
                 collect_statements(run, self._storage, before),
-                load_given_plan(run, container.graph.get_tools),
                 self._find_wrong_answers(run),
                 load_earlier_runs(run, self._storage, before),
             )
+            plan = load_given_plan(run)
             by_another = bool(voices.author_messages)
             approver = UserApprover(
                 questions,

@@ -17,13 +17,11 @@ from typing import Any, cast
 from agent.execution.approval import TAINTED, IntendedCall, describe_approval_scope, describe_side_effect
 from agent.execution.approvers import DONE_BEFORE, describe_refused_crossing
 from agent.execution.call_identity import build_corrected_identity
-from agent.execution.validation import check_arguments
 from agent.execution.wording import build_title, summarize_call
 from agent.text import clean
 from domain.errors import NotAllowedError
 from domain.event import InputNeeded
 from domain.model import JsonObject
-from domain.plan import PlanDocument
 from domain.program import ProgramPlan
 from domain.provenance import COVERABLE, AskedCall, HostCrossing, ValueKind, ValueOrigin, describe_origin
 from domain.tool import ToolDoc
@@ -42,22 +40,17 @@ _log = logging.getLogger(__name__)
 class ApprovedPlan:
     """A plan as its user approved it."""
 
-    program: ProgramPlan | None
-    document: PlanDocument | None
-    """The plan of earlier versions, whose plans were lists of steps."""
+    program: ProgramPlan
     reach: Mapping[str, Mapping[str, str]]
-    """Call target of each tool when the plan was approved; empty for plans of versions that did not record it."""
+    """Call target of each tool when the plan was approved."""
 
     def covers(self, call: IntendedCall) -> bool:
         """Return whether the approved plan makes this call.
 
-        A program does if the call is in its text, goes to the same target, and has values that the user saw in it. A
-        list of steps does if one step is this very call.
+        It does if the call is in its text, goes to the same target, and has values that the user saw in it.
         """
         if self.reach.get(call.tool.id) != get_call_target(call.tool).model_dump():
             return False
-        if self.program is None:
-            return self.document is not None and contains_call(self.document, call.tool, call.arguments)
         same = bool(call.program_text) and call.program_text == self.program.program.text
         return same and not call.open_arguments and all(_is_known_to_user(one) for one in call.provenance.origins)
 
@@ -85,18 +78,7 @@ async def load_approved_plans(storage: Storage, run_id: str) -> list[ApprovedPla
 
 
 def _parse_approval(answer: dict[str, Any]) -> ApprovedPlan:
-    program, document = answer.get("program"), answer.get("document")
-    return ApprovedPlan(
-        None if program is None else ProgramPlan.model_validate(program),
-        None if document is None else PlanDocument.model_validate(document),
-        answer.get("reach", {}),
-    )
-
-
-def contains_call(plan: PlanDocument, tool: ToolDoc, arguments: JsonObject) -> bool:
-    """Return whether a step of the plan is this very call, with all its values fixed."""
-    steps = [step for step in plan.steps if step.tool == tool.id and not step.takes and not step.named]
-    return any(check_arguments(tool, step.arguments)[0] == arguments for step in steps)
+    return ApprovedPlan(ProgramPlan.model_validate(answer["program"]), answer["reach"])
 
 
 READS_ONLY = "reads_only"

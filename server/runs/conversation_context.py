@@ -14,7 +14,7 @@ from domain.model import JsonObject
 from domain.program import ProgramPlan
 from domain.tool import ToolId
 from server.runs.corrections import collect_corrected_values
-from server.runs.given_plans import load_plan_without_documents
+from server.runs.given_plans import load_given_plan
 from server.runs.journal import parse_events
 from server.storage.run_events import RunQuestion
 from server.storage.runs import Run
@@ -97,7 +97,7 @@ async def collect_statements(run: Run, storage: Storage, earlier: EarlierRuns | 
     answered = await _load_answered_questions(before, run, storage)
     fixed = await asyncio.to_thread(_get_fixed_values, run)
     fixed_by_others = _get_values_fixed_by_author(run, fixed) if run.id in others_run_ids else []
-    plan_values = [] if run.id in others_run_ids else collect_given_texts(load_plan_without_documents(run))
+    plan_values = [] if run.id in others_run_ids else collect_given_texts(load_given_plan(run))
     return RunStatements(
         user_messages=[
             *plan_values,
@@ -155,7 +155,7 @@ async def _find_runs_of_others_templates(runs: Sequence[Run], storage: Storage) 
 
 def _get_fixed_values(run: Run) -> list[FixedArgument]:
     """Return the values in the plan that the run was asked to carry out."""
-    return collect_fixed_values(load_plan_without_documents(run))
+    return collect_fixed_values(load_given_plan(run))
 
 
 def _get_values_fixed_by_author(run: Run, fixed: list[FixedArgument]) -> list[FixedArgument]:

@@ -16,7 +16,7 @@ from domain.event import EventRecord
 from domain.learning_events import WeightsLearned
 from server.runs.agent_runtime import REMEMBER_REQUEST, AgentRuntime
 from server.runs.conversation_context import load_earlier_runs, load_run_files
-from server.runs.given_plans import load_plan_without_documents
+from server.runs.given_plans import load_given_plan
 from server.runs.journal import parse_events, to_stored_event
 from server.storage.database import run_to_completion
 from server.storage.lessons import WaitingLesson
@@ -160,7 +160,7 @@ class LateLearner:
             and not (await load_run_files(run, self._storage)).all,
             planned=not run.settings.get("stop_at_plan"),
             remembers=bool(run.settings.get(REMEMBER_REQUEST, True)),
-            solves=load_plan_without_documents(run) is None,
+            solves=load_given_plan(run) is None,
         )
         lesson_result = await learn_later(container, lesson) or WeightsLearned()
         if lesson_result.deferred == "waiting":

@@ -23,13 +23,10 @@ from hashlib import sha256
 from typing import Any, cast
 
 from agent.plans.approval import PlanQuestion
-from agent.plans.compilation import compile_plan
 from agent.user_questions import UserQuestion
 from domain.event import InputNeeded
-from domain.plan import PlanDocument
 from domain.program import ProgramPlan
 from domain.tool import ToolId
-from server.runs.given_plans import ToolDocLoader
 from server.storage.database import run_to_completion
 from server.storage.runs import Run
 from server.storage.storage import Storage
@@ -63,20 +60,17 @@ class QuestionChannel:
 class DurableQuestions:
     """Questions of one run.
 
-    ``documents`` loads the documents of tools.
-
     Attributes:
         turn_lock: held while a question is open, and while a call is made that a question must not interrupt.
         summaries: what the approved calls do, in words, by tool and identity.
     """
 
-    def __init__(self, storage: Storage, run: Run, asks: QuestionChannel, documents: ToolDocLoader) -> None:
+    def __init__(self, storage: Storage, run: Run, asks: QuestionChannel) -> None:
         self.storage = storage
         self.run = run
         self.turn_lock = asyncio.Lock()
         self.summaries: dict[tuple[ToolId, str], str] = {}
         self._channel = asks
-        self._documents = documents
 
     async def flush_events(self) -> None:
         """Wait until every event emitted so far is stored."""
@@ -101,15 +95,7 @@ class DurableQuestions:
             answer = await self.ask(
                 input_needed, {"request": question.request, "given": given_tools, "made": given_arguments}
             )
-        return await self._parse_approved_plan(answer, question) if answer["decision"] == "allow" else None
-
-    async def _parse_approved_plan(self, answer: dict[str, Any], question: PlanQuestion) -> ProgramPlan:
-        """Read the approved plan of an answer; earlier versions stored only its steps."""
-        if "program" in answer:
-            return ProgramPlan.model_validate(answer["program"])
-        document = PlanDocument.model_validate(answer["document"])
-        docs = await self._documents([*question.earlier_tools, *(step.tool for step in document.steps)])
-        return compile_plan(document, docs, question.earlier_tools)
+        return ProgramPlan.model_validate(answer["program"]) if answer["decision"] == "allow" else None
 
     async def ask(self, question: InputNeeded, context: dict[str, Any] | None = None) -> dict[str, Any]:
         """Return the user's answer; while there is none, the run is released, and this ends by being cancelled.

@@ -25,7 +25,7 @@ async def migrate(url: str) -> tuple[str | None, str]:
     """Upgrade a database; return its version before (None where it was empty) and after.
 
     Raises:
-        StoreVersionError: it was written by a later version of this program.
+        StoreVersionError: it was written by a later version of this program, or by one before the oldest step here.
         StoreBusyError: another program has been writing to it for half a minute.
         UnavailableError: it is not reachable, or may not be changed.
     """
@@ -74,7 +74,13 @@ def _apply(connection: Connection, script: ScriptDirectory) -> tuple[str | None,
     goal = _find_head(script)
     if current == goal:
         return current, goal
-    if current is not None and current not in {script_step.revision for script_step in script.walk_revisions()}:
+    known = [step.revision for step in script.walk_revisions()]
+    if current is not None and current < (oldest := min(known)):
+        raise StoreVersionError(
+            f"the database has version {current} of the tables, and this program upgrades them from {oldest} on; start an "
+            "earlier Footpath once, which has the steps up to there (docs/upgrading.md), then this one"
+        )
+    if current is not None and current not in known:
         raise StoreVersionError(
             f"the database has version {current} of the tables, this program knows up to {goal}; update it"
         )

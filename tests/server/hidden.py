@@ -70,7 +70,7 @@ async def _templates(world: World, taker: str) -> tuple[str, str]:
 
 def _calling(tool: ToolId) -> TemplateContent:
     note = f"Which {SAID}?" if tool == HIDDEN else "Which books?"
-    return TemplateContent(parameters={}, plan={"steps": [{"tool": tool}], "parameters": {}}, note=note)
+    return TemplateContent(parameters={}, plan={"program": {"text": "await act()", "tools": {"act": tool}}}, note=note)
 
 
 async def _solution(world: World) -> str:

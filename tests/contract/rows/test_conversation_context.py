@@ -10,7 +10,13 @@ from tests.contract.rows.conftest import ManualClock
 from tests.contract.rows.people import CHOICES, run, user
 from tests.flows.small_world import REMOVE
 
-PLAN: JsonObject = {"steps": [{"tool": REMOVE.id, "arguments": {"title": "Dune"}}]}
+PLAN: JsonObject = {
+    "program": {
+        "text": 'await remove(title="Dune")',
+        "tools": {"remove": REMOVE.id},
+        "arguments": {"remove": {"title": "title"}},
+    }
+}
 VALUE = (REMOVE.id, "title", "Dune")
 
 
@@ -27,7 +33,7 @@ async def asked_before(storage: Storage, of: User, owner: User, conversation: st
     """A run of a template, with the settings that such runs had when nobody kept whose the values are."""
     template = await storage.templates.add(owner.id, "Tidy", TemplateContent(parameters={}, plan=PLAN))
     choices = RunChoices(
-        planner="dfs", policy="offline", settings={"document": PLAN}, template_id=template.id, template_version=1
+        planner="dfs", policy="offline", settings={"plan": PLAN}, template_id=template.id, template_version=1
     )
     return await storage.runs.add(of.id, conversation, "Remove Dune", choices)
 

@@ -11,7 +11,6 @@ from domain.model import JsonObject
 from domain.plan import PlanDocument
 from domain.provenance import Slice, Source, ValueKind, ValueOrigin
 from domain.tool import ToolDoc
-from graph.backends.memory import MemoryGraph
 from server.runs.approvals import UserApprover
 from server.runs.questions import DurableQuestions, QuestionChannel
 from server.runs.waiting_plans import approve_plan, load_waiting_plan
@@ -35,7 +34,7 @@ async def is_asked(storage: Storage, of: Run, tool: ToolDoc, *origins: ValueOrig
     async def told() -> None:
         return
 
-    questions = DurableQuestions(storage, of, QuestionChannel(told, lambda _: waits.set()), MemoryGraph().get_tools)
+    questions = DurableQuestions(storage, of, QuestionChannel(told, lambda _: waits.set()))
     approver = UserApprover(questions, unchosen=unchosen)
 
     async def made() -> None:
@@ -61,14 +60,6 @@ async def test_it_holds_for_no_place_that_a_tool_moves_to(storage: Storage, move
     await storage.run_questions.ask(of.id, "plan-1", "plan", QUESTION)
     await approve_plan(storage, await load_waiting_plan(storage, of.id, ada.id), PROGRAM, [REMOVE])
     assert await is_asked(storage, of, REMOVE.model_copy(update=moved)) is asked
-
-
-async def test_one_of_before_places_were_kept_asks(storage: Storage) -> None:
-    ada = await user(storage)
-    of, _ = await run(storage, ada)
-    await storage.run_questions.ask(of.id, "plan-1", "plan", QUESTION)
-    await storage.run_questions.answer(of.id, "plan-1", ada.id, {"decision": "allow", "document": PLAN})
-    assert await is_asked(storage, of, REMOVE)
 
 
 WRITTEN = Source(kind="constant", name="'Dune'")

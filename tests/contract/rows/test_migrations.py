@@ -1,9 +1,7 @@
 """The tables as the steps make them are those that the rows describe, whoever makes them and how often."""
 
 import asyncio
-import json
 import sqlite3
-from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +19,6 @@ from server.storage.database import build_engine, build_sqlite_url
 from server.storage.encryption import Keyring
 from server.storage.migrate import get_newest_version, migrate
 from server.storage.rows import TableRow
-from server.storage.run_history import RunFilter
 from server.storage.storage import Storage
 
 STEPS = Path(storage_steps.__file__).parent
@@ -87,19 +84,19 @@ async def test_a_database_without_tables_is_not_ready(empty_url: str, keys: Keyr
     await storage.close()
 
 
-async def test_rows_of_an_earlier_version_are_still_there(empty_url: str, keys: Keyring) -> None:
-    """As the first version of the tables has them: a user, a run that waits to be taken, and one that has ended."""
-    await within(empty_url, _first_version)
-    assert await migrate(empty_url) == ("0001", await asyncio.to_thread(get_newest_version))
-    storage = Storage(empty_url, keys)
-    assert [run.id for run in await storage.run_leases.claim("one", timedelta(seconds=30), 5)] == ["2"]
-    assert (await storage.daily_usage.get_today("ada")).runs == 0
-    ended = await storage.runs.get("1")
-    assert ended is not None
-    assert ended.status == "finished"
-    assert [(one.tool, one.runs) for one in await storage.run_history.list_tools("ada")] == [("a/b/c", 1)]
-    assert [one.calls for one in await storage.run_history.list_page("ada", RunFilter(status="finished"))] == [2]
-    await storage.close()
+async def test_a_database_from_before_the_baseline_is_refused_and_stays_as_it_is(empty_url: str, keys: Keyring) -> None:
+    def pretend(connection: Connection) -> None:
+        connection.execute(text("CREATE TABLE alembic_version (version_num VARCHAR(32) NOT NULL PRIMARY KEY)"))
+        connection.execute(text("INSERT INTO alembic_version VALUES ('0017')"))
+        connection.execute(text("CREATE TABLE users (id TEXT PRIMARY KEY)"))
+
+    def read(connection: Connection) -> set[str]:
+        return set(inspect(connection).get_table_names())
+
+    await within(empty_url, pretend)
+    with pytest.raises(StoreVersionError, match=r"version 0017 .* from 0024 on"):
+        await migrate(empty_url)
+    assert await within(empty_url, read) == {"alembic_version", "users"}
 
 
 async def test_each_step_leaves_what_servers_of_the_version_before_work_with(empty_url: str) -> None:
@@ -130,30 +127,3 @@ def _upgrade(connection: Connection, goal: str) -> None:
     with EnvironmentContext(Config(), script, fn=steps_to_goal) as steps:
         steps.configure(connection=connection, target_metadata=TableRow.metadata)
         steps.run_migrations()
-
-
-def _first_version(connection: Connection) -> None:
-    _upgrade(connection, "0001")
-    at = "'2026-03-01 12:00:00'"
-    connection.execute(
-        text(
-            f"INSERT INTO users (id, name, name_key, password_hash, role, created_at) VALUES ('ada','a','a','h','user',{at})"
-        )
-    )
-    connection.execute(
-        text(
-            "INSERT INTO conversations (id, user_id, title, title_key, created_at, updated_at) "
-            f"VALUES ('talk', 'ada', '', '', {at}, {at})"
-        )
-    )
-    for number, status in (("1", "finished"), ("2", "queued")):
-        connection.execute(
-            text(
-                "INSERT INTO runs (id, user_id, conversation_id, request, status, policy, planner, model, settings, plan_version, "
-                f"created_at) VALUES ('{number}', 'ada', 'talk', 'why', '{status}', 'offline', 'dfs', '', '{{}}', 0, {at})"
-            )
-        )
-    for run, seq, outcome in (("1", 1, "ok"), ("1", 2, "absent"), ("1", 3, None), ("2", 1, "ok")):
-        body = json.dumps({"event": {"result": {"tool": "a/b/c", "outcome": outcome}}})
-        row = {"run": run, "seq": seq, "body": body}
-        connection.execute(text("INSERT INTO run_events VALUES (:run, :seq, 'call.finished', :body)"), row)

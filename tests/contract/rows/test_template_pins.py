@@ -1,11 +1,8 @@
-"""Versions of others' templates that users have taken, and those that they ran before there was taking."""
+"""Versions of others' templates that users have taken."""
 
 import pytest
-from sqlalchemy import text
 
 from domain.errors import ConflictError
-from server.storage.migrations.versions.v0003_takes_and_ends import USED
-from server.storage.runs import RunChoices
 from server.storage.storage import Storage
 from server.storage.templates import TemplateContent
 
@@ -30,19 +27,3 @@ async def test_one_version_is_taken_until_another_is(storage: Storage) -> None:
         assert await storage.template_pins.list_all(other) == {template: version}
     with pytest.raises(ConflictError):
         await storage.template_pins.pin(other, template, 3)
-
-
-async def test_who_ran_a_version_before_has_taken_it(storage: Storage) -> None:
-    """The one that was run last; nobody takes their own."""
-    author, other, template = await shared(storage)
-    for user, versions in ((author, (1,)), (other, (2, 1))):
-        conversation = await storage.conversations.add(user)
-        for version in versions:
-            chosen = RunChoices(planner="dfs", policy="offline", template_id=template, template_version=version)
-            await storage.runs.add(user, conversation.id, "x", chosen)
-    async with storage.database.write_session() as session:
-        await session.execute(text(USED))
-    assert (await storage.template_pins.list_all(other), await storage.template_pins.list_all(author)) == (
-        {template: 1},
-        {},
-    )

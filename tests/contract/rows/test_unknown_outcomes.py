@@ -15,7 +15,6 @@ from domain.errors import ForbiddenAddressError, NotAllowedError, StoreBusyError
 from domain.event import InputNeeded
 from domain.model import JsonObject
 from domain.tool import ToolDoc, tool_id
-from graph.backends.memory import MemoryGraph
 from server.runs.approvals import UserApprover
 from server.runs.ledger import LedgerExecutor, build_call_key
 from server.runs.questions import DurableQuestions, QuestionChannel
@@ -72,7 +71,7 @@ class World:
             return
 
         ledger = LedgerExecutor(self, self.storage.effects, self.run.id)
-        questions = DurableQuestions(self.storage, self.run, QuestionChannel(told, waiting), MemoryGraph().get_tools)
+        questions = DurableQuestions(self.storage, self.run, QuestionChannel(told, waiting))
         executor = ApprovedExecutor(
             UnknownOutcomeExecutor(ledger, questions),
             UserApprover(questions),

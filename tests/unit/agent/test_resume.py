@@ -148,8 +148,6 @@ SHOWN = InputNeeded(input="plan-1", asks="plan", reason="Is it?", program=PLAN)
         (decisions.read_restarted, [STARTED.model_copy(update={"goes_on": True})], False),
         (decisions.read_repaired(1), [FAILED], True),
         (decisions.read_repaired(2), [FAILED], False),
-        (decisions.read_called_by_steps, [BEGUN], True),
-        (decisions.read_called_by_steps, [BEGUN.model_copy(update={"site": "1:0"})], None),
         (decisions.read_steps_ended, [BEGUN], False),
         (decisions.read_steps_ended, [FINISHED], True),
     ],

@@ -1,32 +1,34 @@
-"""Plans as rows keep them, of this version and of the one whose plans were steps; and the text that stands of a run's cells."""
+"""Plans as rows hold them, and the effective text of a run's cells."""
 
 import pytest
 
 from agent.plans.effective_program import find_effective_program
-from agent.plans.stored_plan import collect_stored_tools, dump_plan, restore_plan
+from agent.plans.stored_plan import dump_plan, list_stored_tools, restore_plan
 from agent.transcript import RunTranscript
 from domain.errors import ConflictError
 from domain.event import ProgramLooked
 from domain.model import JsonObject
 from tests.unit.agent.program_events import SEARCH, call, ended, program, run_of
 
-STEPS: JsonObject = {"steps": [{"tool": SEARCH, "named": {"name": "who"}}], "parameters": {"who": {"type": "string"}}}
+PLAN: JsonObject = {
+    "program": {"text": "answer = await search(name=who)", "tools": {"search": SEARCH}},
+    "inputs": {"who": {"type": "string"}},
+}
 LOOK = 'found = await search(name="Henrik Grimaldo")\nlook(found)'
 REST = 'one = await info(person_id=found["people"][0]["id"])\n{"answered": "yes", "answer": one["cited"]}'
 
 
-def test_steps_are_compiled_where_they_are_read_and_a_program_stays_as_it_is() -> None:
-    plan = restore_plan(STEPS, {})
-    assert (collect_stored_tools(STEPS), plan.inputs) == ({SEARCH}, {"who": {"type": "string"}})
-    assert plan.program.text == "search_answer = await search(name=who)"
-    assert restore_plan(dump_plan(plan), {}) == plan
-    assert collect_stored_tools(dump_plan(plan)) == {SEARCH}
+def test_a_plan_is_stored_and_restored_as_its_program() -> None:
+    plan = restore_plan(PLAN)
+    assert plan.program.text == "answer = await search(name=who)"
+    assert restore_plan(dump_plan(plan)) == plan
+    assert list_stored_tools(PLAN) == {SEARCH}
 
 
-@pytest.mark.parametrize("stored", [{"steps": [{"no": 1}]}, {}, {"program": {"text": 7}}])
+@pytest.mark.parametrize("stored", [{"steps": [{"tool": SEARCH}]}, {}, {"program": {"text": 7}}])
 def test_what_cannot_be_read_is_told(stored: JsonObject) -> None:
     with pytest.raises(ConflictError, match="stays as it was"):
-        restore_plan(stored, {})
+        restore_plan(stored)
 
 
 def test_the_cells_that_stand_are_one_text_without_their_looks() -> None:
