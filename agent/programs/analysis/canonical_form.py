@@ -4,7 +4,7 @@ Two programs are equal if their texts differ only in
 
 - layout, comments, quotes and parentheses, and how a constant is written (``1_000``, ``"a" "b"``);
 - names that the text itself binds: variables, functions, their parameters, targets of loops, comprehensions and
-  ``except``, and an import's ``as``. Names are resolved by scope: reusing one name in two scopes equals using two names;
+  ``except``, and an import's ``as``; scopes are respected, so one name in two scopes equals two names;
 - names of offered functions and their arguments, which are replaced by the tools and parameters that they stand for;
 - names of the program's inputs, which are numbered in the order of their first use;
 - the order of keyword arguments and of the keys of a literal dict, and annotations.

@@ -49,7 +49,8 @@ class _ConstantEvaluator:
         self._remaining_parts = _MAX_PARTS
 
     def evaluate(self, expression: ast.expr) -> JsonValue:
-        # Names may refer to names that refer to lists of names: without a limit, a short text could take exponential time.
+        # Names may refer to lists of names that refer to lists of names: without a limit, a short text could take
+        # exponential time.
         self._remaining_parts -= 1
         if self._remaining_parts < 0:
             raise NotConstantError
@@ -129,7 +130,7 @@ def find_value_parts(value: SourceExpression, source: SourceText) -> Iterator[So
 
 
 def find_possible_answers(source: SourceText) -> tuple[ast.expr, ...]:
-    """Return the expressions that may be the program's answer: the values in which each branch of its end results.
+    """Return the expressions that may be the program's answer: the values in which its last statement may end.
 
     For a dict literal with the key ``answer``, the value under that key is returned.
     """
@@ -174,8 +175,8 @@ class FixedValue:
 def find_fixed_values(source: SourceText, tools: Collection[str]) -> Iterator[FixedValue]:
     """Yield the constants in tool calls, assignments, comparisons, loops and subscripts.
 
-    For texts that are composed for a tool call, the literal words between the values are yielded too. ``tools``: names of
-    the functions that are tools.
+    For texts that are composed for a tool call, the literal words between the values are yielded too. ``tools``: names
+    of the functions that are tools.
     """
     argument_values = [one.value for call in source.calls if call.name in tools for one in call.arguments]
     sent_names = {name for one in argument_values for name in one.names}
@@ -308,8 +309,8 @@ class LiftableValues:
     def _is_selector(self, node: ast.AST) -> bool:
         """Return whether a node only selects a value or is fixed by the program, so that no request states it.
 
-        These are subscripts (but no slices), keys of ``get`` and the like, match patterns, keys of dicts, the status under
-        the key ``answered``, and questions to the user.
+        These are subscripts (but no slices), keys of ``get`` and the like, match patterns, keys of dicts, the status
+        under the key ``answered``, and questions to the user.
         """
         parent = self._parents.get(node)
         match parent:

@@ -113,8 +113,8 @@ class ControlFlow:
     def find_value_conditions(self, value: ast.AST) -> list[ast.AST]:
         """Return the expressions that decide whether a value was assigned to a name.
 
-        ``value``: expression that is assigned, or iterated over by a loop. The target of a loop keeps its last value, so
-        the conditions under which the loop is left count too.
+        ``value``: expression that is assigned, or iterated over by a loop. The target of a loop keeps its last value,
+        so the conditions under which the loop is left count too.
         """
         parent = self._parents.get(value)
         exits = self._find_exit_conditions(parent) if isinstance(parent, _LOOPS) else ()
@@ -123,8 +123,8 @@ class ControlFlow:
     def find_content_conditions(self, name: str) -> Iterator[ast.AST]:
         """Yield the expressions that decide which items remain in the mutable value of a name.
 
-        Methods, functions and loops may remove items through any name that shares the value. An iterator loses the items
-        that a loop or a membership test consumes.
+        Methods, functions and loops may remove items through any name that shares the value. An iterator loses the
+        items that a loop or a membership test consumes.
         """
         for why in self._removals.get(name, ()):
             yield from why
@@ -274,8 +274,8 @@ class ControlFlow:
     def _find_callers(self, function: Function, conditions: list[ast.AST]) -> list[ast.AST]:
         """Return the calls that may run a function.
 
-        Conditions that do not follow from the position of a call are added to ``conditions``: the arguments of functions
-        that the function is passed to, and :data:`ANYTHING` where it may be called from elsewhere.
+        Conditions that do not follow from the position of a call are added to ``conditions``: the arguments of
+        functions that the function is passed to, and :data:`ANYTHING` where it may be called from elsewhere.
         """
         parent = self._parents.get(function)
         if isinstance(function, ast.Lambda):
@@ -295,7 +295,7 @@ class ControlFlow:
                 calls.append(call)
                 if not isinstance(function, ast.Lambda) and self._find_awaits(call) is None:
                     conditions.append(ast.Name(ANYTHING, ast.Load()))
-            elif isinstance(call, ast.Call):  # passed as an argument: the other arguments decide how often it is called
+            elif isinstance(call, ast.Call):  # passed on: the other arguments decide how often it is called
                 calls.append(call)
                 conditions += [one for one in list_argument_values(call) if one is not use]
                 conditions.append(call.func)

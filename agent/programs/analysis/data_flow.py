@@ -188,7 +188,7 @@ class ProgramDefinitions:
         self._holds = aliases
 
     def sharing(self, expression: ast.expr) -> set[str]:
-        """Return the names that may share mutable parts with the value of an expression, so that they see its changes."""
+        """Return the names that may share mutable parts with the value of an expression."""
         names = {self.names[use] for use in self._find_shared_names(expression) if use in self.names}
         return {other for name in names for _, other in _find_reachable_names(name, self._holds)}
 
@@ -285,7 +285,7 @@ class ValueTracer:
             definitions: definitions of the program.
             tools: names of the functions that are tools.
             site: position at which the expressions are used.
-            include_iterables: whether the iterables of loops count as parts, since they decide how often something runs.
+            include_iterables: whether the iterables of loops count as parts: they decide how often something runs.
             control: if given, the expressions that decide which value it is count as parts too.
         """
         self._definitions = definitions

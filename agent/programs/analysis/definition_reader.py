@@ -76,7 +76,7 @@ class _DefinitionReader(ast.NodeVisitor):
             self._place = replace(around, order=self._statement_count, blocks=blocks, tests=tests)
             self.visit(statement)
             if isinstance(statement, ast.If) and any(_has_exit(one) for one in (statement.body, statement.orelse)):
-                tests = (*tests, statement.test)  # the statements after it run only where the test did not leave the block
+                tests = (*tests, statement.test)  # what follows runs only if the test did not exit
         self._place = outer_place
 
     def visit_If(self, node: ast.If) -> None:

@@ -53,8 +53,8 @@ class LinearProgram:
 
         Args:
             cells: the cells by their numbers.
-            has_run: whether the program has run. Then defaults such as the one of ``get`` are ignored, since the caller knows
-                the values that were really used.
+            has_run: whether the program has run. Then defaults such as the one of ``get`` are ignored, since the caller
+                knows the values that were really used.
 
         Raises:
             SyntaxError: a text cannot be parsed.

@@ -28,9 +28,10 @@ class CallDependencies:
 
 
 def parse_site(text: str) -> Site | None:
-    """Parse the call site in a key such as ``2:57#0``: cell 2, position 57; None if it is no key of a program's call.
+    """Parse the call site in a key such as ``2:57#0`` (cell 2, byte 57); None if no program made the call.
 
-    ``3:57~1#0`` is a call that cell 3 makes in a function defined one cell before it (``~1``), so its site is in cell 2.
+    ``3:57~1#0`` is a call that cell 3 makes in a function defined one cell before it (``~1``), so its site is in cell
+    2.
     """
     matched = _SITE.match(text)
     return (int(matched[1]) - int(matched[3] or 0), int(matched[2])) if matched else None

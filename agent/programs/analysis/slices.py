@@ -135,8 +135,8 @@ class SlicedProgram:
     def _find_call(self, function: str, start: int, end: int, back: int) -> SourceCall | None:
         """Return the call at a span.
 
-        If none matches exactly, return the shortest call of the function that begins or ends there, else the shortest one
-        that contains the span.
+        If none matches exactly, return the shortest call of the function that begins or ends there, else the shortest
+        one that contains the span.
         """
         if back > self._last:
             return None
@@ -185,7 +185,8 @@ class SlicedProgram:
     def _find_name_sources(self, name: str, line: int) -> Iterator[Source]:
         """Yield the sources of a name that the program does not define.
 
-        A list whose items are inputs, such as ``earlier`` with ``earlier[0]`` and ``earlier[1]``, has all of them as sources.
+        A list whose items are inputs, such as ``earlier`` with ``earlier[0]`` and ``earlier[1]``, has all of them as
+        sources.
         """
         inputs = self._context.inputs
         items = [one for one in inputs if one.startswith(f"{name}[")]
@@ -236,8 +237,8 @@ def find_user_answered_parameters(program: Program) -> set[tuple[str, str]]:
 def describe_slice(value_slice: Slice) -> str:
     """Describe where a value comes from, for a user who does not see the program.
 
-    The description names the sources, without line numbers, and the conditions as code. Names and conditions are cleaned
-    and shortened. Nothing in it comes from a tool's response, which could contain text meant to mislead.
+    The description names the sources, without line numbers, and the conditions as code. Names and conditions are
+    cleaned and shortened. Nothing in it comes from a tool's response, which could contain text meant to mislead.
     """
     source_texts = [
         _describe_source(one)

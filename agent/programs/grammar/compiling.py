@@ -40,8 +40,8 @@ def compile_sentence(
         offer: the functions that it may call.
         held_names: names that hold earlier results.
         certain: whether the sentence is known to be what was asked. If so, the program answers *no* when a guard fails.
-            If not, it raises an error, also when the answer or a list in it is empty, so that its author can try another
-            sentence.
+            If not, it raises an error, also when the answer or a list in it is empty, so that its author can try
+            another sentence.
     """
     scope = CompileScope({one.name: one for one in offer.signatures}, held_names)
     complaints: list[str] = []
