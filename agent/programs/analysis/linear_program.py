@@ -155,7 +155,7 @@ class LinearProgram:
             case ast.Await(inner):
                 return self._find_place(inner)
             case ast.Name(name):
-                earlier = _EARLIER_NAME.fullmatch(name) if self._has_run else None  # form of programs stored by earlier versions
+                earlier = _EARLIER_NAME.fullmatch(name) if self._has_run else None  # in old stored programs
                 return (int(earlier[1]), "") if earlier and not self._assignment_counts[name] else None
             case ast.Call() if resolved in self._sites:
                 return self._sites[resolved], ""
