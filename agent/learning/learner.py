@@ -1,4 +1,4 @@
-"""Learning after a run: shapes of answers, weights of the graph, memories and solutions, in this order.
+"""Learning after a run: shapes of answers, weights of the graph, memories and solutions.
 
 Everything that is stored has the run's key, so that learning from a run twice has the effect of learning once.
 """

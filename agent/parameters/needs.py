@@ -1,4 +1,7 @@
-"""Needs of parameters: which kind of value a parameter takes, in which format, and in which role."""
+"""Needs of parameters: the kind, format, allowed values and role of the value that a parameter takes.
+
+They are inferred from a parameter's name, type, schema, description and example.
+"""
 
 from dataclasses import dataclass
 from functools import lru_cache

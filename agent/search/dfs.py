@@ -1,4 +1,4 @@
-"""Depth-first search of the tool graph over an immutable state (thesis 4.3.2.1)."""
+"""Depth-first search of the tool graph over an immutable state (thesis 4.3.2.1), with its settings and options."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace

@@ -1,6 +1,8 @@
-"""Repairs of a program's text that need no new attempt of its author, because they have only one possible meaning.
+"""Reading and repair of a program's text before it is checked and run.
 
-They add forgotten imports and awaits, name positional arguments, and rewrite features that the sandbox lacks.
+Reading limits the size and depth of a text and reports why it is no program. Repairs need no new attempt of the
+program's author, because the text can mean only one thing: they add forgotten imports and awaits, name positional
+arguments, and rewrite features that the sandbox lacks.
 """
 
 import ast
