@@ -1,4 +1,4 @@
-"""Shapes of a run's answers, kept for tools whose documents do not describe their responses."""
+"""Learning of response shapes from a run's answers, for tools whose documents do not describe their responses."""
 
 import asyncio
 from collections.abc import Iterable, Mapping, Sequence
@@ -11,7 +11,7 @@ from graph.answer_shapes import collect_scalars, infer_answer_shape
 from graph.shapes import JsonShape
 
 _MAX_ANSWERS = 5
-"""Answers of one tool that one run is learnt from."""
+"""Limit of answers of one tool that are examined per run."""
 
 
 class AnswerShapeStore(Protocol):
@@ -23,7 +23,7 @@ class AnswerShapeStore(Protocol):
 
 
 async def learn_answers(records: Iterable[EventRecord], store: AnswerShapeStore) -> None:
-    """Learn the shapes of a run's successful answers: names of fields and types."""
+    """Learn the shapes of a run's successful answers: names and types of fields, but no values."""
     seen = await asyncio.to_thread(_collect_shapes, records)
     if seen:
         await store.learn_answers(seen)

@@ -1,7 +1,6 @@
-"""Learning after a run.
+"""Learning after a run: shapes of answers, weights of the graph, memories and solutions.
 
-In this order: the shapes of answers and the weights, once by the run's key; the memories it followed and the one it
-is worth; the solutions it took and those it is worth.
+Everything that is stored has the run's key, so that learning from a run twice has the effect of learning once.
 """
 
 import asyncio
@@ -43,36 +42,33 @@ class LearningStore(AnswerShapeStore, ToolFactStore, Protocol):
 
 @dataclass(frozen=True, slots=True)
 class RunLearner:
-    """Learning from one run."""
+    """Learner of one run, with the stores that it changes."""
 
     store: LearningStore
     """Graph store that keeps the weights."""
     memory: LongTermMemory | None = None
     """Long-term memory to judge and extend; None for none."""
     policy: Policy | None = None
-    """Scores the steps; without one the rules of :mod:`agent.learning.step_scores` do."""
+    """Policy that scores the steps; without one, :mod:`agent.learning.step_scores` scores them by rules."""
     is_over: Callable[[], bool] = lambda: True
-    """Returns whether the run is over when its last event is recorded.
-
-    A run that continues elsewhere is learnt from there, once and as a whole.
-    """
+    """Returns whether the run has ended. A run that continues in another process is learnt from there, as a whole."""
     weights: WeightParameters = DEFAULT_WEIGHTS
     """Parameters of the weights."""
     solutions: SolutionAccess | None = None
-    """Library that judges and keeps the programs that were run."""
+    """Library of programs, in which used ones are judged and new ones added."""
     alone: bool = True
-    """True if the request continues no earlier one, whose words it may need."""
+    """True if the request can be understood without earlier ones; only then its programs become solutions."""
     user: str = ""
     """User of the run; empty if users are not known."""
     planned: bool = True
-    """True if the programs are as Footpath planned them; False if the user may have changed them before they ran."""
+    """True if Footpath planned the programs; False if the user may have changed them before they ran."""
     keeps: bool = False
-    """True if whoever ends the run keeps a lesson that waits for a store, and learns it later."""
+    """True if the caller saves a run whose lesson is deferred, and learns from it later."""
 
     async def learn(self, records: Sequence[EventRecord]) -> WeightsLearned | None:
-        """Learn from a run whose last record is its end; return what it taught.
+        """Learn from a run whose last record is its end, and return the event that reports what was learnt.
 
-        None if it teaches nothing, was learnt from before it was interrupted, or continues elsewhere.
+        None if there is nothing to learn, the run was learnt from already, or it continues elsewhere.
         """
         if not self.is_over() or any(isinstance(record.event, WeightsLearned) for record in records):
             return None
@@ -83,7 +79,7 @@ class RunLearner:
         return learned.model_copy(update={"deferred": ""})
 
     def add_cost(self, end: RunFinished) -> RunFinished:
-        """Return the end of a run with all that the policy has used by now, since scoring has a cost too."""
+        """Return the end of a run with the policy's usage up to now, which includes the scoring of steps."""
         if self.policy is None or self.policy.cost.model_calls == end.usage.model_calls:
             return end
         cost = self.policy.cost
@@ -109,11 +105,10 @@ async def learn_from(
     planned: bool = True,
     again: bool = False,
 ) -> WeightsLearned | None:
-    """Learn from a whole run; return what it taught, or None if there was nothing to learn.
+    """Learn from a whole run, and return the event that reports it; None if there was nothing to learn.
 
-    All of it counts once, however often and by whichever process it is learnt. No error is raised: a run that was
-    answered stays answered, and the event says why nothing was learnt. If a store was unavailable, the event is
-    deferred as ``waiting``.
+    Learning is idempotent, also across processes. Errors are not raised, so that an answered run stays answered; the
+    event reports them. If a store was unavailable, the event's ``deferred`` is ``waiting``.
 
     Args:
         records: events of the run, ending with its end.
@@ -128,7 +123,8 @@ async def learn_from(
         again: whether an earlier attempt may have been cut short by an outage or the end of a process.
     """
     try:
-        # What the first time wrote of its misses began their count anew: they are not settled twice.
+        # The first attempt may have recorded misses as gone, which restarts their count. Settling them again would give
+        # another result.
         if not (again and await store.applied([f"run:{records[0].run}"])):
             records = await settle_misses(records, store, user)
         transcript = RunTranscript.from_records(records)
@@ -138,7 +134,7 @@ async def learn_from(
         learned = _summarize_batch(batch) if batch is not None else None
     except FootpathError as error:
         return _record_error(WeightsLearned(), error)
-    except Exception as error:  # noqa: BLE001  # a defect of ours must not take the answer's run with it
+    except Exception as error:  # noqa: BLE001  # a defect in learning must not fail a run that was answered
         _log.exception("a run could not be learnt from")
         return WeightsLearned(error=f"internal: {type(error).__name__}; the log has the details")
     if learned is not None and memory is not None:
@@ -151,7 +147,7 @@ async def learn_from(
 
 
 async def _learn_concurrently(batch: LiveBatch | None, records: Sequence[EventRecord], store: LearningStore) -> None:
-    """Learn the batch and the shapes of answers concurrently; both have ended when an error is raised."""
+    """Learn the batch and the shapes of answers concurrently; an error is raised only after both have ended."""
     learning = (store.learn(batch),) if batch is not None else ()
     for one in await asyncio.gather(learn_answers(records, store), *learning, return_exceptions=True):
         if isinstance(one, BaseException):
@@ -159,7 +155,7 @@ async def _learn_concurrently(batch: LiveBatch | None, records: Sequence[EventRe
 
 
 async def _await_or_record_error(learned: WeightsLearned, learning: Awaitable[WeightsLearned]) -> WeightsLearned:
-    """Await a further step of learning; on failure return what was learnt before, with the reason."""
+    """Await a further step of learning; if it fails, return what was learnt before with the error."""
     try:
         return await learning
     except FootpathError as error:
@@ -167,9 +163,9 @@ async def _await_or_record_error(learned: WeightsLearned, learning: Awaitable[We
 
 
 def _record_error(learned: WeightsLearned, error: FootpathError) -> WeightsLearned:
-    """Return what was learnt all the same, with why the rest was not and whether it may be learnt later."""
+    """Return the event with an error, and with whether learning is deferred because of it."""
     _log.warning("a run was not learnt from as a whole: %s", error)
-    # Whatever keeps a store from being used may be mended, and learning again harms nothing.
+    # An unavailable store may become available again, and learning is idempotent, so it can be repeated.
     waits = isinstance(error, UnavailableError) or learned.deferred == "waiting"
     return learned.model_copy(
         update={"error": f"{error.code}: {error.public_message}", "deferred": "waiting" if waits else ""}
@@ -179,10 +175,10 @@ def _record_error(learned: WeightsLearned, error: FootpathError) -> WeightsLearn
 async def _score_steps(
     transcript: RunTranscript, store: LearningStore, policy: Policy | None
 ) -> tuple[float, ...] | None:
-    """Return the policy's scores of the steps; None if it is not asked.
+    """Return the policy's scores of the steps; None if the policy is not asked.
 
-    It is not asked about a run that was cancelled, failed in itself or made no call, or whose tools no longer exist.
-    Nor is it asked about programs, whose text says what their calls were for.
+    It is not asked about a run that was cancelled, failed or made no call, or whose tools no longer exist. Nor is it
+    asked about runs with programs, since their text shows what each call was for.
     """
     if (
         policy is None
@@ -221,7 +217,7 @@ async def _update_memory(
     transcript: RunTranscript,
     memory: LongTermMemory,
 ) -> WeightsLearned:
-    """Judge the memories that were followed, and keep the run as a memory if it is worth it."""
+    """Judge the memories that were followed, and store the run as a memory if it served its request."""
     judged = [JudgedMemory(memory=one, good=good) for one, good in followed(records, transcript)]
     for one in judged:
         await memory.judge(one.memory, good=one.good, key=f"run:{records[0].run}")
@@ -241,9 +237,10 @@ async def _update_solutions(
     alone: bool,
     planned: bool,
 ) -> WeightsLearned:
-    """Judge the solutions that were taken, each once per run, and keep new ones.
+    """Judge the solutions that the run took, each once, and add new ones to the library.
 
-    New are the programs that served as solutions, and new wordings of requests for known ones.
+    New solutions are programs of the run that served its request, and known solutions under a new wording of the
+    request.
     """
     run, judgements = (
         records[0].run,

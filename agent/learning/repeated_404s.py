@@ -1,8 +1,8 @@
-"""Settling of 404s that no single answer decides, by what the tool answered before and by repetition (ADR 26).
+"""Settling of ambiguous 404 responses: a missing item, or a tool that no longer exists (ADR 26).
 
-Who asked and with which values is kept in the store as applied keys of empty batches. Each key names one of 256
-buckets, which reveals neither. A key also contains how often the tool has answered and was found gone, so either
-event restarts the count.
+A single 404 does not decide this; earlier answers of the tool and repetition do. Users and values that received a 404
+are stored as keys of empty batches. A key contains only a hash bucket out of 256, which reveals neither. It also
+contains how often the tool has answered and was found gone, so that either event restarts the count.
 """
 
 import json
@@ -26,22 +26,32 @@ _BUCKETS = 256
 
 
 class ToolFactStore(Protocol):
-    """The part of a graph store that settling needs."""
+    """The part of a graph store that is needed to settle 404s."""
 
-    async def get_tools(self, ids: Iterable[ToolId]) -> Mapping[ToolId, ToolDoc]: ...
+    async def get_tools(self, ids: Iterable[ToolId]) -> Mapping[ToolId, ToolDoc]:
+        """Return the documents of the tools that exist."""
+        ...
 
-    async def facts(self, ids: Iterable[ToolId]) -> Mapping[ToolId, ToolFacts]: ...
+    async def facts(self, ids: Iterable[ToolId]) -> Mapping[ToolId, ToolFacts]:
+        """Return what is known of tools from their calls."""
+        ...
 
-    def nodes(self) -> AsyncIterator[tuple[ToolId, ToolFacts]]: ...
+    def nodes(self) -> AsyncIterator[tuple[ToolId, ToolFacts]]:
+        """Iterate over all tools with what is known of them."""
+        ...
 
-    async def applied(self, keys: Iterable[str]) -> set[str]: ...
+    async def applied(self, keys: Iterable[str]) -> set[str]:
+        """Return those keys whose batches were applied."""
+        ...
 
-    async def learn(self, batch: LiveBatch) -> bool: ...
+    async def learn(self, batch: LiveBatch) -> bool:
+        """Apply a batch once by its key; return whether it was new."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
 class _DoubtfulMiss:
-    """A 404 that needs more evidence than itself to count."""
+    """A 404 that does not show by itself that its tool is gone."""
 
     at: int
     """Index of its record in the run."""
@@ -56,7 +66,7 @@ class _DoubtfulMiss:
 
     @property
     def scope_key(self) -> str:
-        """Prefix of its keys: the tool with its current document, since it last answered or was found gone."""
+        """Prefix of its keys: the tool, its document, and how often it has answered and was found gone."""
         tool = self.tool
         return f"miss:{_compute_digest(tool.id, tool.method, tool.url, self.facts.ok, self.facts.gone)}"
 
@@ -67,12 +77,17 @@ class _DoubtfulMiss:
 
 
 async def settle_misses(records: Sequence[EventRecord], store: ToolFactStore, user: str = "") -> Sequence[EventRecord]:
-    """Return a run's records with each doubtful 404 as ``gone`` if repetition shows it, else as ``undecided``.
+    """Return a run's records with the outcome of each doubtful 404 set to ``gone`` or ``undecided``.
 
-    A tool that has answered before loses nothing by undecided 404s, however many, since they may be honest. One whose
-    host answers as for paths that do not exist counts once it is repeated. For a tool that never answered, an
-    undecided 404 counts once it is repeated, or once several tools of an API returned it of which none has ever
-    answered. ``user``: who asked; empty if users are not known.
+    A 404 is ``undecided`` at first if it may mean that the requested item does not exist, and ``gone`` if the response
+    looks like that of an unknown path. The final outcome is ``gone``
+
+    - for a tool that has answered before: if a 404 of the second kind is repeated;
+    - for a tool that has never answered: if a 404 of either kind is repeated, or if several tools of the same API
+      returned it and none of the API's tools has ever answered.
+
+    Repeated means for several different values and, if users are known, for several users. ``user``: the user of the
+    run; empty if unknown.
     """
     misses = await _find_misses(records, store)
     for miss in misses:
@@ -89,7 +104,7 @@ async def settle_misses(records: Sequence[EventRecord], store: ToolFactStore, us
 
 
 async def _find_misses(records: Sequence[EventRecord], store: ToolFactStore) -> list[_DoubtfulMiss]:
-    """Return the 404s of a run that need more evidence than themselves to count."""
+    """Return the doubtful 404s of a run."""
     called = [(at, one.event.result) for at, one in enumerate(records) if isinstance(one.event, CallFinished)]
     missed = [(at, one) for at, one in called if one.http_status == 404 and one.outcome in ("undecided", "gone")]
     if not missed:
@@ -105,7 +120,7 @@ async def _find_misses(records: Sequence[EventRecord], store: ToolFactStore) -> 
 
 
 def _has_values(miss: _DoubtfulMiss) -> bool:
-    """Return whether the call had values of its own; without any, its 404 can only be about the path."""
+    """Return whether the call had values other than defaults; without any, its 404 can only be about the path."""
     parameters = {parameter.name: parameter for parameter in miss.tool.parameters}
     arguments = miss.result.arguments.items()
     return any(
@@ -114,7 +129,7 @@ def _has_values(miss: _DoubtfulMiss) -> bool:
 
 
 async def _record_miss(miss: _DoubtfulMiss, store: ToolFactStore, user: str) -> None:
-    """Record that the tool returned 404 for these values and this user, unless nothing could come of it."""
+    """Record that the tool returned 404 for these values and this user, unless it can never count."""
     if miss.worked and miss.result.outcome == "undecided":
         return
     values = json.dumps(miss.result.arguments, sort_keys=True)
@@ -128,7 +143,7 @@ async def _record_miss(miss: _DoubtfulMiss, store: ToolFactStore, user: str) -> 
 
 
 async def _is_repeated(miss: _DoubtfulMiss, store: ToolFactStore, user: str) -> bool:
-    """Return whether the tool returned 404 for enough different values, to enough users."""
+    """Return whether the tool returned 404 for enough different values and to enough users."""
     if miss.worked and miss.result.outcome == "undecided":
         return False
     by_enough = not user or await _count_buckets(store, f"{miss.scope_key}:user") >= USERS
@@ -138,7 +153,7 @@ async def _is_repeated(miss: _DoubtfulMiss, store: ToolFactStore, user: str) -> 
 async def _is_of_dead_api(miss: _DoubtfulMiss, store: ToolFactStore, in_run: Collection[ToolId]) -> bool:
     """Return whether enough tools of the API returned 404 and none has ever answered.
 
-    The tools whose 404s came before this was clear then count too.
+    If so, the tools whose 404s were left undecided in earlier runs are recorded as gone too.
     """
     if miss.worked or await _count_buckets(store, f"{miss.api_scope}:tool") < TOOLS:
         return False
@@ -154,18 +169,18 @@ async def _is_of_dead_api(miss: _DoubtfulMiss, store: ToolFactStore, in_run: Col
     missed = await store.applied(keys.values())
     for other in others:
         if keys[other] in missed:
-            # Its run has ended; a batch of its own, once, says what the run could not know.
+            # The run that called it has ended, so the outcome is stored in a batch of its own.
             await store.learn(LiveBatch(f"{keys[other]}:gone", {}, (), ((other, "gone"),)))
     return True
 
 
 async def _count_buckets(store: ToolFactStore, scope: str) -> int:
-    """Return how many buckets of a scope are taken."""
+    """Return how many buckets of a scope were recorded."""
     return len(await store.applied(f"{scope}:{bucket}" for bucket in range(_BUCKETS)))
 
 
 def _compute_bucket(*parts: object) -> int:
-    """Return the bucket of some values."""
+    """Return the hash bucket of some values."""
     return int(_compute_digest(*parts), 16) % _BUCKETS
 
 

@@ -1,4 +1,4 @@
-"""Lesson of a run for the graph: one batch keyed by the run, so learning it twice equals once (thesis 3.4.2)."""
+"""Lesson of a run for the graph: the transitions, scores and outcomes of its calls, as one batch (thesis 3.4.2)."""
 
 import json
 from collections import Counter
@@ -16,14 +16,15 @@ from domain.tool import FINISH, ToolId
 from graph.facts import HALF_LIFE_DAYS, LiveBatch, LiveOutcome
 
 MOST_CALLS = 5
-"""Weight of the outcomes of one tool in one run, in calls: a program may call it hundreds of times."""
+"""Limit of outcomes of one tool that count in one run, since a program may call it hundreds of times."""
 
 
 def count_program_transitions(subtask: SubtaskTranscript, *, served: bool) -> Counter[tuple[ToolId, ToolId]]:
-    """Count the transitions between a program's call sites, one per pair of which one uses the other's result.
+    """Count the transitions between the call sites of a subtask's programs.
 
-    It does not matter how often they were called. If the request was ``served``, the sites whose results the answer
-    uses lead to ``Finish``. A program without a result teaches only what failed in it.
+    A pair of sites counts once if one uses the other's result, however often they were called. If the request was
+    ``served``, sites whose results the answer uses lead to ``Finish``. From a program without a useful result, only
+    transitions to failed calls are counted.
     """
     transitions: Counter[tuple[ToolId, ToolId]] = Counter()
     failed: set[tuple[ToolId, ToolId]] = set()
@@ -45,9 +46,9 @@ def count_program_transitions(subtask: SubtaskTranscript, *, served: bool) -> Co
 
 
 def score_program_calls(subtask: SubtaskTranscript, *, served: bool) -> Iterator[tuple[StepResult, float]]:
-    """Yield the best score of each call site, by the rules for steps.
+    """Yield the best result and score of each call site, by the rules for steps.
 
-    A call served if another call, or the answer of a request that was ``served``, used its result.
+    A call counts as used if another call uses its result, or the answer of a request that was ``served`` does.
     """
     for trace in subtask.programs.written:
         dependencies, (good, _) = trace.find_feeds(), _group_by_site(trace)
@@ -60,7 +61,7 @@ def score_program_calls(subtask: SubtaskTranscript, *, served: bool) -> Iterator
         for site, result in trace.by_site:
             isolated = result.model_copy(
                 update={"provenance": ()}
-            )  # whose numbers are those of all of its program's calls
+            )  # step numbers in it would be taken for those of the sequence scored here
             score = score_steps((isolated,), (), answered=site in used)[0]
             if site not in best or score > best[site][1]:
                 best[site] = (result, score)
@@ -68,14 +69,14 @@ def score_program_calls(subtask: SubtaskTranscript, *, served: bool) -> Iterator
 
 
 def keep_distinct_calls(results: Iterable[StepResult]) -> list[StepResult]:
-    """Return each distinct call that was made, a tool with its arguments, by its last result."""
+    """Return the last result of each distinct call that was made; calls are equal by tool and arguments."""
     return list(
         {(one.tool, json.dumps(one.arguments, sort_keys=True)): one for one in results if one.attempts}.values()
     )
 
 
 def cap_outcomes(outcomes: Sequence[tuple[ToolId, LiveOutcome]]) -> Iterator[tuple[ToolId, LiveOutcome]]:
-    """Yield at most a few outcomes of each tool, in the same proportion."""
+    """Yield about :data:`MOST_CALLS` outcomes of each tool at most, in the original proportions."""
     for tool in dict.fromkeys(tool for tool, _ in outcomes):
         counts: Counter[LiveOutcome] = Counter(outcome for one, outcome in outcomes if one == tool)
         share = min(1.0, MOST_CALLS / counts.total())
@@ -85,7 +86,7 @@ def cap_outcomes(outcomes: Sequence[tuple[ToolId, LiveOutcome]]) -> Iterator[tup
 
 
 def _group_by_site(trace: ProgramTrace) -> tuple[dict[Site, ToolId], dict[Site, ToolId]]:
-    """Return the tools of sites with a successful call, and of those that only failed by the tool's fault."""
+    """Return the tools by site: of sites with a successful call, and of sites with failures of the tool only."""
     calls = trace.by_site
     good = {site: result.tool for site, result in calls if result.status == "ok"}
     bad = {site: result.tool for site, result in calls if site not in good and is_scored(result)}
@@ -93,11 +94,11 @@ def _group_by_site(trace: ProgramTrace) -> tuple[dict[Site, ToolId], dict[Site, 
 
 
 _EVIDENCE: dict[CallOutcome | None, LiveOutcome] = {"ok": "ok", "transient": "transient", "gone": "gone"}
-"""Outcomes that say something of the tool.
+"""Outcomes that are evidence about the tool.
 
-Outcomes due to one caller, one key or this machine do not, nor does an answer that was lost. Nor do repeated answers
-that something does not exist: whoever asks for what does not exist may ask often, of a tool that nobody has used yet.
-A 404 that one answer cannot decide is settled before, by repetition (:mod:`agent.learning.repeated_404s`).
+Outcomes due to one caller, one key or this machine are not, nor is a response that was lost, nor an answer that the
+requested item does not exist, however often it is repeated. Doubtful 404s are settled before
+(:mod:`agent.learning.repeated_404s`).
 """
 
 DECAY = 0.8
@@ -110,17 +111,16 @@ def build_lesson(
     half_life: float = HALF_LIFE_DAYS,
     policy_scores: Sequence[float] | None = None,
 ) -> LiveBatch | None:
-    """Return the batch of a whole run; None if no call was made, or if the run was cancelled or failed in itself.
+    """Return the batch of a whole run; None if no call was made, or if the run was cancelled or failed.
 
-    Transitions are counted between the steps that were carried out, in order, and to ``Finish`` if the run answered.
-    For a step that was bypassed, the transition from the step before it counts if the failure was the tool's own.
-    ``Finish`` is reached with a score of 1. Programs teach along their data instead. A run that
-    was served in part teaches what it did, but no transition to ``Finish``.
+    Transitions are counted between consecutive successful steps, and from the last one to ``Finish`` with a score of
+    1 if the subtask was served. For a step that was bypassed, the transition from the step before it counts if the
+    tool failed. In programs, transitions follow the data flow between calls instead of their order.
 
     Args:
         records: events of the run.
-        decay: decay of the weights.
-        half_life: half-life of outcomes.
+        decay: decay γ of the weights per batch.
+        half_life: half-life of outcomes, in days.
         policy_scores: the policy's scores of the plan's steps and of those that were bypassed; without them
             :func:`agent.learning.step_scores.score_steps` scores them.
     """
@@ -160,13 +160,13 @@ def _collect_program_results(subtask: SubtaskTranscript) -> Iterator[StepResult]
 
 
 def _collect_steps(transcript: RunTranscript) -> tuple[list[StepResult], list[StepResult]]:
-    """Return the steps that no program called: those of the last plans, and those that were bypassed."""
+    """Return the results of steps that no program called: those of the last plans, and those that were bypassed."""
     done = [transcript.steps[step] for step in sorted(transcript.steps) if step not in transcript.sites]
     return done, [result for one in transcript.ordered_subtasks for result in one.gone_around]
 
 
 def _collect_outcomes(results: Sequence[StepResult]) -> list[tuple[ToolId, LiveOutcome]]:
-    """Return what results say of their tools, if anything."""
+    """Return the outcomes that are evidence about the tools."""
     return [(result.tool, speaks) for result in results if (speaks := _read_evidence(result)) is not None]
 
 
@@ -176,7 +176,7 @@ def _collect_scores(pairs: Sequence[tuple[StepResult, float]]) -> tuple[tuple[To
 
 
 def _read_evidence(result: StepResult) -> LiveOutcome | None:
-    """Return what a result says of its tool; a repeated answer and a fault of the caller say nothing."""
+    """Return the outcome as evidence about the tool; None if it is none, or if no request was sent."""
     return _EVIDENCE.get(result.outcome) if result.attempts else None
 
 

@@ -1,4 +1,4 @@
-"""Scores of a run's steps by rules (thesis 3.4.2): the offline form of the evaluator."""
+"""Rule-based scores of a run's steps (thesis 3.4.2), for use without a language model."""
 
 from collections.abc import Sequence
 
@@ -7,15 +7,20 @@ from domain.plan import StepResult
 FAILED = frozenset({"transient", "gone"})
 """Outcomes that are failures of the tool."""
 CALLER_OUTCOMES = frozenset({"absent", "undecided", "refused", "unreached", "caller_fault"})
-"""Outcomes caused by one caller's values or key, or by this machine's network: they say nothing of a tool."""
+"""Outcomes caused by the caller's values or key, or by this machine's network; they are no evidence about a tool."""
 
 
 def score_steps(done: Sequence[StepResult], failed: Sequence[StepResult], *, answered: bool) -> tuple[float, ...]:
     """Return the score Δ of each step, in [-1, 1]: the plan's steps in order, then those that were bypassed.
 
-    - +1: a later step used a value of it, or the answer rests on it (a step of an answered run that feeds no other);
-    - 0: it led to nothing, was not called, or failed by a fault of the caller;
+    - +1: the step succeeded, and the run was answered or a later step used one of its values;
+    - 0: the step led to nothing, was not called, or failed by a fault of the caller;
     - -1: the tool failed.
+
+    Args:
+        done: results of the plan's steps, in order.
+        failed: results of the steps that were bypassed.
+        answered: whether the run answered its request.
     """
     used = _find_used_steps(done)
     plan_scores = [
@@ -25,13 +30,13 @@ def score_steps(done: Sequence[StepResult], failed: Sequence[StepResult], *, ans
 
 
 def is_scored(result: StepResult) -> bool:
-    """Return whether a step says anything of its tool: it was called, and the outcome was the tool's doing."""
+    """Return whether a step is evidence about its tool: it succeeded, or was called and failed by the tool's fault."""
     called = result.attempts > 0 and result.outcome is not None
     return result.status == "ok" or (called and result.outcome not in CALLER_OUTCOMES)
 
 
 def bound_score(result: StepResult, score: float) -> float:
-    """Return a score limited by the outcome: in [-1, 1], and never above 0 for a tool that failed."""
+    """Limit a score to [-1, 1], and to at most 0 for a tool that failed."""
     return max(-1.0, min(0.0 if result.outcome in FAILED else 1.0, score))
 
 

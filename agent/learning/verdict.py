@@ -1,4 +1,4 @@
-"""Effects of a user's verdict on an answer: on the run's solutions, memories and weights."""
+"""Application of a user's verdict on an answer to the run's solutions, memories and weights."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -21,32 +21,36 @@ from graph.weights import DEFAULT_WEIGHTS, WeightParameters
 
 
 class JudgedRun(Model):
-    """Subject of a verdict: what a run answered, used and left behind."""
+    """A run as the subject of a verdict: its answer, and what it used and stored."""
 
     run: str
+    """Id of the run."""
     request: str
     answered: bool
+    """True if the run answered its request."""
     at: datetime
+    """Time of the run's first event."""
     answer: str = ""
+    """Answer of the whole run."""
     answers: tuple[str, ...] = ()
-    """Answers as :func:`collect_answers` returns them."""
+    """Answers of its programs, as :func:`collect_answers` returns them."""
     solutions: tuple[str, ...] = ()
-    """Solutions that the run took or was kept as."""
+    """Ids of the solutions that the run took or added."""
     followed: tuple[str, ...] = ()
-    """Memories of its user whose path served it.
+    """Ids of its user's own memories whose path served it.
 
-    Shared memories are judged by the results of runs and not by one user's verdict.
+    Shared memories are not included: they are judged by the results of runs and not by one user's verdict.
     """
     solved: tuple[SolvedRequest, ...] = ()
-    """Solved requests by which the run is remembered."""
+    """Solved requests that the run was stored as in memory."""
     learned: WeightsLearned | None = None
     """Weights learnt from the run; None if none were."""
 
 
 def collect_answers(records: Sequence[EventRecord]) -> tuple[str, ...]:
-    """Return what a run answered, so that it can be recognised.
+    """Return the answers of a run's programs before rewording; without any, the run's whole answer.
 
-    These are the answers of its programs, however they were worded then; without any, the run's whole answer.
+    They show whether another run gives the same answer.
     """
     ends = {one.subtask: one.event for one in records if isinstance(one.event, ProgramEnded)}
     program_answers = tuple(end.answer for end in ends.values() if end.spoken and end.answer.strip())
@@ -70,16 +74,20 @@ class BatchStore(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class VerdictTargets:
-    """Stores that a verdict changes: the user's own library and memory, and the shared weights. One that is None stays as it is."""
+    """Stores that a verdict changes. Those that are None are left unchanged."""
 
     store: BatchStore | None = None
+    """Graph store with the shared weights."""
     memory: LongTermMemory | None = None
+    """The user's memory."""
     solutions: SolutionAccess | None = None
+    """The user's library of solutions."""
     weights: WeightParameters = DEFAULT_WEIGHTS
+    """Parameters of the weights."""
 
 
 def build_judged_run(records: Sequence[EventRecord], owner: str) -> JudgedRun:
-    """Return what a verdict on an ended run of ``owner`` is about, from all of its events."""
+    """Build the subject of a verdict from all events of an ended run. ``owner``: the user of the run."""
     transcript = RunTranscript.from_records(records)
     end, learned = transcript.end, [one.event for one in records if isinstance(one.event, WeightsLearned)]
     taken_solutions = [record.event.solution for record in records if isinstance(record.event, SolutionTaken)]
@@ -100,25 +108,25 @@ def build_judged_run(records: Sequence[EventRecord], owner: str) -> JudgedRun:
 async def apply_verdict(
     judged_run: JudgedRun, before: Verdict | None, verdict: Verdict | None, targets: VerdictTargets, change: int
 ) -> None:
-    """Apply a verdict in place of the one before.
+    """Replace a run's verdict by a new one, with all effects.
 
-    - Wrong: the solutions that the run took or left have failed it, and are not taken again for its request or a
-      similarly worded one. The memories that it followed have failed, what it was remembered by is forgotten, and its
-      transitions and scores are reversed in the weights. The answers of its tools are true all the same, so their
-      availability stays.
-    - Right: they have served.
-    - None: the state is as if nobody had judged, which undoes the verdict before.
+    - ``wrong``: the solutions that the run took or added are judged as failed, and are not taken again for its
+      request or a similarly worded one. The memories that it followed are judged as failed, those that it added are
+      forgotten, and its transitions and positive scores are subtracted from the weights. Outcomes of its tools are
+      kept, since the tools did answer.
+    - ``right``: its solutions are judged as successful.
+    - None: the state becomes what it would be without a verdict.
 
     Args:
-        judged_run: what the run used and left.
+        judged_run: the run.
         before: the verdict in force until now.
-        verdict: the new one.
+        verdict: the new verdict.
         targets: the stores to change.
-        change: number of this change among those of the run's verdict.
+        change: number of this change among the changes of the run's verdict; it makes the keys of its effects unique.
     """
     if targets.solutions is not None:
         await _judge_solutions(judged_run, verdict, targets.solutions)
-    # Memories and weights know only wrong or not, and a change counts once: nothing to do if that stays the same.
+    # Memories and weights distinguish only wrong from not wrong, so nothing changes between right and no verdict.
     if (before == "wrong") == (verdict == "wrong"):
         return
     if targets.memory is not None:
@@ -143,7 +151,7 @@ async def _judge_solutions(judged_run: JudgedRun, verdict: Verdict | None, solut
 
 
 async def _judge_memories(judged_run: JudgedRun, memory: LongTermMemory, key: str, *, wrong: bool) -> None:
-    """Judge the memories that the run followed, and forget or restore what it was remembered by."""
+    """Judge the memories that the run followed, and forget or restore those that it added."""
     for one in judged_run.followed:
         await memory.judge(one, good=not wrong, key=key)
     remembered = judged_run.learned.remembered if judged_run.learned else ()
@@ -162,9 +170,9 @@ def _find_own_followed(records: Sequence[EventRecord], learned: Sequence[Weights
 
 
 def build_reversal(judged_run: JudgedRun, change: int, weights: WeightParameters, *, again: bool) -> LiveBatch | None:
-    """Return the batch that reverses a run's success in the weights, or restores it if ``again``.
+    """Return the batch that subtracts a run's success from the weights, or adds it back if ``again``.
 
-    None if the run had no success.
+    None if the run reached no ``Finish``.
     """
     learned = judged_run.learned
     if learned is None or not any(one.target == FINISH for one in learned.transitions):

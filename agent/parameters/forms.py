@@ -1,4 +1,4 @@
-"""What a parameter's schema and example tell of its values beyond its type: the form of a text, the allowed items of a list."""
+"""Format and allowed values of a parameter, read from its schema and its example."""
 
 import json
 import re
@@ -16,7 +16,10 @@ _MOST = 60
 
 
 def form_of(parameter: Parameter) -> str:
-    """The format of a text or of a list's items, as JSON Schema names it; ``email`` also where a pattern or the example shows one."""
+    """Return the format of a text or of a list's items by its JSON Schema name; empty if unknown.
+
+    ``email`` is also inferred from an ``@`` in a pattern, or from the example.
+    """
     if parameter.format:
         return parameter.format
     if parameter.type not in ("string", "array"):
@@ -30,7 +33,7 @@ def form_of(parameter: Parameter) -> str:
 
 
 def allowed(parameter: Parameter) -> tuple[JsonValue, ...]:
-    """The values that a parameter allows, or that the items of a list may have."""
+    """Return the allowed values of a parameter or, for a list, of its items; empty if they are not restricted."""
     if parameter.enum or parameter.type != "array" or not parameter.json_schema:
         return parameter.enum
     return _of_items(parameter.json_schema)
@@ -38,6 +41,7 @@ def allowed(parameter: Parameter) -> tuple[JsonValue, ...]:
 
 @lru_cache(maxsize=2048)
 def _of_items(schema: str) -> tuple[JsonValue, ...]:
+    """Return the ``enum`` of the items in a list's JSON schema, or in one of its ``anyOf`` and ``oneOf`` branches."""
     try:
         whole = json.loads(schema)
     except (ValueError, RecursionError):
@@ -51,6 +55,7 @@ def _of_items(schema: str) -> tuple[JsonValue, ...]:
 
 
 def _alternatives(schema: Any) -> list[Any]:
+    """Return the branches of ``anyOf`` and ``oneOf``."""
     if not isinstance(schema, dict):
         return []
     told = cast("dict[str, Any]", schema)

@@ -1,4 +1,4 @@
-"""The kinds of things that parameters want, told by their names, formats and descriptions."""
+"""Kinds of values that parameters take, inferred from their names, formats and descriptions."""
 
 from typing import Literal
 
@@ -11,7 +11,7 @@ NeedKind = Literal[
 ]  # fmt: skip
 
 UNTOUCHED: frozenset[NeedKind] = frozenset({"secret", "technical"})
-"""Kinds that neither a request nor a response fills."""
+"""Kinds of parameters that are filled neither from a request nor from a response."""
 FROM_WORDS = frozenset(
     {"from", "source", "origin", "base", "departure", "start", "begin", "since", "have", "check", "checkin"}
 )
@@ -38,19 +38,19 @@ _PERSON = frozenset({"author", "artist", "actor", "player", "person", "director"
                      "surname", "writer", "composer", "username", "nickname", "celebrity"})  # fmt: skip
 _ROLES = frozenset({"guest", "patient", "applicant", "customer", "client", "visitor", "attendee", "participant", "passenger", "holder",
                     "traveller", "traveler", "recipient", "sender", "employee", "member", "student", "buyer", "user"})  # fmt: skip
-"""Parts that somebody plays: with *name* behind them, a person's."""
+"""Roles of people: followed by *name*, they mean the name of a person."""
 _ORGANIZATION = frozenset(
     {"organization", "company", "firm", "university", "affiliation", "institution", "employer", "institute"}
 )
 ORGANIZATION_WORDS = frozenset({"university", "institute", "academy", "polytechnic", "college", "school", "laboratory", "hospital", "museum",
                                 "bank", "ministry", "agency", "council", "association", "society", "federation", "foundation", "corporation", "company", "inc", "ltd", "gmbh", "corp"})  # fmt: skip
-"""Words by which a name tells that it is an organisation's."""
+"""Words that mark a name as that of an organisation."""
 WORK_WORDS = frozenset(
     {"book", "novel", "paper", "article", "film", "movie", "song", "album", "poem", "publication", "story", "title"}
 )
-"""What has a title."""
+"""Words for works that have a title."""
 _BOOKED = frozenset({"booked", "reserved", "book", "reserve", "booking", "reservation"})
-"""With *under*: ``name the table is booked under``."""
+"""Words that with *under* mean a person's name, as in ``name the table is booked under``."""
 _WHEREABOUTS = frozenset({"where", "region"})
 GENERIC = (
     frozenset({"country", "capital", "town", "city", "birthplace", "money", "currency", "village", "there"})
@@ -59,7 +59,7 @@ GENERIC = (
     | WORK_WORDS
     | _ORGANIZATION
 )
-"""Kinds of things: as the last word of a phrase without capitals they name no single thing."""
+"""Words for kinds of things. A phrase in lower case that ends in one of them names no particular thing."""
 
 _QUERY = frozenset(
     {
@@ -115,13 +115,23 @@ _BY_WORD_LAST: tuple[tuple[frozenset[str], NeedKind], ...] = (
     (_AMOUNT, "amount"),
 )  # fmt: skip
 _ENDS: tuple[NeedKind, ...] = ("currency", "language", "unit", "date")
-"""What ``from`` and ``to`` may be the two ends of, if the description says so."""
+"""Kinds that a parameter named ``from``, ``to`` or the like may have, if its description names the kind."""
 
 
 def kind_of(
     own: frozenset[str], ordered: tuple[str, ...], kind: ParameterType, form: str, described: frozenset[str]
 ) -> NeedKind:
-    """The kind of a parameter: by its format, then by telling words of its name (in order), then by its type."""
+    """Return the kind of value that a parameter takes.
+
+    Decided by its format, then by characteristic words of its name, then by its type, and last by its description.
+
+    Args:
+        own: words of the parameter's name.
+        ordered: the same words in order.
+        kind: JSON type of the parameter.
+        form: its format, as JSON Schema names it.
+        described: words of its description.
+    """
     by_form: dict[str, NeedKind] = {"date": "date", "date-time": "date", "email": "email", "uri": "url", "time": "time", "ipv4": "ip",
                                     "credentials": "secret", "password": "secret", "binary": "technical"}  # fmt: skip
     if form.lower() in by_form:
@@ -151,11 +161,12 @@ def kind_of(
 
 
 def names_person(told: frozenset[str]) -> bool:
-    """Whether words say that a thing is a person: by what people do, or the part that they play."""
+    """Return whether words contain an occupation or role of a person."""
     return not told.isdisjoint(_PERSON | _ROLES)
 
 
 def _textual(own: frozenset[str], described: frozenset[str]) -> NeedKind:
+    """Return the kind of a text parameter by the words of its name and description; ``entity`` if nothing fits."""
     if own <= (FROM_WORDS | TO_WORDS | {"symbol"}):
         for word in _ENDS:
             if word in described:
@@ -176,7 +187,10 @@ def _textual(own: frozenset[str], described: frozenset[str]) -> NeedKind:
 
 
 def _whose_name(described: frozenset[str]) -> NeedKind | None:
-    """What a mere ``name``, or a ``text`` that is described as a name, is the name of, where the description speaks of people, or of one other kind of thing only."""
+    """Return the kind of thing whose name a parameter takes, judged by its description; None if that is ambiguous.
+
+    For parameters called just ``name``, or called ``text`` and described as a name.
+    """
     if described & _PERSON or ("under" in described and described & _BOOKED):
         return "person"
     kinds: tuple[tuple[frozenset[str], NeedKind], ...] = (

@@ -1,4 +1,4 @@
-"""Depth-first search of the tool graph over an immutable state (thesis 4.3.2.1)."""
+"""Depth-first search of the tool graph over an immutable state (thesis 4.3.2.1), with its settings and options."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -13,21 +13,24 @@ from domain.memory import RecalledMemory
 from domain.tool import ToolDoc, ToolId
 
 _WELL_TRODDEN = 0.5
-"""Weight from which past paths agree on another tool so strongly that the policy is asked again."""
+"""Edge weight from which past paths agree so strongly on a tool that another one is not taken unasked."""
 
 
 @dataclass(slots=True)
 class Lookahead:
-    """Steps of the last decision that are still to be taken."""
+    """Steps that the last decision named and that are still to be taken."""
 
     tools: tuple[ToolId, ...] = ()
+    """Tools to advance to, in order."""
     last: bool = False
-    """The decision finishes the path after these tools."""
+    """True if the path is finished after these tools."""
     reason: str = ""
+    """Reason of the decision."""
     unserved: str = ""
+    """Part of the request that the finished path leaves undone."""
 
     def note(self, choice: NextMove) -> None:
-        """Replace the planned steps by those of a new decision; a decision other than to advance clears them."""
+        """Replace the planned steps by those of a new decision; they are cleared if it does not advance."""
         advance = choice.action == "advance"
         self.tools = choice.then if advance else ()
         self.last = advance and choice.last
@@ -35,9 +38,9 @@ class Lookahead:
         self.unserved = choice.unserved
 
     def take_move(self, candidates: Sequence[Candidate]) -> NextMove | None:
-        """Return the planned move if it is still good at this node.
+        """Return the next planned move if it is safe at this node.
 
-        Otherwise forget the plan and return None: the policy must be asked.
+        Otherwise discard the plan and return None, so that the policy is asked.
         """
         if not self.tools:
             finished = NextMove("finish", self.reason, unserved=self.unserved) if self.last else None
@@ -52,9 +55,10 @@ class Lookahead:
 
 
 def _is_safe(candidate: Candidate, candidates: Sequence[Candidate]) -> bool:
-    """Return whether a candidate may be taken without asking.
+    """Return whether a candidate may be taken without asking the policy.
 
-    It must have all its inputs, and be fed by a field of the path unless past paths do not favour another tool.
+    It must have all its inputs. In addition, a field of the path must feed it, or past paths must not favour another
+    tool strongly.
     """
     most = max((c.weight for c in candidates if c.origin == "graph"), default=0.0)
     return not candidate.missing and bool(candidate.feeds or most < _WELL_TRODDEN or candidate.weight >= most)
@@ -62,58 +66,70 @@ def _is_safe(candidate: Candidate, candidates: Sequence[Candidate]) -> bool:
 
 WalkEvent = CandidatesConsidered | StepChosen | StepBacktracked
 EmitStep = Callable[[WalkEvent, SearchState], Awaitable[None]]
-"""Emits an event of a search, and keeps the state after it."""
+"""Function that emits an event of a search and saves the state after it."""
 WalkResult = tuple[PathEnded, SearchState]
-"""How a search ended, and the state in which it did."""
+"""The event that ends a search, and the state at its end."""
 
 
 @dataclass(frozen=True, slots=True)
 class SearchNode:
-    """A node of the search: what is known at the end of a path."""
+    """A node of the search: the end of a path, with the tools that may come next."""
 
     path: tuple[ToolDoc, ...]
-    """Tools of the path, after those of prior steps that the subtask builds on."""
+    """Tools of earlier steps that the subtask builds on, followed by those of the path."""
     path_relevance: tuple[tuple[float, ...], ...]
     """For each tool of the path, its relevance to each clause of the request."""
     best_relevance: tuple[float, ...]
     """For each clause of the request, the highest relevance of any tool that was found and is not banned."""
     candidates: tuple[Candidate, ...]
+    """Tools that may come next, best first."""
     finish_weight: float
     """Weight of ending the path here."""
     value: float = 0.0
-    """How much of the request the path serves, from 0 up."""
+    """How much of the request the path serves; 0 if nothing, without an upper limit."""
     again: tuple[ToolId, ...] = ()
-    """Candidates that the path has already, offered again for another value."""
+    """Candidates that are on the path already and are offered again, to be called with another value."""
     recalled: tuple[RecalledMemory, ...] = ()
+    """Paths that served similar requests."""
     kin: Mapping[ToolId, ToolsetPrior] = field(default_factory=dict[ToolId, ToolsetPrior])
+    """Evidence from the tool set of each tool that was found, if past paths used few of them; else empty."""
 
 
 @dataclass(frozen=True, slots=True)
 class SearchDeps:
-    """Functions and options that a search works with."""
+    """Functions and options of a search."""
 
     expand: Callable[[SearchState], Awaitable[SearchNode]]
-    """Returns the node of a state, with its candidates."""
+    """Returns the node of a state."""
     choose: Callable[[MoveQuestion], Awaitable[NextMove]]
-    """Decides on the next move at a node."""
+    """Chooses the next move at a node."""
     whole_path: Callable[[PathQuestion], Awaitable[WholePath]]
-    """Decides on all steps of a path at once."""
+    """Chooses all steps of a path at once."""
     followers: Callable[[SearchState, SearchNode], Awaitable[tuple[FollowingCandidate, ...]]]
     """Returns tools that may follow the candidates, for decisions that name several steps."""
     several: bool = False
-    """The function ``choose`` may name several steps; otherwise only the first one counts."""
+    """True if one decision may name several steps; otherwise only its first step is used."""
     results: Callable[[], Results] = tuple
-    """Returns the results of the path so far."""
+    """Returns the results of the steps called so far."""
     step_by_step: bool = False
-    """Stop after each step, so that it is called before the next is chosen."""
+    """True to stop after each step, so that it is called before the next one is chosen."""
 
 
 async def search(
     request: str, clauses: tuple[str, ...], state: SearchState, deps: SearchDeps, meter: BudgetMeter, emit: EmitStep
 ) -> WalkResult:
-    """Search on from ``state`` until the path is finished, given up, or a limit of the budget is reached.
+    """Search from ``state`` until the path is finished, the search gives up, or a limit of the budget is reached.
 
-    A state can be kept to search on from it later. A choice that is not among the candidates counts as a dead end.
+    The returned state can be saved and passed to a later search. A choice that is not among the candidates counts as a
+    decision to backtrack.
+
+    Args:
+        request: the request.
+        clauses: its clauses, against each of which relevance is measured.
+        state: where to start.
+        deps: functions and options of the search.
+        meter: counts decisions and says which limit is reached.
+        emit: receives each event together with the state after it.
     """
     foresight = Lookahead()
     while not meter.exhausted:
@@ -154,7 +170,7 @@ async def search(
 def _select_open(node: SearchNode, state: SearchState, meter: BudgetMeter) -> tuple[Candidate, ...]:
     """Return the candidates still to be tried.
 
-    At the depth limit there are none: only finishing and backtracking are left.
+    There are none at the depth limit, where the policy can only finish or backtrack.
     """
     if len(state.path) >= meter.budget.depth:
         return ()
@@ -207,5 +223,5 @@ def _build_situation(
 
 
 def _with_candidates(node: SearchNode, candidates: tuple[Candidate, ...]) -> SearchNode:
-    """Return the node with only the given candidates."""
+    """Return the node with other candidates."""
     return replace(node, candidates=candidates)

@@ -1,4 +1,4 @@
-"""Immutable state of the depth-first search: a value that is replaced, never changed."""
+"""Immutable state of the depth-first search. Each transition returns a new state."""
 
 from collections.abc import Sequence
 from typing import Self
@@ -11,7 +11,7 @@ Path = tuple[ToolId, ...]
 
 
 class DeadPrefix(Model):
-    """An abandoned path with the reason. No path that begins with it is tried again."""
+    """An abandoned path and the reason. No path that begins with it is tried again."""
 
     path: Path
     reason: str
@@ -21,13 +21,15 @@ class SearchState(Model):
     """State of a search: the current path and what was tried before."""
 
     path: Path = ()
+    """Tools chosen so far."""
     offered: tuple[Path, ...] = ((),)
-    """Candidates of every node on the path, the start's first: ``len(offered) == len(path) + 1``."""
+    """Candidates of each node on the path, starting with the root: ``len(offered) == len(path) + 1``."""
     dead: tuple[DeadPrefix, ...] = ()
+    """Abandoned paths."""
     banned: tuple[ToolId, ...] = ()
-    """Tools whose call failed for good in this run, at any position."""
+    """Tools that are excluded at any position, because their call failed for good in this run."""
     again: Path = ()
-    """Tools of the path that the current node offers again, for another value."""
+    """Tools of the path that the current node offers again, to be called with another value."""
     best: Path = ()
     """The most valuable path seen, used when a budget runs out."""
     best_value: float = 0.0
@@ -36,13 +38,15 @@ class SearchState(Model):
     trail: tuple[Move, ...] = ()
     """All moves so far."""
     instead_of: ToolId | None = None
-    """The tool whose call failed at the current node; its substitutes come first."""
+    """Tool whose call failed at the current node; its substitutes come first there."""
 
     def offer(self, candidates: Sequence[ToolId], value: float = 0.0, again: Sequence[ToolId] = ()) -> Self:
         """Set the candidates of the current node.
 
-        ``value`` is that of the path, and decides whether the path is the best so far. ``again`` are the candidates that may be
-        called again though the path has them.
+        Args:
+            candidates: the tools.
+            value: value of the path; if it exceeds ``best_value``, the path becomes the best one.
+            again: candidates that may be chosen although they are on the path.
         """
         offered = (*self.offered[:-1], tuple(candidates))
         better = {"best": self.path, "best_value": value} if value > self.best_value else {}
@@ -51,7 +55,7 @@ class SearchState(Model):
     def is_open(self, tool: ToolId) -> bool:
         """Return whether the search may advance to a tool.
 
-        It may if the tool is not banned, does not complete a dead prefix, and is not on the path unless offered again.
+        A tool is closed if it is banned, completes a dead prefix, or is on the path and not offered again.
         """
         fresh = tool not in self.path or tool in self.again
         return fresh and tool not in self.banned and not self.is_dead((*self.path, tool))
@@ -71,7 +75,11 @@ class SearchState(Model):
         return tuple(dead.reason for dead in self.dead)
 
     def push(self, tool: ToolId, reason: str = "") -> Self:
-        """Advance to an open candidate of the current node; ``ValueError`` for any other tool."""
+        """Advance to an open candidate of the current node.
+
+        Raises:
+            ValueError: the tool is no open candidate.
+        """
         if self.given_up or tool not in self.open:
             msg = f"{tool} is no open candidate of this node"
             raise ValueError(msg)
@@ -101,8 +109,17 @@ class SearchState(Model):
     def reopen(self, depth: int, reason: str, *, ban: bool = False, replace: bool = True) -> Self:
         """Go back to the node where the tool at position ``depth`` of the path was chosen, after its call failed.
 
-        The prefix up to and including that tool is dead. ``ban`` excludes the tool for the rest of the run; ``replace`` puts its
-        substitutes first. The node must be expanded again. A best path that contains the dead prefix or a banned tool is forgotten.
+        The path up to and including that tool becomes a dead prefix, and the node must be expanded again. If the best
+        path begins with a dead prefix or contains a banned tool, it is discarded.
+
+        Args:
+            depth: index of the tool in the path.
+            reason: why the call failed.
+            ban: whether to exclude the tool for the rest of the run.
+            replace: whether to put substitutes of the tool first.
+
+        Raises:
+            ValueError: the path has no such index.
         """
         if not 0 <= depth < len(self.path):
             msg = f"no tool at position {depth} of a path of {len(self.path)}"
@@ -117,11 +134,11 @@ class SearchState(Model):
         return state.model_copy(update={**here, **best, "trail": trail, "instead_of": tool if replace else None})
 
     def resume(self, path: Path, wrong: int, reason: str) -> Self:
-        """Return to a path, just before its tool at position ``wrong``, which is dead there.
+        """Return to a path just before its tool at index ``wrong``, and mark the path up to that tool as dead.
 
-        If there is no such tool, return to the path's end.
-        Used for a path that is not good enough, whether the search ended with it or had abandoned it. Dead prefixes on the way to
-        ``wrong`` are revived, since the search could not go on from there otherwise.
+        If the path has no such index, return to its end. This is for paths that reflection found wanting, whether the
+        search ended with them or abandoned them before. Dead prefixes of the path before ``wrong`` are revived, since
+        the search could not continue there otherwise.
         """
         prefix = path[:wrong]
         alive = tuple(dead for dead in self.dead if prefix[: len(dead.path)] != dead.path)
@@ -140,7 +157,7 @@ class SearchState(Model):
         return state.model_copy(update={**here, "trail": trail})
 
     def restart(self, noisy: Sequence[ToolId], reason: str) -> Self:
-        """Return to the start, where the tools in ``noisy`` are no longer open."""
+        """Return to the start and exclude the tools in ``noisy`` as first steps."""
         state = self
         for tool in noisy:
             state = state.mark_dead((tool,), reason)

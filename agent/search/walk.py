@@ -1,4 +1,4 @@
-"""Assembly of a search for one run: expansion of nodes, the policy's decisions, and the results of steps."""
+"""Assembly of the dependencies of a search, and the finder of tools that may follow its candidates."""
 
 from collections.abc import Callable
 
@@ -13,15 +13,18 @@ from domain.tool import ToolDoc
 from graph.weights import WeightedEdge, rank_candidates
 
 _MAX_PARENTS = 4
-"""Limit of candidates whose followers are looked up."""
+"""Candidates whose followers are looked up."""
 _MAX_PER_PARENT = 2
-"""Limit of followers for each candidate."""
+"""Followers for each candidate."""
 _MIN_WEIGHT = 0.15
-"""Weight below which an edge is chance rather than habit."""
+"""Least weight of an edge to a follower; lighter edges are mostly chance."""
 
 
 class FollowerFinder:
-    """Finds followers for one run. Candidates that lead to each other are left out: they can be chosen already."""
+    """Finder of the tools that usually follow the candidates of a node.
+
+    Tools that are candidates themselves are left out, since they can be chosen already.
+    """
 
     def __init__(self, request: str, evidence: ToolEvidence) -> None:
         self._request = request
@@ -30,7 +33,7 @@ class FollowerFinder:
     async def __call__(self, state: SearchState, node: SearchNode) -> tuple[FollowingCandidate, ...]:
         """Return at most two followers for each of the first few open candidates.
 
-        Each is returned once, with the first candidate that leads to it.
+        Each tool is returned once, with the first candidate that leads to it.
         """
         evidence = self._evidence
         excluded = {*state.path, *state.banned, *(c.tool.id for c in node.candidates)}
@@ -69,10 +72,16 @@ def build_search_deps(
     expand: NodeExpander | None = None,
     options: SearchOptions | None = None,
 ) -> SearchDeps:
-    """Build what a search works with.
+    """Build the dependencies of a search.
 
-    ``results`` returns the results of the steps called so far. ``expand`` builds the nodes; the default knows of no earlier steps.
-    ``options`` are those of the planner.
+    Args:
+        request: the request.
+        evidence: tools and edges known for the request.
+        settings: settings of the search.
+        policy: makes the decisions.
+        results: returns the results of the steps called so far.
+        expand: builds the nodes; the default one knows of no earlier steps.
+        options: extensions that the planner uses.
     """
     options = options or SearchOptions()
     return SearchDeps(

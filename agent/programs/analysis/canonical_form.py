@@ -1,18 +1,17 @@
-"""Canonical forms of programs: when two programs are equal, and texts rewritten with other names.
+"""Canonical forms for comparing programs, and rewriting of program texts.
 
 Two programs are equal if their texts differ only in
 
 - layout, comments, quotes and parentheses, and how a constant is written (``1_000``, ``"a" "b"``);
 - names that the text itself binds: variables, functions, their parameters, targets of loops, comprehensions and
-  ``except``, and an import's ``as``; scopes are respected, so two scopes may share a name in one text and not in the other;
-- names of functions and arguments on offer, which count as the tools and parameters that they stand for;
-- names of the program's inputs, which are told apart by where they are first used;
+  ``except``, and an import's ``as``; scopes are respected, so one name in two scopes equals two names;
+- names of offered functions and their arguments, which are replaced by the tools and parameters that they stand for;
+- names of the program's inputs, which are numbered in the order of their first use;
 - the order of keyword arguments and of the keys of a literal dict, and annotations.
 
-Everything else counts: which calls, with which arguments, in which order; constants with their types (``1``, ``1.0``
-and ``"1"`` differ); defaults of inputs; whether a name has a value before it is used. With ``wording`` false, the
-words around the values of an answer's f-strings do not count either, while the values and their order do: ``f"{n}
-papers"`` equals ``f"She wrote {n}."``.
+Everything else counts: which calls are made, with which arguments, in which order; constants with their types (``1``,
+``1.0`` and ``"1"`` differ); defaults of inputs. With ``wording`` false, the literal words in an answer's f-strings are
+ignored too, but the values and their order are not: ``f"{n} papers"`` equals ``f"She wrote {n}."``.
 """
 
 import ast
@@ -36,23 +35,23 @@ _Comprehension = ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp
 
 @dataclass(frozen=True, slots=True)
 class CanonicalForm:
-    """Canonical form of a program: two programs are equal if their ``text`` is."""
+    """Canonical form of a program. Two programs are equal if their forms have the same ``text``."""
 
     text: str
-    """The program without everything that does not count."""
+    """Dump of the normalized syntax tree, and the defaults of the inputs as JSON."""
     inputs: tuple[str, ...]
     """Names of its inputs, in the order of their first use; unused ones come last."""
 
 
 def is_same_program(first: ProgramPlan, second: ProgramPlan, *, wording: bool = True) -> bool:
-    """Return whether two programs are equal; one that cannot be read equals only itself."""
+    """Return whether two programs are equal; a program that cannot be parsed equals only itself."""
     return build_canonical_form(first, wording=wording).text == build_canonical_form(second, wording=wording).text
 
 
 def build_canonical_form(plan: ProgramPlan, *, wording: bool = True) -> CanonicalForm:
-    """Return the canonical form of a program; one that cannot be read stands for itself."""
+    """Return the canonical form of a program; a text that cannot be parsed is its own form."""
     try:
-        tree = parse_module(plan.program.text)  # the reading below changes it
+        tree = parse_module(plan.program.text)  # a fresh tree: the canonicalizer changes it
         canonicalizer = _Canonicalizer(plan.program, plan.inputs, wording=wording)
         text = canonicalizer.dump(tree)
     except (SyntaxError, ValueError, RecursionError):
@@ -63,7 +62,7 @@ def build_canonical_form(plan: ProgramPlan, *, wording: bool = True) -> Canonica
 
 
 def rename_functions(text: str, names: Mapping[str, str]) -> str:
-    """Return a text with its functions renamed by ``names``; unchanged if no name differs."""
+    """Return a text with every name in ``names`` replaced; the text is returned as it is if no name changes."""
     if all(name == other for name, other in names.items()):
         return text
     tree = parse_module(text)
@@ -76,25 +75,27 @@ def rename_functions(text: str, names: Mapping[str, str]) -> str:
 def rewrite_for_sharing(
     text: str, names: Mapping[str, str], redact: Callable[[str], str], tools: Collection[str]
 ) -> str:
-    """Return a text with other names and without annotations, so that it can be shared.
+    """Rewrite a text for sharing: rename names, drop annotations and redact the words of the answer.
 
     Args:
         text: a text that parses.
         names: new names by old ones.
-        redact: redacts the words that the answer puts around its values.
-        tools: functions whose arguments are left as they are.
+        redact: returns a replacement for the literal words of an f-string in the answer.
+        tools: functions in whose arguments nothing is redacted.
     """
     return ast.unparse(_SharingRewriter(names, redact, tools).visit(parse_module(text)))
 
 
 def iterate_bare_statements(source: SourceText, tools: Collection[str]) -> Iterator[tuple[SourceStatement, str]]:
-    """Yield each statement by itself, without nested statements and without the arguments of its calls of ``tools``.
+    """Yield each statement with its code, without nested statements and without the arguments of tool calls.
 
-    Statements that only make a call, or assign its result, are left out.
+    Statements that only await a call, or assign the result of one, are left out. ``tools``: names of the functions that
+    are tools.
     """
     for statement in source.statements:
         bare = _StatementStripper(tools).visit(copy(statement.node))
         if not isinstance(bare, ast.Expr | ast.Assign) or not isinstance(bare.value, ast.Await):
+            # A compound statement needs a body to be unparsed; the placeholder is cut off again.
             yield statement, ast.unparse(bare).removesuffix("\n    pass")
 
 
@@ -105,13 +106,13 @@ class _NameScope:
     bound: frozenset[str]
     """Names that the scope binds."""
     labels: dict[str, str] = of(default_factory=dict[str, str])
-    """Labels that replace the names seen so far."""
+    """Labels of the names seen so far."""
 
 
 class _Canonicalizer(ast.NodeTransformer):
-    """Transformer that numbers names in the order of the tree and sorts whatever has no order.
+    """Transformer that numbers names in order of appearance and sorts what has no order.
 
-    Its dump is the same for equal programs.
+    Equal programs have equal dumps.
     """
 
     def __init__(self, program: Program, inputs: Mapping[str, JsonObject], *, wording: bool) -> None:
@@ -242,7 +243,10 @@ class _Canonicalizer(ast.NodeTransformer):
     def _rename_arguments(
         self, node: ast.arguments, visited_defaults: tuple[list[ast.expr], list[ast.expr | None]]
     ) -> ast.arguments:
-        """Return the renamed parameters, without annotations. ``visited_defaults``: defaults that were visited before, outside."""
+        """Return the renamed parameters, without annotations.
+
+        ``visited_defaults``: result of :meth:`_visit_defaults`, which must run before the function's scope is entered.
+        """
         defaults, by_name = visited_defaults
 
         def own(one: ast.arg) -> ast.arg:
@@ -281,10 +285,9 @@ class _Canonicalizer(ast.NodeTransformer):
         return [self.visit(one) for one in nodes]
 
     def _resolve_name(self, name: str) -> str:
-        """Return the label of a name.
+        """Return the label of a name: of the innermost scope that binds it, else of an input or tool, else the name.
 
-        It is that of the innermost scope that binds it, else of an input or a tool, else the name itself. An input
-        stays an input even if the module assigns its name.
+        An input keeps its label even if the module assigns to its name.
         """
         for scope in reversed(self._scopes):
             if name in scope.bound and not (scope is self._scopes[0] and name in self._input_specs):
@@ -307,14 +310,14 @@ class _Canonicalizer(ast.NodeTransformer):
 
     @contextmanager
     def _set_in_answer(self, in_answer: bool) -> Generator[None]:
-        """Set for a block whether nodes belong to the answer, whose wording may not count."""
+        """Set for a block whether nodes belong to the answer, where f-string words may be ignored."""
         outer_state, self._in_answer = self._in_answer, in_answer
         yield
         self._in_answer = outer_state
 
 
 _OWN_PREFIX, _INPUT_PREFIX, _TOOL_PREFIX = "own ", "input ", "tool "
-"""Prefixes of labels; no name of a text begins like these."""
+"""Prefixes of labels. They contain a space, so no label equals a name in the text."""
 
 
 def _collect_parameter_names(arguments: ast.arguments) -> frozenset[str]:
@@ -329,7 +332,10 @@ def _find_stored_names(target: ast.AST) -> set[str]:
 
 
 def _find_bound_names(body: Sequence[ast.AST]) -> frozenset[str]:
-    """Return the names that the statements of a scope bind, without those of scopes within it."""
+    """Return the names that the statements of a scope bind, without those of nested scopes.
+
+    Assignment expressions inside comprehensions are included, since they bind in the scope around it (PEP 572).
+    """
     bound: set[str] = set()
     outer: set[str] = set()
     pending: list[ast.AST] = list(body)
@@ -402,9 +408,9 @@ class _SharingRewriter(ast.NodeTransformer):
         return self.generic_visit(node)
 
     def _redact_texts(self, node: ast.AST) -> None:
-        """Redact the literal words of f-strings.
+        """Redact the literal words of f-strings in place.
 
-        Arguments of tools and format specifications stay, since they are no words to people.
+        Arguments of tools and format specifications are kept: they are no text for a reader.
         """
         if isinstance(node, ast.Call) and get_called_name(node) in self._tools:
             return

@@ -1,4 +1,4 @@
-"""Constants of a program's text: their values, where they stand, and which may be values of the request."""
+"""Constants in a program's text: their values, their positions, and which of them the request may state."""
 
 import ast
 import json
@@ -18,7 +18,7 @@ ANSWER = "answer"
 Span = tuple[int, int]
 """Start and end in a program's text, in UTF-8 bytes."""
 _MAX_PARTS = 20_000
-"""Parts of one value that are evaluated at most."""
+"""Limit of literals and names evaluated for one value."""
 _NUMBERS = ("nan", "inf", "-inf")
 _COMPARES = frozenset({"startswith", "endswith", "find", "index", "count"})
 
@@ -31,8 +31,8 @@ def evaluate_constant(expression: ast.expr, find_name: Callable[[str], ast.expr 
     """Return the value of a constant expression.
 
     Args:
-        expression: a literal, or one built of literals and names of such.
-        find_name: returns the expression that a name of the text stands for, if any.
+        expression: a literal, or literals and names combined in lists, tuples and dicts.
+        find_name: returns the expression that a name stands for, if any.
 
     Raises:
         NotConstantError: the expression is not constant.
@@ -41,7 +41,7 @@ def evaluate_constant(expression: ast.expr, find_name: Callable[[str], ast.expr 
 
 
 class _ConstantEvaluator:
-    """Evaluator of one expression, limited in parts because names may refer to names."""
+    """Evaluator of one expression with a limited number of parts."""
 
     def __init__(self, find_name: Callable[[str], ast.expr | None]) -> None:
         self._find_name = find_name
@@ -49,7 +49,8 @@ class _ConstantEvaluator:
         self._remaining_parts = _MAX_PARTS
 
     def evaluate(self, expression: ast.expr) -> JsonValue:
-        # Names may refer to names, so the work is bounded here and not by the size of the expression alone.
+        # Names may refer to lists of names that refer to lists of names: without a limit, a short text could take
+        # exponential time.
         self._remaining_parts -= 1
         if self._remaining_parts < 0:
             raise NotConstantError
@@ -95,9 +96,9 @@ def _parse_json(text: str) -> JsonValue:
 
 
 def find_value_parts(value: SourceExpression, source: SourceText) -> Iterator[SourceExpression]:
-    """Yield the names and constants that a value is made of, followed through assigned names.
+    """Yield the names and constants that a value is made of, following names to the values assigned to them.
 
-    Keys and indices that only say where a value lies in an answer are left out.
+    Keys and indexes into an answer are left out, and so are the arguments of awaited calls.
     """
     assignments = {
         target.id: one.value
@@ -116,7 +117,7 @@ def find_value_parts(value: SourceExpression, source: SourceText) -> Iterator[So
             case ast.Call(func, arguments, keywords):
                 pending += [func, *arguments, *(one.value for one in keywords)]
             case ast.Await(ast.Call()):
-                continue  # what a tool answers
+                continue  # the value comes from the tool's answer, not from the call's arguments
             case ast.Name(name) as part:
                 yield source.to_expression(part)
                 if name in assignments and name not in seen:
@@ -129,9 +130,9 @@ def find_value_parts(value: SourceExpression, source: SourceText) -> Iterator[So
 
 
 def find_possible_answers(source: SourceText) -> tuple[ast.expr, ...]:
-    """Return the expressions that may be the text's answer: the values of its last statement, branch by branch.
+    """Return the expressions that may be the program's answer: the values in which its last statement may end.
 
-    For a dict that is written out, only the value under its answer key counts.
+    For a dict literal with the key ``answer``, the value under that key is returned.
     """
     return tuple(_find_last_values(source.tree.body[-1:]))
 
@@ -159,7 +160,7 @@ def _find_answer(keys: Sequence[ast.expr | None], values: Sequence[ast.expr]) ->
 
 @dataclass(frozen=True, slots=True)
 class FixedValue:
-    """A constant that a text writes where a value of its request could stand."""
+    """A constant in a place where a program could use a value of the request."""
 
     value: JsonValue
     role: Literal["argument", "held", "compared", "gone over", "picked by"]
@@ -168,13 +169,14 @@ class FixedValue:
     """For an argument: the tool's function, by the name that the text calls it."""
     parameter: str = ""
     composed: bool = False
-    """True if the constant is part of a text that is composed of several parts."""
+    """True if the constant is a literal part of a concatenated text or an f-string."""
 
 
 def find_fixed_values(source: SourceText, tools: Collection[str]) -> Iterator[FixedValue]:
-    """Yield the constants of calls of ``tools``, assignments, comparisons, loops and subscripts, outer ones first.
+    """Yield the constants in tool calls, assignments, comparisons, loops and subscripts.
 
-    For composed texts that go into a call, the literal words between the values count too.
+    For texts that are composed for a tool call, the literal words between the values are yielded too. ``tools``: names
+    of the functions that are tools.
     """
     argument_values = [one.value for call in source.calls if call.name in tools for one in call.arguments]
     sent_names = {name for one in argument_values for name in one.names}
@@ -201,7 +203,7 @@ def find_fixed_values(source: SourceText, tools: Collection[str]) -> Iterator[Fi
 
 
 def _find_held_constants(targets: Sequence[ast.expr], value: ast.expr, sent: Collection[str]) -> Iterator[FixedValue]:
-    """Yield the constants that are assigned to names; the words of composed texts only if a call takes the name."""
+    """Yield the constants assigned to names; words of composed texts only if a tool call takes one of the names."""
     include_text = any(isinstance(one, ast.Name) and one.id in sent for one in targets)
     yield from (
         FixedValue(one, "held", composed=composed)
@@ -210,7 +212,7 @@ def _find_held_constants(targets: Sequence[ast.expr], value: ast.expr, sent: Col
 
 
 def _find_constants(node: ast.expr, *, include_text: bool = False) -> Iterator[tuple[JsonValue, bool]]:
-    """Yield the constants that an expression is, may be or is composed of, each with whether it is part of a text.
+    """Yield the constants that an expression is, may be or contains, each with whether it is part of a composed text.
 
     Args:
         node: the expression.
@@ -241,24 +243,25 @@ def _find_constants(node: ast.expr, *, include_text: bool = False) -> Iterator[t
 
 @dataclass(frozen=True, slots=True)
 class LiftableValue:
-    """A constant of a text, or a list of constants, that may stand for a value of the request."""
+    """A constant in a program's text, or a list of constants, that may come from the request."""
 
     value: JsonValue
     span: Span
     name: str = ""
-    """Name that the text itself uses for the value."""
+    """Name that the text uses for the value, such as a keyword or a variable."""
     function: str = ""
-    """Function that takes the value under this name."""
+    """Function that takes the value as the keyword ``name``; ``.`` for a method."""
     counts: bool = True
-    """True if small numbers such as 0, 1 and 2 carry meaning here: a call takes them, or a list is cut to them."""
+    """True if small numbers such as 0, 1 and 2 may be values here: a call takes them, or a slice is limited by them."""
     line: Span | None = None
-    """Lines of a statement that only gives the value its name; None if there is none or it shares its lines."""
+    """Span of the lines of a statement that only assigns the value to ``name``; None if they hold anything else."""
 
 
 class LiftableValues:
-    """Finder of the values of one text that a request may state. ``tools``: the functions that the text may call."""
+    """Finder of the constants in one text that may come from the request."""
 
     def __init__(self, source: SourceText, tools: Collection[str]) -> None:
+        """Index a text. ``tools``: names of the functions that are tools."""
         self._source = source
         self._tools = tools
         self._parents = map_parents(source.tree)
@@ -285,7 +288,7 @@ class LiftableValues:
         return sorted(found, key=lambda one: one.span)
 
     def find_texts(self) -> list[Span]:
-        """Return the places of texts for people: not arguments of tools, not compared texts, not field names."""
+        """Return the spans of texts written for a reader: no arguments of tools, compared texts or field names."""
         return [
             self._source.get_span(node)
             for node in ast.walk(self._source.tree)
@@ -304,10 +307,10 @@ class LiftableValues:
         return True
 
     def _is_selector(self, node: ast.AST) -> bool:
-        """Return whether a node only selects a value or reports progress, so that it is no value of the request.
+        """Return whether a node only selects a value or is fixed by the program, so that no request states it.
 
-        Selectors are subscripts, ``get`` keys and match patterns; the status under the key ``status_values`` and questions
-        to the user are not values either.
+        These are subscripts (but no slices), keys of ``get`` and the like, match patterns, keys of dicts, the status
+        under the key ``answered``, and questions to the user.
         """
         parent = self._parents.get(node)
         match parent:
@@ -334,7 +337,7 @@ class LiftableValues:
                 return False
 
     def _to_liftable(self, node: ast.expr) -> LiftableValue | None:
-        """Return a constant with the name that its context gives it; None if the node is not constant."""
+        """Return a constant with the name that its context suggests; None if the node is not constant."""
         try:
             value = evaluate_constant(node)
         except NotConstantError:
@@ -362,7 +365,7 @@ class LiftableValues:
                 return liftable
 
     def _find_own_lines(self, statement: ast.stmt) -> Span | None:
-        """Return the lines of a statement that has them to itself; None if it shares them."""
+        """Return the span of the lines of a statement; None if another statement is on them."""
         starts, span = self._source.starts, self._source.get_span(statement)
         end_line = statement.end_lineno or statement.lineno
         start, end = starts[statement.lineno - 1], starts[min(end_line, len(starts) - 1)]
@@ -372,7 +375,7 @@ class LiftableValues:
 
 
 def _find_field_name(compared: ast.expr) -> str:
-    """Return the field name that a compared expression is read from; empty if there is none."""
+    """Return the field that a compared expression is read from; empty if there is none."""
     match compared:
         case ast.Subscript(slice=ast.Constant(str() as key)):
             return key
@@ -387,5 +390,5 @@ def _find_field_name(compared: ast.expr) -> str:
 
 
 def _is_status_key(key: ast.expr | None) -> bool:
-    """Return whether a dict key is the one that states how far the request is served."""
+    """Return whether a dict key is ``answered``, which states how far the request was served."""
     return isinstance(key, ast.Constant) and key.value == "answered"

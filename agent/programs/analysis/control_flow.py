@@ -1,9 +1,10 @@
-"""Control dependence: what decides whether, how often and in which order a place of a program is reached.
+"""Control dependence: what decides whether, how often and in which order a node of a program is reached.
 
-The result is read off the syntax and never too small: if the callers of a function are unknown, everything may
-decide. Errors count where the program can continue after them or has already made calls of the same kind: the round
-in which a loop stops reveals as much as a condition. The results are expressions;
-:class:`agent.programs.analysis.data_flow.ValueTracer` follows them back to the answers that they came from.
+The analysis is syntactic and conservative: it may report too many conditions but never too few. If the callers of a
+function are unknown, :data:`ANYTHING` is reported. Errors count where the program can continue after them or has
+already made calls of the same kind, since the iteration in which a loop stops reveals as much as a condition. The
+results are expressions; :class:`agent.programs.analysis.data_flow.ValueTracer` traces them to the answers that they
+came from.
 """
 
 import ast
@@ -21,12 +22,12 @@ _LOOPS = (ast.For, ast.AsyncFor, ast.While)
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 _LOCAL_EXITS = (ast.Return, ast.Break, ast.Continue)
-"""Statements that leave only the function or loop that they stand in."""
+"""Statements that leave only the function or loop around them."""
 _CONTAINERS = (ast.List, ast.Tuple, ast.Set, ast.Dict, ast.Starred, ast.keyword, ast.IfExp, *_COMPREHENSIONS)
 _READING_FUNCTIONS = frozenset({"bool", "float", "int", "isinstance", "len", "repr", "str", LOOK})
 """Functions that remove nothing from their arguments, unlike ``next``."""
 _TAKES_ALL = frozenset({"dict", "frozenset", "list", "max", "min", "set", "sorted", "sum", "tuple"})
-"""Functions that always go through their whole argument."""
+"""Functions that always iterate over their whole argument."""
 _PURE_METHODS = frozenset(
     {"capitalize", "casefold", "copy", "count", "date", "encode", "endswith", "find", "format", "get"}
     | {"index", "isalnum", "isalpha", "isdecimal", "isdigit", "islower", "isnumeric", "isoformat", "isspace"}
@@ -35,10 +36,10 @@ _PURE_METHODS = frozenset(
     | {"startswith", "strftime", "strip", "time", "title", "total_seconds", "upper", "values", "weekday"}
     | {"zfill"}
 )
-"""Methods of texts, lists, dictionaries and dates that change nothing."""
+"""Methods of strings, lists, dicts and dates that change nothing."""
 
 ANYTHING = "whatever calls it"
-"""Name that stands for all answers so far."""
+"""Name in place of a condition that is unknown; it stands for all answers so far."""
 
 
 class ControlFlow:
@@ -49,7 +50,10 @@ class ControlFlow:
     ) -> None:
         """Index the cells.
 
-        ``tools``: names of the functions that are tools. ``sharing``: finds the names that may hold an expression's value or a part of it.
+        Args:
+            cells: cells of the session, earliest first.
+            tools: names of the functions that are tools.
+            sharing: returns the names that may hold the value of an expression or a part of it.
         """
         self._tools = tools
         self._sharing = sharing
@@ -107,25 +111,27 @@ class ControlFlow:
         return list(dict.fromkeys(conditions))
 
     def find_value_conditions(self, value: ast.AST) -> list[ast.AST]:
-        """Return the expressions that decide whether a name got a value.
+        """Return the expressions that decide whether a value was assigned to a name.
 
-        A loop's target keeps its value until the loop is left, so the exits of the loop count too.
+        ``value``: expression that is assigned, or iterated over by a loop. The target of a loop keeps its last value,
+        so the conditions under which the loop is left count too.
         """
         parent = self._parents.get(value)
         exits = self._find_exit_conditions(parent) if isinstance(parent, _LOOPS) else ()
         return [*self.find_conditions(value), *exits]
 
     def find_content_conditions(self, name: str) -> Iterator[ast.AST]:
-        """Yield the expressions that decide what remains in a mutable value, by one of its names.
+        """Yield the expressions that decide which items remain in the mutable value of a name.
 
-        Methods, functions and loops may have taken items out of it through any name that shares it.
+        Methods, functions and loops may remove items through any name that shares the value. An iterator loses the
+        items that a loop or a membership test consumes.
         """
         for why in self._removals.get(name, ()):
             yield from why
 
     @cached_property
     def _removals(self) -> Mapping[str, Sequence[tuple[ast.AST, ...]]]:
-        """By each name that may share the changed value: the value, and the expressions that decide what is taken out of it."""
+        """Removals by name: for each name that may share a value, the value and what decides which items it loses."""
         found = defaultdict[str, list[tuple[ast.AST, ...]]](list)
         for changed, why in self._takes_out():
             for name in self._sharing(changed):
@@ -133,7 +139,7 @@ class ControlFlow:
         return found
 
     def _takes_out(self) -> Iterator[tuple[ast.expr, list[ast.AST]]]:
-        """Yield each expression out of whose value items may be taken, with the expressions that decide which."""
+        """Yield each expression whose value may lose items, with the expressions that decide which items."""
         for node in self._cell_of_node:
             match node:
                 case ast.Call(func=ast.Attribute(value=held, attr=method)) if get_called_name(node) not in GATHER:
@@ -158,7 +164,10 @@ class ControlFlow:
                     pass
 
     def _takes_out_of_arguments(self, call: ast.Call) -> Iterator[tuple[ast.expr, list[ast.AST]]]:
-        """Yield the arguments of a call in the same way: where the function stops in one may depend on the others (``zip``)."""
+        """Yield the arguments of a call that may lose items, with the expressions that decide which.
+
+        How far the function iterates over one argument may depend on the others, as in ``zip``.
+        """
         values = list_argument_values(call)
         takes_all = get_called_name(call) in _TAKES_ALL and not call.keywords
         for value in values:
@@ -166,7 +175,7 @@ class ControlFlow:
             yield value, [*self.find_conditions(call), *others]
 
     def find_names_and_calls(self, function: ast.AST) -> Iterator[ast.AST]:
-        """Return the names and calls inside a function, all of which may decide what it returns."""
+        """Return the names and calls inside a function; each of them may decide what it returns."""
         return (node for node in ast.walk(function) if isinstance(node, ast.Name | ast.Call))
 
     def _find_branch_conditions(self, inner: ast.AST, node: ast.AST) -> Iterator[ast.AST]:
@@ -198,7 +207,7 @@ class ControlFlow:
                 return
 
     def _find_earlier_exits(self, statement: ast.stmt, node: ast.AST) -> Iterator[ast.AST]:
-        """Yield the conditions of exits among the statements before this one in its block."""
+        """Yield the conditions of early exits in the statements before this one in its block."""
         for name in ("body", "orelse", "finalbody", "handlers"):
             statements = getattr(node, name, None)
             if isinstance(statements, list) and statement in statements:
@@ -217,7 +226,7 @@ class ControlFlow:
         return self._exits_by_node[root]
 
     def _find_caller_exits(self, function: ast.AST) -> list[ast.AST]:
-        """Return the conditions under which a function of the program ends its callers too."""
+        """Return the conditions of exits that a function passes on to its callers: errors, assertions and looks."""
         exits = [node for node in self._walk_own_nodes(function) if self._is_exit(node)]
         return [
             why
@@ -231,7 +240,10 @@ class ControlFlow:
         return isinstance(node, (*_LOCAL_EXITS, ast.Raise, ast.Assert)) or get_called_name(node) == LOOK
 
     def _find_conditions_between(self, node: ast.AST, root: ast.AST) -> list[ast.AST]:
-        """Return the conditions between an exit and the node that it leaves; none for an exit of an inner loop."""
+        """Return the conditions between an exit and the node that it leaves.
+
+        A ``break`` or ``continue`` of an inner loop does not leave the node and has none.
+        """
         conditions: list[ast.AST] = [node.test] if isinstance(node, ast.Assert) else []
         inner = node
         while inner is not root and (parent := self._parents.get(inner)) is not None:
@@ -242,7 +254,7 @@ class ControlFlow:
         return conditions
 
     def _walk_own_nodes(self, root: ast.AST) -> Iterator[ast.AST]:
-        """Yield a node and all inside it, except functions that it only defines."""
+        """Yield a node and its descendants, but nothing inside functions that it defines."""
         pending = [root]
         while pending:
             node = pending.pop()
@@ -250,7 +262,7 @@ class ControlFlow:
             pending += (one for one in ast.iter_child_nodes(node) if not isinstance(one, _FUNCTIONS))
 
     def _find_data_names(self, root: ast.AST) -> list[ast.Name]:
-        """Return the names of values under a node at which an error may end it."""
+        """Return the names read under a node, without tools; an operation on one of them may raise an error."""
         if root not in self._data_by_node:
             self._data_by_node[root] = [one for one in self._find_loaded_names(root) if one.id not in self._tools]
         return self._data_by_node[root]
@@ -262,7 +274,8 @@ class ControlFlow:
     def _find_callers(self, function: Function, conditions: list[ast.AST]) -> list[ast.AST]:
         """Return the calls that may run a function.
 
-        What decides how often it is run in other ways is added to ``conditions`` directly.
+        Conditions that do not follow from the position of a call are added to ``conditions``: the arguments of
+        functions that the function is passed to, and :data:`ANYTHING` where it may be called from elsewhere.
         """
         parent = self._parents.get(function)
         if isinstance(function, ast.Lambda):
@@ -282,7 +295,7 @@ class ControlFlow:
                 calls.append(call)
                 if not isinstance(function, ast.Lambda) and self._find_awaits(call) is None:
                     conditions.append(ast.Name(ANYTHING, ast.Load()))
-            elif isinstance(call, ast.Call):  # it is given to another function, with what that goes over
+            elif isinstance(call, ast.Call):  # passed on: the other arguments decide how often it is called
                 calls.append(call)
                 conditions += [one for one in list_argument_values(call) if one is not use]
                 conditions.append(call.func)
@@ -294,7 +307,10 @@ class ControlFlow:
         return calls
 
     def _find_awaits(self, call: ast.Call) -> list[ast.AST] | None:
-        """Return where the result of a call is awaited if not in place; None if that is unknown."""
+        """Return the names through which the result of a call may be awaited.
+
+        Empty if the call itself is awaited or gathered; None if it is unknown where the result is awaited.
+        """
         inner: ast.AST = call
         while (node := self._parents.get(inner)) is not None:
             if isinstance(node, ast.Await) or (isinstance(node, ast.Call) and get_called_name(node) in GATHER):
@@ -316,9 +332,9 @@ class ControlFlow:
         return isinstance(call, ast.Call) and call.func is use
 
     def _find_data_between(self, node: ast.expr, uses: Sequence[ast.expr]) -> Iterator[ast.AST]:
-        """Return the names read between the first use of this kind in the cell and this node.
+        """Return the names read between the first of ``uses`` in the node's cell and the node.
 
-        An error at one of them reveals how many calls were made.
+        An error at one of them reveals how many calls were made before it.
         """
         cell, end = self._cell_of_node[node], get_place(node)
         begin = min((get_place(one) for one in uses if self._cell_of_node[one] is cell), default=end)

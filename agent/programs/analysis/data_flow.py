@@ -1,8 +1,8 @@
 """Data flow: where the names of a program get their values, and what a value is made of.
 
-:class:`ProgramDefinitions` holds every assignment, loop, parameter and change in place, and which of them reach a use. Only
-a definition that is certainly overwritten is left out. :class:`ValueTracer` goes back from an expression over names,
-functions, loops and tests to calls, constants and inputs.
+:class:`ProgramDefinitions` holds every assignment, loop, parameter and change in place, and finds those that reach a
+use (reaching definitions). Only a definition that is certainly overwritten is excluded. :class:`ValueTracer` traces an
+expression back through names, functions, loops and tests to calls, constants and inputs.
 """
 
 import ast
@@ -20,7 +20,7 @@ _FRESH_FUNCTIONS = frozenset(
     {"abs", "all", "any", "bool", "chr", "float", "hash", "int", "isinstance"}
     | {"len", "ord", "range", "repr", "round", "str"}
 )
-"""Functions whose value holds nothing of what they are given."""
+"""Functions whose result shares no mutable part with their arguments."""
 Scope = tuple[int, ...]
 """Numbers of the functions and comprehensions around a place; empty for the module, whose names all cells share."""
 Name = tuple[Scope, str]
@@ -36,9 +36,9 @@ class StatementPosition:
     order: int
     """Number of the statement, counted through all cells."""
     blocks: tuple[tuple[int, int], ...] = ()
-    """Statement lists around it, each with the statement's index in it."""
+    """Blocks around it, outermost first: number of the block and index of the statement in it."""
     loops: frozenset[int] = frozenset()
-    """Loops around it, by their order."""
+    """Loops around it, each by the ``order`` of its statement."""
     tests: tuple[ast.expr, ...] = ()
     """Conditions that decide whether it runs."""
     rounds: tuple[ast.expr, ...] = ()
@@ -68,34 +68,34 @@ class NameDefinition:
     place: StatementPosition
     """Position of the statement that defines it."""
     overwrites: bool = True
-    """True if the name holds nothing else afterwards."""
+    """True if earlier values of the name are lost."""
     in_place: bool = False
-    """True if the value itself is changed, for every name that refers to it."""
+    """True if it mutates the value, which all names that refer to it then see."""
     from_error: bool = False
     """True if the value is an error raised by a call among ``operands``."""
     anywhere: bool = False
     """True if it reaches every use, whatever the order of the statements."""
     key: ast.expr | None = None
-    """Key under which the value is stored; the key is a value of its own and is never changed in place."""
+    """Key under which the value is stored. Unlike the operands, it does not become an alias of the name."""
 
     @property
     def values(self) -> tuple[ast.AST, ...]:
-        """All expressions that go in, the key included."""
+        """The operands, and the key if there is one."""
         return self.operands if self.key is None else (*self.operands, self.key)
 
     def may_reach(self, use: StatementPosition, latest: Mapping[frozenset[int], int]) -> bool:
-        """Return whether something of this definition may still be in the name at a use.
+        """Return whether a value of this definition may still be in the name at a use.
 
         Args:
             use: position of the use.
-            latest: definitions that certainly run before the use: by the loops around them, the order of the last one.
+            latest: order of the last overwriting definition that certainly runs before the use, by the loops around it.
         """
         if self.anywhere or self.place.function != use.function:
             return True
         shared_loops = self.place.loops & use.loops
         loops_back = (
             bool(shared_loops) and self.place.order >= use.order
-        )  # it is done in one round and used in the next
+        )  # defined in one iteration and used in the next
         return not any(
             shared_loops <= loops and (self.place.order < order or loops_back) for loops, order in latest.items()
         )
@@ -104,23 +104,26 @@ class NameDefinition:
 class ProgramDefinitions:
     """Definitions and uses of the names in a program's cells.
 
-    :mod:`agent.programs.analysis.definition_reader` fills it. ``places``: positions of names, calls and constants.
-    ``names``: the scoped name that each use means. ``functions``: the program's own functions, with their ``scopes``.
-    ``callers``: where each of them is called, by scope.
+    :func:`agent.programs.analysis.definition_reader.read_definitions` fills it.
     """
 
     def __init__(self) -> None:
         self.places: dict[ast.AST, StatementPosition] = {}
+        """Positions of the names, calls and constants that are read."""
         self.names: dict[ast.Name, Name] = {}
+        """Scoped name that each use refers to."""
         self.functions: dict[Name, Function] = {}
+        """The program's own functions."""
         self.scopes: dict[Function, Scope] = {}
+        """Scope of the body of each function."""
         self.callers: defaultdict[Scope, list[StatementPosition]] = defaultdict(list)
+        """Positions of the calls of a function, by the scope of its body."""
         self._by_name: defaultdict[Name, list[NameDefinition]] = defaultdict(list)
         self._reaching_by_use: dict[ast.Name, list[NameDefinition]] = {}
         self._holds: dict[Name, set[Name]] = {}
 
     def add(self, name: Name, definition: NameDefinition) -> None:
-        """Add one more definition of a name."""
+        """Add a definition of a name."""
         self._by_name[name].append(definition)
 
     def has_definition(self, name: Name) -> bool:
@@ -150,7 +153,7 @@ class ProgramDefinitions:
         ]
 
     def _compute_reaching(self, use: ast.Name) -> list[NameDefinition]:
-        """Return the definitions that may reach a use, including changes in place that come after it."""
+        """Return the definitions that may reach a use, including later changes in place."""
         place, own_definitions = self.places[use], self._by_name.get(self.names[use], ())
         latest: dict[frozenset[int], int] = {}
         for one in own_definitions:
@@ -160,7 +163,7 @@ class ProgramDefinitions:
         return [one for one in here if one.may_reach(place, latest)]
 
     def find_call_places(self, site: StatementPosition) -> list[StatementPosition]:
-        """Return a place, and the places where the functions around it are called."""
+        """Return a position, and those where the functions around it are called, directly or indirectly."""
         places, pending, seen = [site], [site.function], set[Scope]()
         while pending:
             function = pending.pop()
@@ -185,19 +188,19 @@ class ProgramDefinitions:
         self._holds = aliases
 
     def sharing(self, expression: ast.expr) -> set[str]:
-        """Return the names that may hold what an expression's value holds, or a part of it: a change of the one may be seen in the other."""
+        """Return the names that may share mutable parts with the value of an expression."""
         names = {self.names[use] for use in self._find_shared_names(expression) if use in self.names}
         return {other for name in names for _, other in _find_reachable_names(name, self._holds)}
 
     def _find_aliases(self, definitions: Sequence[NameDefinition]) -> set[Name]:
-        """Return the names from which definitions may have got what they hold."""
+        """Return the names whose values, or parts of them, the definitions may hold."""
         parts = [part for one in definitions for part in one.operands]
         return {self.names[use] for part in parts for use in self._find_shared_names(part) if use in self.names}
 
     def _find_shared_names(self, root: ast.AST) -> Iterator[ast.Name]:
-        """Yield the names whose values, or parts of them, may be in a value.
+        """Yield the names whose values, or parts of them, may be part of the value of an expression.
 
-        Names that are only compared, formatted into a text or sent to a tool are left out.
+        Names that are only compared, formatted into a text or passed to a tool are left out.
         """
         pending = [root]
         while pending:
@@ -219,7 +222,7 @@ class ProgramDefinitions:
 
 
 def _find_reachable_names(name: Name, aliases: Mapping[Name, set[Name]]) -> set[Name]:
-    """Return a name and all names from which its value may come, transitively."""
+    """Return a name and, transitively, all names whose values it may hold."""
     found, pending = set[Name](), [name]
     while pending:
         current = pending.pop()
@@ -239,11 +242,11 @@ def list_parameters(function: Function) -> Sequence[ast.arg]:
 PartKind = Literal["call", "error", "asked", "item", "name", "constant"]
 """Kind of a part of a value.
 
-- ``call``: a call of a tool, for its answer;
-- ``error``: the name of a tool, for the message of its error;
-- ``asked``: a question to the user, for the answer;
-- ``item``: the item at one place of the list of earlier results;
-- ``name``: a name that the program itself gives no value;
+- ``call``: the answer to a call of a tool;
+- ``error``: the message of an error that a tool raised;
+- ``asked``: the user's answer to a question;
+- ``item``: an item of the list of earlier results, at a fixed index;
+- ``name``: a name that the program does not define;
 - ``constant``: a constant.
 """
 
@@ -256,16 +259,15 @@ class ValuePart:
     node: ast.expr
     """The node in the syntax tree."""
     name: str
-    """The function, the name, the item's expression, or the constant as Python writes it."""
+    """Name of the function, the name itself, the code of the item, or the ``repr`` of the constant."""
     number: int = 0
     """For an item: its index in the list, from 0."""
 
 
 class ValueTracer:
-    """Backward slice of some expressions: what they are made of, where they are used at one place.
+    """Backward slice of expressions: collects the parts that their values are made of.
 
-    Each part is visited once. After :meth:`trace`, ``conditions`` holds the tests that decide the value, and ``lines``
-    the lines of the place's cell that contribute to it.
+    Each part is visited once. :meth:`trace` may be called several times; results accumulate.
     """
 
     def __init__(
@@ -282,9 +284,9 @@ class ValueTracer:
         Args:
             definitions: definitions of the program.
             tools: names of the functions that are tools.
-            site: where the expressions are used.
-            include_iterables: whether the iterables of loops count, since they decide how often something is done.
-            control: if given, whatever decides that a value is this one counts as a part of it too.
+            site: position at which the expressions are used.
+            include_iterables: whether the iterables of loops count as parts: they decide how often something runs.
+            control: if given, the expressions that decide which value it is count as parts too.
         """
         self._definitions = definitions
         self._tools = tools
@@ -297,7 +299,9 @@ class ValueTracer:
         self._traced_definitions = set[NameDefinition]()
         self._pending: list[ast.AST] = []
         self.conditions: list[ast.expr] = []
+        """Tests that decide the value."""
         self.lines: set[int] = set()
+        """Lines that contribute to the value, in the cell where it is used."""
 
     @property
     def parts(self) -> list[ValuePart]:
@@ -305,11 +309,12 @@ class ValueTracer:
         return [_to_value_part(kind, node) for node, kind in self._kinds.items()]
 
     def trace(self, root: ast.AST, site: StatementPosition | None = None) -> None:
-        """Add what one expression is made of.
+        """Add the parts of one expression.
 
         Args:
             root: the expression.
-            site: another place where it is used, before the place of the expressions taken so far.
+            site: position at which it is used, if not that of the expression traced last. Positions must be given from
+                the last to the first, because definitions that were followed are not followed again.
         """
         self._site = site or self._site
         self._pending.append(root)
@@ -345,9 +350,9 @@ class ValueTracer:
                 self._pending += ast.iter_child_nodes(part)
 
     def _trace_call(self, call: ast.Call) -> None:
-        """Trace a call: a tool's answer is a part itself, a program's function gives what it returns.
+        """Trace a call: the answer of a tool is a part, a function of the program is traced into.
 
-        Anything else is made of its arguments.
+        The result of any other call is made of its arguments.
         """
         values = list_argument_values(call)
         match call.func:
@@ -369,17 +374,17 @@ class ValueTracer:
                 self._pending += [other, *values]
 
     def _is_earlier_results(self, name: ast.Name) -> bool:
-        """Return whether a name is the list of earlier results and not the program's own."""
+        """Return whether a name is the list of earlier results and not redefined by the program."""
         return name.id == EARLIER and not self._definitions.has_definition(self._definitions.names[name])
 
     def _is_tool(self, name: ast.Name) -> bool:
-        """Return whether a name means a tool and not a function of the program."""
+        """Return whether a name is a tool and not redefined by the program."""
         means = self._definitions.names.get(name)
         return name.id in self._tools and (means is None or not self._definitions.has_definition(means))
 
     def _trace_name(self, name: ast.Name) -> None:
         if self._control is not None:
-            if name not in self._definitions.names:  # of an annotation, or one that stands for anything
+            if name not in self._definitions.names:  # in an annotation, or ANYTHING, which no cell contains
                 self._kinds[name] = "name"
                 return
             if name.id not in self._traced_contents:
@@ -412,7 +417,7 @@ class ValueTracer:
         self._pending += [*tests, *(one for one in rounds if one not in self._site.rounds)]
 
     def _trace_errors(self, definition: NameDefinition) -> None:
-        """Record the tools that may have raised an error: those called under the definition, through functions too."""
+        """Record the tools that may have raised an error: those used in the ``try`` block, directly or in functions."""
         pending, seen = list(definition.values), set[ast.AST]()
         while pending:
             part = pending.pop()
@@ -446,7 +451,7 @@ def _to_value_part(kind: PartKind, node: ast.expr) -> ValuePart:
 
 
 def _is_fixed_index(index: ast.expr) -> bool:
-    """Return whether an index is fixed, so that no value comes in through it."""
+    """Return whether an index is constant, so that no other value decides which item is selected."""
     match index:
         case ast.Constant() | ast.UnaryOp(operand=ast.Constant()):
             return True

@@ -1,4 +1,4 @@
-"""Reader of a program's definitions from its syntax, cell after cell."""
+"""Reads the definitions of a program's names from the syntax trees of its cells."""
 
 import ast
 from collections.abc import Generator, Iterator, Sequence
@@ -20,14 +20,14 @@ from domain.python_source import list_argument_values
 _MUTATING_METHODS = frozenset(
     ("add", "append", "appendleft", "difference_update", "extend", "extendleft", "insert", "intersection_update")
 ) | {"setdefault", "symmetric_difference_update", "update"}
-"""Methods that put their arguments into the object that they are called on."""
+"""Methods that put their arguments into their object."""
 _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 _EXITS = (ast.Break, ast.Continue, ast.Return, ast.Raise)
 
 
 def read_definitions(cells: Sequence[ast.Module]) -> ProgramDefinitions:
-    """Return the definitions of a program's cells, given earliest first."""
+    """Return the definitions in the cells of a program, which are given earliest first."""
     definitions = ProgramDefinitions()
     reader = _DefinitionReader(definitions)
     for number, cell in enumerate(cells):
@@ -60,7 +60,11 @@ class _DefinitionReader(ast.NodeVisitor):
     ) -> None:
         """Visit the statements of a block in order.
 
-        ``block`` and ``first``: number of the block and index of the first statement, if it continues another one.
+        Args:
+            body: the statements.
+            around: position of the statement that contains the block.
+            block: number of an earlier block that this one continues; None for a new block.
+            first: index of the first statement in the block.
         """
         if block is None:
             self._block_count += 1
@@ -72,7 +76,7 @@ class _DefinitionReader(ast.NodeVisitor):
             self._place = replace(around, order=self._statement_count, blocks=blocks, tests=tests)
             self.visit(statement)
             if isinstance(statement, ast.If) and any(_has_exit(one) for one in (statement.body, statement.orelse)):
-                tests = (*tests, statement.test)  # what follows is done where it did not leave
+                tests = (*tests, statement.test)  # what follows runs only if the test did not exit
         self._place = outer_place
 
     def visit_If(self, node: ast.If) -> None:
@@ -183,8 +187,8 @@ class _DefinitionReader(ast.NodeVisitor):
     def bind_parameters(self) -> None:
         """Define the parameters of the program's functions by the arguments of their calls.
 
-        A function that is passed to another one gets whatever is passed beside it. This runs after all cells are
-        read, since a function may be called before the reader reaches its definition.
+        A function that is passed to another function may get any other argument of that call. This runs after all cells
+        were read, since a function may be called before the reader reaches its definition.
         """
         for call, place in self._calls:
             function = call.func if isinstance(call.func, ast.Lambda) else self._definitions.find_function(call.func)
@@ -246,7 +250,7 @@ class _DefinitionReader(ast.NodeVisitor):
         self._define(node.target.id, NameDefinition((node.value,), self._place, overwrites=False, anywhere=True))
 
     def _visit_comprehension(self, node: Any) -> None:
-        """Visit a comprehension; one that awaits runs its calls one after the other, so it counts as a loop."""
+        """Visit a comprehension, whose targets have a scope of their own. One that awaits counts as a loop."""
         self.visit(node.generators[0].iter)
         names = frozenset(
             part.id for one in node.generators for part in ast.walk(one.target) if isinstance(part, ast.Name)
@@ -255,7 +259,7 @@ class _DefinitionReader(ast.NodeVisitor):
         parts = (node.key, node.value) if isinstance(node, ast.DictComp) else (node.elt,)
         if any(
             isinstance(one, ast.Await) for part in parts for one in ast.walk(part)
-        ):  # one after the other, as in a loop
+        ):  # a comprehension that awaits runs its calls one after the other, as a loop does
             self._place = replace(place, loops=place.loops | {place.order})
         with self._enter_scope(names):
             for number, one in enumerate(node.generators):
@@ -275,7 +279,7 @@ class _DefinitionReader(ast.NodeVisitor):
     # Names
 
     def _resolve_name(self, name: str) -> Name:
-        """Return the scope-qualified name that an identifier means here."""
+        """Return the scoped name that an identifier refers to in the current scope."""
         scope = next((scope for scope, names in reversed(self._scopes) if name in names), ())
         return scope, name
 
@@ -283,7 +287,7 @@ class _DefinitionReader(ast.NodeVisitor):
         self._definitions.add(self._resolve_name(name), definition)
 
     def _bind(self, target: ast.expr, value: ast.expr, *, anywhere: bool = False) -> None:
-        """Define the names of an assignment target, or record a change of the object that it belongs to."""
+        """Define the names of an assignment target; for an item or attribute, record a change of its object."""
         match target:
             case ast.Name():
                 definition = NameDefinition((value,), self._place, anywhere=anywhere)
@@ -313,7 +317,7 @@ class _DefinitionReader(ast.NodeVisitor):
 
 
 def _find_root_names(held: ast.expr) -> Iterator[ast.Name]:
-    """Yield the names of the objects that an expression is a part of."""
+    """Yield the names of the objects that the value of an expression may be a part of."""
     match held:
         case ast.Name():
             yield held
@@ -330,7 +334,7 @@ def _find_root_names(held: ast.expr) -> Iterator[ast.Name]:
 
 
 def unpack_value(value: ast.expr) -> Sequence[ast.expr]:
-    """Return the items of a value that is unpacked, if the text shows them: of a tuple, or of gathered calls."""
+    """Return the items of a tuple or list literal or of gathered calls; empty if the text does not show them."""
     match value:
         case ast.Tuple(elts=parts) | ast.List(elts=parts):
             items = parts
@@ -360,7 +364,7 @@ def _match_arguments(function: Function, call: ast.Call) -> Iterator[tuple[str, 
 
 
 def _has_exit(body: Sequence[ast.stmt]) -> bool:
-    """Return whether a block may be left early, functions inside it aside."""
+    """Return whether a block contains a statement that leaves it early, outside of nested functions."""
     return any(isinstance(one, _EXITS) for one in _walk_own_nodes(body))
 
 
@@ -375,7 +379,7 @@ def _walk_own_nodes(body: Sequence[ast.AST]) -> Iterator[ast.AST]:
 
 
 def _find_assigned_names(body: Sequence[ast.AST]) -> frozenset[str]:
-    """Return the names that a function binds itself."""
+    """Return the local names of a function, without its parameters."""
     assigned, outer = set[str](), set[str]()
     pending: list[ast.AST] = list(body)
     while pending:

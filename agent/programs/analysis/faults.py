@@ -1,7 +1,7 @@
-"""Faults of a program text that are found before anything is called.
+"""Static checks of a program's text, made before anything is called.
 
-They are features that the sandbox's Python lacks, names and arguments that do not exist, and calls that nobody
-awaits.
+They find features that the sandbox's Python lacks, names and arguments that do not exist, and calls that are never
+awaited. The messages are written for the model that wrote the program.
 """
 
 import ast
@@ -19,7 +19,7 @@ from domain.python_source import Place, collect_bound_names, get_called_name, ge
 from domain.source_text import SourceText
 
 NOWHERE: Place = (0, 0)
-"""Place of a fault that is on no particular line."""
+"""Place of a fault that belongs to no particular line."""
 Fault = tuple[Place, str]
 """Place of a fault, and a sentence about it."""
 _MAX_NAMES = 8
@@ -84,13 +84,13 @@ def find_faults(
     known_names: Collection[str],
     required: Mapping[str, Collection[str]],
 ) -> Iterator[Fault]:
-    """Yield the faults that can be found without types.
+    """Yield the faults that can be found without knowing types.
 
     Args:
         source: the text.
         tools: signatures of the functions on offer, by name.
-        known_names: names that the text has besides its tools.
-        required: by function, the arguments that a call must have.
+        known_names: names that the text may use besides tools and builtins.
+        required: arguments that a call must have, by function.
     """
     tree = source.tree
     yield from _find_missing_features(tree)
@@ -101,7 +101,7 @@ def find_faults(
 
 
 def _find_wrong_names(tree: ast.Module, tools: Collection[str], known_names: Collection[str]) -> Iterator[Fault]:
-    """Yield names without a meaning, tools used as values, and own names that hide a function on offer."""
+    """Yield undefined names, tools used as values, and names of the program that shadow an offered function."""
     own = collect_bound_names(tree)
     functions = {id(node.func) for node in ast.walk(tree) if isinstance(node, ast.Call)}
     reported: set[str] = set()
@@ -118,7 +118,7 @@ def _find_wrong_names(tree: ast.Module, tools: Collection[str], known_names: Col
 def _describe_wrong_name(
     node: ast.Name, own: Collection[str], tools: Collection[str], known_names: Collection[str], *, called: bool
 ) -> str:
-    """Return the message for a name that is used wrongly; empty if it is right."""
+    """Return the message for a name that is used wrongly; empty if there is nothing wrong with it."""
     name = node.id
     if name in tools or name in (LOOK, ASK):
         if called or name in own:
@@ -182,7 +182,7 @@ def _find_question_faults(call: ast.Call) -> Iterator[str]:
 
 
 def _find_missing_awaits(tree: ast.Module, tools: Collection[str]) -> Iterator[Fault]:
-    """Yield the calls that nobody awaits and into which no ``await`` could be inserted."""
+    """Yield the calls of tools and async functions that are not awaited."""
     for call in find_unawaited_calls(tree, find_async_names(tree, tools)):
         name = ast.unparse(call.func)
         yield (
@@ -192,7 +192,7 @@ def _find_missing_awaits(tree: ast.Module, tools: Collection[str]) -> Iterator[F
 
 
 def _find_misplaced_looks(tree: ast.Module) -> Iterator[Fault]:
-    """Yield the looks that do not stand alone at the outermost level; branches and loops around them are allowed."""
+    """Yield the calls of ``look`` that are no statement at module level; branches and loops are allowed around them."""
     parent_of = map_parents(tree)
     for call in list_calls(tree):
         if isinstance(call.func, ast.Name) and call.func.id == LOOK and not _is_outermost(call, parent_of):
@@ -214,7 +214,7 @@ def _is_outermost(call: ast.Call, parent_of: Mapping[ast.AST, ast.AST]) -> bool:
 
 
 def find_end_faults(source: SourceText) -> Iterator[Fault]:
-    """Yield a fault if the last statement is no answer and the text has no look."""
+    """Yield a fault if the last statement is no answer and the text never calls ``look``."""
     last = source.tree.body[-1]
     looks = any(call.name == LOOK for call in source.calls)
     if not isinstance(last, ast.Expr | ast.Return) and not looks:
@@ -229,7 +229,13 @@ def _format_names(names: Collection[str]) -> str:
 
 
 def find_plan_faults(source: SourceText, tools: Collection[str], result_count: int) -> Iterator[Fault]:
-    """Yield the faults that a text has as a plan. ``result_count``: number of earlier results."""
+    """Yield the faults that make a text no valid plan, such as ``fill()`` outside of an argument.
+
+    Args:
+        source: the text.
+        tools: names of the functions on offer.
+        result_count: number of earlier results, which ``earlier`` holds.
+    """
     filled = {one.value.node for call in source.calls if call.name in tools for one in call.arguments}
     for name in sorted(source.names_bound & PROGRAM_NAMES - {"first", "pick", "today"}):
         yield NOWHERE, f"`{name}` means something in every plan: give your own value or function another name."
@@ -250,14 +256,14 @@ def find_plan_faults(source: SourceText, tools: Collection[str], result_count: i
 
 
 def suggest_alternative(name: str) -> str:
-    """Return the advice for a module or builtin that does not exist."""
+    """Return what to write instead of a module or builtin that the sandbox lacks."""
     return _ALTERNATIVES.get(name) or (
         _HOST_ADVICE if name in _HOST_MODULES else "write it with what Python has built in"
     )
 
 
 def _find_missing_features(tree: ast.Module) -> Iterator[Fault]:
-    """Yield the places that the sandbox does not run, each with what to write instead."""
+    """Yield the places of unsupported syntax, each with what to write instead."""
     parent_of = map_parents(tree)
     for node in ast.walk(tree):
         message = _describe_missing_feature(node) or _describe_misplaced_await(
@@ -330,7 +336,7 @@ def find_async_names(tree: ast.AST, tools: Collection[str]) -> set[str]:
 
 
 def find_unawaited_calls(tree: ast.AST, names: Collection[str]) -> Iterator[ast.Call]:
-    """Yield the calls of these functions whose result nobody awaits."""
+    """Yield the calls of these functions whose results are not awaited."""
     parent_of, awaited_names = map_parents(tree), _find_awaited_names(tree)
     helpers = {node.name: node.args for node in ast.walk(tree) if isinstance(node, ast.AsyncFunctionDef)}
     for call in list_calls(tree):
@@ -386,7 +392,7 @@ def _find_target_names(node: ast.Assign | ast.AnnAssign) -> Iterator[str]:
 
 
 def _find_collecting_list(call: ast.Call) -> str:
-    """Return the list or set that a call such as ``tasks.append(...)`` adds to; empty for any other call."""
+    """Return the name of the list or set that a call such as ``tasks.append(...)`` adds to; empty for other calls."""
     match call.func:
         case ast.Attribute(value=ast.Name(id=name), attr=attribute) if attribute in _COLLECTING_METHODS:
             return name

@@ -1,8 +1,7 @@
-"""A text instrumented to report its progress while it runs.
+"""Instrumentation of a program's text, so that it reports its progress while it runs.
 
-It reports the values of the names that each line has set, and each round of a loop. The reports are inserted between
-the statements as they stand, so every place of the running text can be mapped to a place of the text as it was
-written.
+A report gives the values of the names that a line has set; loops report each iteration. Reports are inserted between
+the statements of the original text, so positions in the running text can be mapped to positions in the original.
 """
 
 from bisect import bisect_right
@@ -24,10 +23,10 @@ class InstrumentedText:
     text: str
     """The text to run."""
     insertions: tuple[_Insertion, ...]
-    """The insertions by their positions in the original text, in order."""
+    """The insertions, in the order of their positions in the original text."""
 
     def to_original_position(self, position: int) -> int:
-        """Return the position in the original text of a position in this text, both in UTF-8 bytes."""
+        """Map a position in this text to the original text, both in UTF-8 bytes."""
         inserted = 0
         for at, put in self.insertions:
             if at + inserted >= position:
@@ -36,7 +35,7 @@ class InstrumentedText:
         return position - inserted
 
     def to_original_line(self, line: int) -> int:
-        """Return the line of the original text for a line of this text, from 1; 0 stays 0."""
+        """Map a line of this text to the original text, both from 1; lines out of range are returned unchanged."""
         starts = find_line_starts(self.text)
         if not 1 <= line < len(starts):
             return line
@@ -45,11 +44,11 @@ class InstrumentedText:
 
 
 def instrument_text(text: str) -> InstrumentedText:
-    """Return a text, which must parse, with reports inserted."""
+    """Insert reports into a text, which must parse."""
     source, data = parse_source(text), text.encode()
     last = next(
         (one for one in reversed(source.statements) if one.outermost), None
-    )  # its value is the program's answer, so nothing comes after
+    )  # the value of the last statement is the program's answer, so nothing may follow it
     unsorted = (put for one in source.statements for put in _find_insertions(one, source, data, after=one is not last))
     puts = tuple(sorted(unsorted, key=lambda put: put[0]))
     return InstrumentedText(b"".join(_apply_insertions(data, puts)).decode(), puts)
@@ -71,14 +70,14 @@ def _find_insertions(
 
 
 def _insert_before(at: int, statement: SourceStatement, source: SourceText, data: bytes) -> _Insertion:
-    """Return a report before a position, on a line of its own if the code that follows begins one."""
+    """Return a report to insert before a position: on a line of its own if the position begins a line."""
     indent = data[source.starts[bisect_right(source.starts, at) - 1] : at]
     end = "; " if indent.strip() else "\n" + indent.decode()
     return at, _render_call(statement) + end
 
 
 def _render_call(statement: SourceStatement) -> str:
-    """Return the code of a report: the line, and the names that the statement sets with their values."""
+    """Return the code of a report: the line, and the values of the names that the statement sets."""
     return f"{WATCH}({statement.line}, {{{', '.join(f'{name!r}: {name}' for name in statement.assigned_names)}}})"
 
 

@@ -1,6 +1,6 @@
-"""A program seen as a sequence of calls: those that are made exactly once, whatever is answered.
+"""Programs as sequences of calls: the calls that are made exactly once, and where their arguments come from.
 
-It tells where their values come from, and what else the program does.
+:func:`find_other_effects` finds what a program does besides making such calls.
 """
 
 import ast
@@ -19,9 +19,9 @@ from domain.python_source import collect_bound_names
 from domain.source_text import SourceExpression, parse_source, parse_sources
 
 AnswerPlace = tuple[Site | int, str]
-"""A call, or the number of an earlier result from 1, and a field of its answer.
+"""A call site, or the number of an earlier result from 1, and a field of its answer.
 
-The field is written ``items[0].lat``, or ``items[].lat`` for an item that the request names.
+The field is a path such as ``items[0].lat``, or ``items[].lat`` for an item that the request names.
 """
 
 _PLAIN_STATEMENTS = ast.Expr | ast.Assign | ast.AnnAssign
@@ -33,28 +33,28 @@ _EXITS = ast.Raise | ast.Assert | ast.Return
 _MUTATING_METHODS = frozenset(
     ("add", "append", "appendleft", "clear", "extend", "extendleft", "insert", "pop", "popitem", "popleft", "remove")
 ) | {"reverse", "setdefault", "sort", "update"}
-"""Methods that change the object that they are called on."""
+"""Methods that change their object."""
 _NEW_CONTAINERS = ast.List | ast.Dict | ast.Set | ast.ListComp | ast.DictComp | ast.SetComp
 _EARLIER_NAME = re.compile(r"earlier_(\d+)")
 _EMPTY_DEFAULTS = ("None", "{}", "[]")
 _MODULES = frozenset({"asyncio", "json"})
 _RESERVED_NAMES = _MODULES | {"fill", "float"}
-"""Names besides those of tools that calls and constants are written with."""
+"""Names besides those of tools that a linear program may use, and therefore must not rebind."""
 
 
 class LinearProgram:
-    """The calls of a program in sequence.
+    """Reader of the calls that a program makes exactly once, and of their arguments.
 
-    Only names that hold one value from beginning to end are followed. ``calls``: calls that are made exactly once, in
-    order. ``others``: calls of tools that are not.
+    Values are followed only through names that are assigned once and never changed.
     """
 
     def __init__(self, cells: Mapping[int, Program], *, has_run: bool = False) -> None:
         """Read all cells of a program.
 
         Args:
-            cells: the programs, by number.
-            has_run: whether it has run, so that the caller can tell an answered value from a default that stands in for it.
+            cells: the cells by their numbers.
+            has_run: whether the program has run. Then defaults such as the one of ``get`` are ignored, since the caller
+                knows the values that were really used.
 
         Raises:
             SyntaxError: a text cannot be parsed.
@@ -78,7 +78,9 @@ class LinearProgram:
                 self._record_assignment(statement)
                 self._sites |= {call: every[call] for call in _find_tool_calls(statement, tools, _CONDITIONAL_NODES)}
         self.calls = {site: call for call, site in self._sites.items() if isinstance(call, ast.Call)}
+        """Calls of tools that are made exactly once, in order."""
         self.others = {site: _get_function_name(call) for call, site in every.items() if call not in self._sites}
+        """Functions of the other calls of tools, which may be made never or repeatedly."""
 
     def _record_assignment(self, statement: ast.stmt) -> None:
         """Record the values that a statement assigns to names."""
@@ -95,7 +97,7 @@ class LinearProgram:
                 return
 
     def _find_held_value(self, name: str) -> ast.expr | None:
-        """Return the one value that a name holds throughout; None if it is set more than once or changed."""
+        """Return the value of a name that is assigned once and never changed; None for any other name."""
         once = self._assignment_counts[name] == 1 and name not in self._changed[0]
         return self._values_by_name.get(name) if once else None
 
@@ -112,48 +114,48 @@ class LinearProgram:
         return value
 
     def find_external_name(self, value: SourceExpression) -> str:
-        """Return the name that a value is, if the text itself gives the name no value; else empty."""
+        """Return the name that a value is read from if the program does not define it; else empty."""
         resolved = self._resolve_value(value.node)
         return resolved.id if isinstance(resolved, ast.Name) and not self._assignment_counts[resolved.id] else ""
 
     def list_arguments(self, site: Site) -> list[tuple[str, SourceExpression]]:
-        """Return the arguments of a call by the names of its tool's parameters."""
+        """Return the arguments of a call, each with the tool's parameter."""
         call, source = self.calls[site], self._sources[site[0]]
         names = self._cells[site[0]].arguments.get(_get_function_name(call), {})
         return [(names.get(one.arg, one.arg), source.to_expression(one.value)) for one in call.keywords if one.arg]
 
     def find_function_name(self, site: Site) -> str:
-        """Return the function that a call calls."""
+        """Return the name of the function that is called at a site."""
         return _get_function_name(self.calls[site])
 
     def read_constant(self, value: SourceExpression) -> JsonValue:
-        """Return the constant that a value is.
+        """Return the value of a constant expression, following names.
 
         Raises:
-            NotConstantError: it is not constant.
+            NotConstantError: the expression is not constant.
         """
         return evaluate_constant(value.node, self._find_held_value)
 
     def find_place(self, value: SourceExpression) -> AnswerPlace | None:
-        """Return the field of an answer that a value is; None for anything else."""
+        """Return the field of an answer that a value is read from; None if it is anything else."""
         return self._find_place(value.node)
 
     def _find_place(self, value: ast.expr) -> AnswerPlace | None:
         resolved = self._resolve_value(value)
         if resolved in self._resolving:
-            return None  # it is made of itself
+            return None  # a name that refers to itself, directly or in a cycle
         self._resolving.add(resolved)
         place = self._match_place(resolved)
         self._resolving.discard(resolved)
         return place
 
     def _match_place(self, resolved: ast.expr) -> AnswerPlace | None:
-        """Match the ways to write a field of an answer."""
+        """Match the forms in which a field of an answer can be written."""
         match resolved:
             case ast.Await(inner):
                 return self._find_place(inner)
             case ast.Name(name):
-                earlier = _EARLIER_NAME.fullmatch(name) if self._has_run else None  # as texts were once written
+                earlier = _EARLIER_NAME.fullmatch(name) if self._has_run else None  # in old stored programs
                 return (int(earlier[1]), "") if earlier and not self._assignment_counts[name] else None
             case ast.Call() if resolved in self._sites:
                 return self._sites[resolved], ""
@@ -177,17 +179,17 @@ class LinearProgram:
                 return None
 
     def is_unchanged(self, place: AnswerPlace) -> bool:
-        """Return whether nothing in the text changes the answer that a place is in."""
+        """Return whether the program never changes the answer that a place is in."""
         changed = self._changed[1]
         return None not in changed and place[0] not in changed
 
     def _is_empty_default(self, default: Sequence[ast.expr]) -> bool:
-        """Return whether a default for a missing value is as good as none."""
+        """Return whether a default adds no value of its own."""
         return self._has_run or all(ast.unparse(one) in _EMPTY_DEFAULTS for one in default)
 
     @cached_property
     def _changed(self) -> tuple[frozenset[str], frozenset[Site | int | None]]:
-        """Names and answers that are changed in place; None among the answers means that any may be."""
+        """Names and answers that are changed in place; None among the answers means any answer."""
         names, answers = set[str](), set[Site | int | None]()
         # Finding places below reads this property again: meanwhile nothing counts as changed, which ends the
         # recursion.
@@ -207,7 +209,7 @@ class LinearProgram:
         return self._cells[site[0]].text.encode()[: site[1]].count(b"\n") + 1
 
     def find_interruptions(self) -> Iterator[tuple[int, str]]:
-        """Yield the lines where the program may end early or asks somebody, each with what it does."""
+        """Yield the lines where the program may end early or waits for somebody, each with a description."""
         functions = {one for one in self._iterate_nodes() if isinstance(one, _FUNCTIONS)}
         inner = {one for function in functions for one in ast.walk(function) if isinstance(one, ast.Return)}
         last = {one.tree.body[-1] for one in self._sources.values() if one.tree.body}
@@ -238,11 +240,11 @@ class LinearProgram:
         return value is not None and not self._is_only_calls(value)
 
     def _iterate_nodes(self) -> Iterator[ast.AST]:
-        """Return all nodes of all cells."""
+        """Iterate over the nodes of all cells."""
         return (node for one in self._sources.values() for node in ast.walk(one.tree))
 
     def _is_only_calls(self, value: ast.expr) -> bool:
-        """Return whether a value is the answer of a tool's call, or of several that are gathered."""
+        """Return whether a value is the whole answer of a call, or a tuple or list of such answers."""
         parts = unpack_value(value)
         return self._find_place(value) in {(site, "") for site in self._sites.values()} or (
             bool(parts) and all(map(self._is_only_calls, parts))
@@ -257,7 +259,7 @@ def _get_function_name(call: ast.Call) -> str:
 def _find_tool_calls(
     node: ast.AST, tools: Collection[str], excluded: Sequence[type[ast.AST]] = ()
 ) -> Iterator[ast.Call]:
-    """Yield the calls of tools under a node, inner ones first. ``excluded``: types of nodes that are not entered."""
+    """Yield the calls of tools under a node, inner calls first. ``excluded``: types of nodes that are skipped."""
     for child in ast.iter_child_nodes(node):
         if not isinstance(child, tuple(excluded)):
             yield from _find_tool_calls(child, tools, excluded)
@@ -284,7 +286,7 @@ def _append_field(place: AnswerPlace | None, part: str) -> AnswerPlace | None:
 
 
 def _enter_field(place: AnswerPlace | None, part: object) -> AnswerPlace | None:
-    """Return the place of an item or key in what is at a place; None if the key cannot be written as a field."""
+    """Return the place of an item or key of the value at a place; None if a path cannot express the key."""
     match part:
         case bool() | float() | complex() | bytes() | None:
             return None
@@ -297,9 +299,9 @@ def _enter_field(place: AnswerPlace | None, part: object) -> AnswerPlace | None:
 
 
 def find_other_effects(program: Program) -> Iterator[tuple[int, str]]:
-    """Yield the lines of a text that do anything besides calling tools and naming answers, each with what it does.
+    """Yield the lines that do more than call tools and assign values, each with a description.
 
-    Statements after the last call only compose the answer and are not reported.
+    Statements after the last call are not reported, since they only compose the answer.
 
     Raises:
         SyntaxError: the text cannot be parsed.
@@ -324,7 +326,7 @@ def _is_tool(node: ast.AST, program: Program) -> bool:
 
 
 def _find_rebindings(tree: ast.Module, program: Program) -> Iterator[tuple[int, str]]:
-    """Yield the lines where the text rebinds a name that calls and constants are written with."""
+    """Yield the lines where the program rebinds a tool or a reserved name."""
     for line, name in _find_bindings(tree):
         if name in program.tools or name in _RESERVED_NAMES:
             yield line, f"gives another meaning to {name}"
@@ -355,7 +357,7 @@ def _is_plain_import(statement: ast.Import) -> bool:
 
 
 def _find_passed_tools(tree: ast.Module, program: Program) -> Iterator[tuple[int, str]]:
-    """Yield the lines where a tool is named but not called."""
+    """Yield the lines where a tool is used as a value and not called."""
     called_functions = {one.func for one in ast.walk(tree) if isinstance(one, ast.Call)}
     for node in ast.walk(tree):
         if isinstance(node, ast.Name) and _is_tool(node, program) and node not in called_functions:
@@ -363,18 +365,19 @@ def _find_passed_tools(tree: ast.Module, program: Program) -> Iterator[tuple[int
 
 
 class _StatementSequence:
-    """The statements of one text in sequence.
+    """Checker of the statements of one program.
 
-    Ask for each statement once and in order, since names count only after they are set. ``bound``: all names that it binds.
+    Each statement must be passed to :meth:`is_plain` once and in order, since a name counts only after it is assigned.
     """
 
     def __init__(self, program: Program, bound: frozenset[str]) -> None:
+        """Start before the first statement. ``bound``: all names that the program binds."""
         self._program = program
         self._bound = bound
         self._undefined = set(bound)
 
     def is_plain(self, statement: ast.stmt) -> bool:
-        """Return whether the next statement is a call, or names an answer or a constant."""
+        """Return whether the next statement only calls a tool, or assigns an answer or a constant."""
         match statement:
             case ast.Assign([target], value) | ast.AnnAssign(target, ast.Name(), ast.expr() as value):
                 plain = self._is_value(value)
@@ -390,7 +393,7 @@ class _StatementSequence:
                 return isinstance(statement, ast.Pass)
 
     def _is_value(self, value: ast.expr) -> bool:
-        """Return whether a value is composed of answers, constants and earlier names, without any effect."""
+        """Return whether a value is composed of answers, constants and assigned names, without side effects."""
         match value:
             case ast.Await(ast.Call() as call):
                 return self._is_call(call) or self._is_gathered(call)
@@ -412,13 +415,13 @@ class _StatementSequence:
                 return _is_constant(value)
 
     def _is_call(self, call: ast.expr) -> bool:
-        """Return whether a node calls a tool with keyword arguments only; they may be left open."""
+        """Return whether a node calls a tool with keyword arguments only; arguments may be ``fill()``."""
         if not (isinstance(call, ast.Call) and _is_tool(call.func, self._program)) or call.args:
             return False
         return all(one.arg and (_is_open(one.value) or self._is_value(one.value)) for one in call.keywords)
 
     def _is_gathered(self, call: ast.Call) -> bool:
-        """Return whether calls are gathered, all with values that exist before."""
+        """Return whether a node gathers calls of tools, none of whose arguments awaits another call."""
         match call:
             case ast.Call(ast.Attribute(ast.Name("asyncio"), "gather"), made, []):
                 waits = any(isinstance(one, ast.Await) for part in made for one in ast.walk(part))
@@ -428,7 +431,7 @@ class _StatementSequence:
 
 
 def _find_target_names(target: ast.expr) -> Iterator[str]:
-    """Yield the names of a target that consists of names only."""
+    """Yield the names of an assignment target; none if it contains anything but names."""
     parts = target.elts if isinstance(target, ast.Tuple | ast.List) else [target]
     if all(isinstance(one, ast.Name) for one in parts):
         yield from (one.id for one in parts if isinstance(one, ast.Name))

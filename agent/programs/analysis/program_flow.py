@@ -1,4 +1,4 @@
-"""Data dependencies between a program's calls and its answer, read off the text whatever the calls answered."""
+"""Static data dependencies between the calls of a program and its answer."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -20,26 +20,27 @@ class CallDependencies:
     """Data dependencies of the calls of a program."""
 
     pairs: frozenset[tuple[Site, Site]] = frozenset()
-    """A call, and another one whose arguments use its result."""
+    """Pairs of a call and another call whose arguments use its result."""
     ends: frozenset[Site] = frozenset()
-    """Calls whose results are in the answer or are used nowhere; the latter were made for their effect."""
+    """Calls whose results go into the answer, or are not used and were made for their side effect."""
     answer: frozenset[Site] = frozenset()
-    """Calls whose results are in the answer."""
+    """Calls whose results go into the answer."""
 
 
 def parse_site(text: str) -> Site | None:
-    """Return the call site in a key such as ``2:57#0``; None if it is of no program.
+    """Parse the call site in a key such as ``2:57#0`` (cell 2, byte 57); None if no program made the call.
 
-    In ``3:57~1#0`` a function of the cell before (``~1``) makes the call.
+    ``3:57~1#0`` is a call that cell 3 makes in a function defined one cell before it (``~1``), so its site is in cell
+    2.
     """
     matched = _SITE.match(text)
     return (int(matched[1]) - int(matched[3] or 0), int(matched[2])) if matched else None
 
 
 def find_call_dependencies(cells: Mapping[int, Program]) -> CallDependencies:
-    """Return the data dependencies of a program's cells, given by their numbers.
+    """Return the data dependencies of a program's cells, which are given by their numbers.
 
-    Names of one cell are known in the next. A text that cannot be read has no dependencies.
+    Later cells may use names of earlier ones. A program that cannot be parsed has no dependencies.
     """
     try:
         program_flow = ProgramFlow(cells)
@@ -57,10 +58,7 @@ def find_call_dependencies(cells: Mapping[int, Program]) -> CallDependencies:
 
 
 class ProgramFlow:
-    """Data flow into the calls of a program's cells, and into its answer.
-
-    ``calls``: the calls of tools by their sites, in the order of the text.
-    """
+    """Data flow into the calls of a program's cells, and into its answer."""
 
     def __init__(self, cells: Mapping[int, Program]) -> None:
         """Read the cells.
@@ -81,10 +79,11 @@ class ProgramFlow:
             for call in source.calls
             if call.name in self.tools and self._definitions.is_external_name(call.node.func)
         }
+        """Calls of tools by their sites, in the order of the text."""
         self._site_of_node: dict[object, Site] = {call.node: site for site, call in self.calls.items()}
 
     def trace_arguments(self, site: Site) -> ValueTracer:
-        """Trace what all arguments of a call are made of."""
+        """Trace the values of all arguments of a call."""
         call = self.calls[site]
         return self.trace_values([*call.positional, *(one.value for one in call.arguments)], self.find_place(site))
 
@@ -93,7 +92,7 @@ class ProgramFlow:
         return self._definitions.places[self.calls[site].node]
 
     def is_repeated(self, site: Site) -> bool:
-        """Return whether a call is in a loop, so that it is made more than once, or never."""
+        """Return whether a call is in a loop or a comprehension, so that it may run several times or never."""
         return any(place.loops or place.rounds for place in self._definitions.find_call_places(self.find_place(site)))
 
     def is_conditional(self, site: Site) -> bool:
@@ -101,7 +100,7 @@ class ProgramFlow:
         return any(place.tests for place in self._definitions.find_call_places(self.find_place(site)))
 
     def trace_values(self, values: Iterable[SourceExpression], place: StatementPosition) -> ValueTracer:
-        """Trace what some values, used at one place, are made of."""
+        """Trace some values that are used at one position."""
         tracer = ValueTracer(self._definitions, self.tools, place, include_iterables=False)
         for value in values:
             tracer.trace(value.node)
@@ -109,7 +108,7 @@ class ProgramFlow:
 
     @property
     def answer(self) -> ValueTracer:
-        """Trace of what the program's last expression is made of."""
+        """Trace of the program's last expression."""
         place = self._definitions.find_place(self._answer.node) if self._answer is not None else None
         return self.trace_values(
             [self._answer] if self._answer is not None and place else [], place or StatementPosition(0, 0)

@@ -1,4 +1,4 @@
-"""Reading of a program's text within bounds, with the reason if it is no program."""
+"""Reading of a program's text within limits of size and depth, with a message if it is no program."""
 
 import re
 import tokenize
@@ -9,7 +9,7 @@ from io import StringIO
 from domain.source_text import SourceText, normalize, parse_source
 
 MAX_LENGTH = 20_000
-"""Longest text accepted, in characters; what a model writes has some hundreds."""
+"""Longest text accepted, in characters. Programs that models write have a few hundred."""
 _MAX_NODES = 6_000
 _MAX_DEPTH = 60
 _PLAIN_STRING = re.compile(r"[rRuUbB]*['\"]")
@@ -21,7 +21,7 @@ _OTHER_QUOTE = {'"': "'", "'": '"'}
 
 @dataclass(frozen=True, slots=True)
 class UnreadableProgram:
-    """Reason why a text is no program, and where it stops being one."""
+    """Reason why a text is no program, and the position of the error."""
 
     complaint: str
     """The reason, in a sentence."""
@@ -32,9 +32,11 @@ class UnreadableProgram:
 
 
 def read_program_text(text: str, max_length: int = MAX_LENGTH) -> str | UnreadableProgram:
-    """Return the text, normalized if two parsers might read it differently, or why it is no program.
+    """Return the text as it is to be run, or why it is no program.
 
-    ``max_length``: characters that it may have; the number of nodes allowed grows with it.
+    Line endings are unified, nested quotes in f-strings are replaced if Python 3.11 cannot parse them, and a text that
+    two parsers might read differently is normalized. ``max_length``: limit in characters; the limit of nodes is
+    proportional to it.
     """
     if len(text) > max_length:
         return UnreadableProgram(f"The program is longer than {max_length} characters: write a shorter one.")
@@ -86,9 +88,9 @@ def _format_line(line: str | None) -> str:
 
 
 def _replace_nested_quotes(text: str) -> str:
-    """Return a text with the quotes changed inside f-strings that reuse their own, as in ``f"{x["name"]}"``.
+    """Change inner quotes in f-strings that reuse the outer ones, as in ``f"{x["name"]}"``.
 
-    Python allows these only since 3.12, but models write them, so this is tried for texts that do not parse.
+    Python allows this only since 3.12 (PEP 701), but models write it. Tried only for texts that do not parse.
     """
     parts: list[str] = []
     at = 0

@@ -1,6 +1,8 @@
-"""Repairs of a text that are made without asking its author, because it can mean one thing only.
+"""Reading and repair of a program's text before it is checked and run.
 
-They cover what the sandbox lacks too, and forgotten imports.
+Reading limits the size and depth of a text and reports why it is no program. Repairs need no new attempt of the
+program's author, because the text can mean only one thing: they add forgotten imports and awaits, name positional
+arguments, and rewrite features that the sandbox lacks.
 """
 
 import ast
@@ -16,9 +18,9 @@ _MODULE_OF_NAME = {
     "Counter": "collections", "OrderedDict": "collections", "date": "datetime", "defaultdict": "collections", "gather": "asyncio",
     "reduce": "functools", "timedelta": "datetime",
 }  # fmt: skip
-"""Modules of names that mean one thing only if nothing binds them."""
+"""Modules of names that are unambiguous if nothing in the text binds them."""
 _DATETIME_NAMES = frozenset({"date", "datetime", "time", "timedelta", "timezone", "UTC"})
-"""Names of the module ``datetime``; any other attribute is meant of the class of the same name."""
+"""Names in the module ``datetime``. Any other attribute means the class ``datetime.datetime``."""
 _TYPES: dict[str, type] = {"dict": dict, "float": float, "int": int, "list": list, "set": set, "str": str}
 _SET_METHODS = frozenset({"difference", "intersection", "union"})
 """Methods that take any number of sets, while the sandbox supports one."""
@@ -31,13 +33,13 @@ _TASK_WRAPPERS = frozenset({"asyncio.create_task", "asyncio.ensure_future", "asy
 def repair(
     text: str, tools: Mapping[str, ToolSignature], known_names: Collection[str], *, ends_in_answer: bool = True
 ) -> tuple[str, dict[Place, Place]]:
-    """Return a text as it is to be run, and a map from places in it to places in the original.
+    """Return the repaired text, and a map from places in it to places in the original; empty if nothing changed.
 
     Args:
         text: a text that parses.
         tools: signatures of the functions on offer.
         known_names: names that need no import.
-        ends_in_answer: whether the value of its end is its answer.
+        ends_in_answer: whether the program's answer is the value of its last statement.
     """
     changed = parse_module(text)
     if not _rewrite(changed, tools, known_names, ends_in_answer=ends_in_answer) or not changed.body:
@@ -46,9 +48,9 @@ def repair(
         repaired = ast.unparse(changed)
         reparsed = parse_module(repaired)
     except (SyntaxError, ValueError, RecursionError):
-        return text, {}  # an f-string that only a later Python can write
-    # Both trees have the same shape as a rule, so their nodes correspond in walking order. Reversing the pairs below makes
-    # the outermost node win where several begin at one place.
+        return text, {}  # for example an f-string that this Python version cannot express
+    # Both trees usually have the same shape, so their nodes correspond in the order of ast.walk, outer nodes first. The
+    # pairs are reversed because the last one wins in a dict: where several nodes begin at one place, the outermost.
     pairs = [(get_place(new), get_place(old)) for new, old in zip(ast.walk(reparsed), ast.walk(changed), strict=False)]
     return repaired, dict(reversed(pairs))
 
@@ -56,7 +58,7 @@ def repair(
 def _rewrite(
     tree: ast.Module, tools: Mapping[str, ToolSignature], known_names: Collection[str], *, ends_in_answer: bool = True
 ) -> bool:
-    """Repair a tree in place; return whether it changed. Arguments as in :func:`repair`."""
+    """Repair a tree in place and return whether it changed. The arguments are those of :func:`repair`."""
     before = ast.dump(tree)
     _remove_needless_imports(tree, {*tools, *known_names})
     _unwrap_main(tree)
@@ -86,7 +88,7 @@ def _remove_needless_imports(tree: ast.Module, known_names: Collection[str]) -> 
 
 
 def _unwrap_main(tree: ast.Module) -> None:
-    """Replace ``async def main(): …`` and its one call at the end by the function's body."""
+    """Replace ``async def main(): …`` and the single call of it at the end by the function's body."""
     if not tree.body:
         return
     *rest, last = tree.body
@@ -100,7 +102,7 @@ def _unwrap_main(tree: ast.Module) -> None:
 
 
 def _find_entry_function(last: ast.stmt) -> str:
-    """Return the function that the last statement runs without doing anything else; empty if there is none."""
+    """Return the function that the last statement only calls, awaits, runs or prints; empty if there is none."""
     node: ast.AST = last
     while isinstance(node, ast.Expr | ast.Await) or get_called_name(node) in {"print", "asyncio.run"}:
         if isinstance(node, ast.Call):
@@ -113,7 +115,7 @@ def _find_entry_function(last: ast.stmt) -> str:
 
 
 class _CallRewriter(ast.NodeTransformer):
-    """Transformer of calls: names arguments, removes task wrappers and replaces ``next``."""
+    """Transformer of calls: names arguments, unwraps tasks and replaces ``next``."""
 
     def __init__(self, tools: Mapping[str, ToolSignature], own: Collection[str]) -> None:
         self._tools = tools
@@ -136,7 +138,7 @@ class _CallRewriter(ast.NodeTransformer):
 def _name_arguments(call: ast.Call, names: Sequence[str]) -> None:
     """Turn positional arguments, and those of a literal ``**`` dictionary, into keyword arguments.
 
-    Names that differ from a parameter only in underscores and case are corrected.
+    Keywords that differ from a parameter only in underscores and case are corrected.
     """
     keywords: list[ast.keyword] = []
     for one in call.keywords:
@@ -243,7 +245,7 @@ def _name_branch_values(last: ast.stmt, name: str) -> None:
 
 
 def _list_branches(last: ast.stmt) -> list[list[ast.stmt]]:
-    """Return the blocks of which one runs to the end of the statement."""
+    """Return the blocks in which a statement can end; empty for a statement without branches."""
     match last:
         case ast.If():
             return [last.body, last.orelse]
@@ -282,7 +284,7 @@ def _await_unawaited_calls(tree: ast.Module, tools: Collection[str]) -> None:
 
 
 def _add_missing_imports(tree: ast.Module, known_names: Collection[str]) -> None:
-    """Insert missing imports: of modules whose names stand before a dot, and of a few unambiguous names.
+    """Insert missing imports of modules that are used as ``module.name``, and of a few unambiguous names.
 
     ``known_names``: names that need no import.
     """
@@ -328,9 +330,9 @@ def _call_methods_in_lambdas(tree: ast.Module) -> None:
 
 
 def _call_methods_on_values(tree: ast.Module) -> None:
-    """Rewrite ``str.lower(x)`` as ``x.lower()``, and set methods with several arguments as a fold.
+    """Rewrite ``str.lower(x)`` as ``x.lower()``, and set methods with several arguments as ``reduce``.
 
-    The sandbox supports neither, as in ``set.intersection(*many)`` or ``a.union(b, c)``.
+    The sandbox supports neither form; examples of the latter are ``set.intersection(*many)`` and ``a.union(b, c)``.
     """
     bound = collect_bound_names(tree)
     for node in ast.walk(tree):

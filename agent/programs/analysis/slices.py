@@ -1,7 +1,7 @@
-"""Backward slices of the arguments of a program's calls, as data and in words for a person.
+"""Backward slices of the arguments of a program's calls, as data and as a sentence for the user.
 
-A slice stops at calls of tools: what went into a call is not what it answered. It is the same every time a call is
-made.
+A slice ends at calls of tools: it contains the call whose answer is used, but not the arguments of that call. It is
+computed from the text alone, so it is the same each time that a call is made.
 """
 
 import builtins
@@ -26,39 +26,39 @@ from domain.source_text import SourceArgument, SourceCall, parse_source, parse_s
 from domain.tool import ToolId
 
 _NEUTRAL_NAMES = frozenset(dir(builtins)) | {"ToolError", "asyncio", LOOK, FILL, NAMED, *HELPER_NAMES}
-"""Names that hold no value of the user or of a tool."""
+"""Names whose values come neither from the user nor from a tool."""
 _MAX_EXPRESSION = 320
-"""Characters of an expression that are kept."""
+"""Longest expression shown, in characters."""
 _MAX_LISTED = 6
-"""Sources and conditions that a sentence names at most."""
+"""Sources, and likewise conditions, that a sentence lists before it counts the rest."""
 _TRIVIAL_CONSTANTS = ("0", "1", "2")
-"""Constants that are not worth mentioning beside other sources: where counting begins, and its step."""
+"""Constants that are left out beside other sources, since they are usually starts and steps of counters."""
 _Span = tuple[int, int]
 
 
 @dataclass(frozen=True, slots=True)
 class SliceContext:
-    """Meaning of the names that a program uses."""
+    """Origins of the values that a program can use."""
 
     tools: Mapping[str, ToolId]
-    """Ids of the tools, by function."""
+    """Ids of the tools by the functions that call them."""
     arguments: Mapping[str, Mapping[str, str]] = field(default_factory=dict[str, Mapping[str, str]])
-    """By function, the names of its arguments in the program mapped to the tool's parameters."""
+    """For each function, the tool's parameters by the argument names that the program uses."""
     user_texts: Sequence[str] = ()
     """Messages of the user."""
     inputs: Mapping[str, ToolId] = field(default_factory=lambda: {"today": ToolId("")})
-    """Names that have values before the program runs, each with the tool that it came from; empty if from none."""
+    """Names defined before the program runs, each with the tool that answered its value; empty if none did."""
     user_inputs: Collection[str] = ()
-    """Names to which the user gave the values."""
+    """Names whose values the user entered."""
     files: Mapping[str, str] = field(default_factory=dict[str, str])
-    """Names that hold files given by the user, each with the user's name for it."""
+    """Names that hold the user's files, each with the file's name."""
 
 
 class SlicedProgram:
-    """The cells of a program in one session; the last one is the one that runs.
+    """Slicer of the cells of one session, of which the last is the one that runs.
 
-    A call is given by its function, its place in UTF-8 bytes, and ``back``: the number of cells between its text and
-    the last.
+    Methods identify a call by its function, its span in UTF-8 bytes (``start``, ``end``), and ``back``: how many cells
+    before the last its text is, 0 for the last.
     """
 
     def __init__(self, cells: Sequence[str], context: SliceContext) -> None:
@@ -84,11 +84,11 @@ class SlicedProgram:
     def find_argument_sources(self) -> Iterator[tuple[str, str, Source]]:
         """Yield the distinct sources of the arguments of all tool calls in the last cell.
 
-        Each comes with the function and the parameter that it goes into.
+        Each item is a function, its parameter, and a source of the parameter's value.
         """
         calls = self._calls[self._last]
         tracers: dict[tuple[str, str, Scope], ValueTracer] = {}
-        for span in sorted(calls, reverse=True):  # the last one first: what may be done before it is done before all
+        for span in sorted(calls, reverse=True):  # last call first: a tracer requires positions in this order
             call = calls[span]
             name, site = call.name, self._definitions.places[call.node]
             if name in self._context.tools:
@@ -100,9 +100,9 @@ class SlicedProgram:
             yield from ((name, parameter, source) for source in dict.fromkeys(found))
 
     def slice_control(self, function: str, start: int, end: int, back: int = 0) -> Slice:
-        """Return what decides whether, how often and with which of its values a call is made.
+        """Return the sources that decide whether, how often and with which values a call is made.
 
-        If no call is at exactly that place, anything may decide.
+        If there is no call at exactly that span, the only source is one of kind ``unknown``.
         """
         span = start, end
         call = self._calls[self._last - back].get(span) if back <= self._last else None
@@ -133,10 +133,10 @@ class SlicedProgram:
         )
 
     def _find_call(self, function: str, start: int, end: int, back: int) -> SourceCall | None:
-        """Return the call at a place.
+        """Return the call at a span.
 
-        If the place is not exact: the smallest call of that function that begins or ends there, else the smallest
-        around it.
+        If none matches exactly, return the shortest call of the function that begins or ends there, else the shortest
+        one that contains the span.
         """
         if back > self._last:
             return None
@@ -147,7 +147,7 @@ class SlicedProgram:
         return calls.get((start, end)) or (calls[min(near, key=lambda span: span[1] - span[0])] if near else None)
 
     def _slice_argument(self, parameter: str, argument: SourceArgument, call: SourceCall) -> Slice:
-        """Return the slice of one argument, with the conditions of the call."""
+        """Return the slice of one argument, including the conditions under which the call is made."""
         site = self._definitions.places[call.node]
         tracer = ValueTracer(self._definitions, self._context.tools, site)
         tracer.trace(argument.value.node)
@@ -167,7 +167,7 @@ class SlicedProgram:
         return value_slice.model_copy(update={"words": describe_slice(value_slice)})
 
     def _find_sources(self, part: ValuePart, cell: int) -> Iterator[Source]:
-        """Yield the sources that a part of a value stands for."""
+        """Yield the sources of a part of a value. ``cell``: cell whose line numbers are reported; 0 for other cells."""
         place = self._definitions.places.get(part.node)
         line = get_place(part.node)[0] if place is None or place.cell == cell else 0
         match part.kind:
@@ -183,9 +183,10 @@ class SlicedProgram:
                 yield from self._find_name_sources(part.name, line)
 
     def _find_name_sources(self, name: str, line: int) -> Iterator[Source]:
-        """Yield the sources of a name that the program itself gives no value.
+        """Yield the sources of a name that the program does not define.
 
-        The name of a list stands for all of its items, which are the inputs ``earlier[0]``, ``earlier[1]`` and so on.
+        A list whose items are inputs, such as ``earlier`` with ``earlier[0]`` and ``earlier[1]``, has all of them as
+        sources.
         """
         inputs = self._context.inputs
         items = [one for one in inputs if one.startswith(f"{name}[")]
@@ -201,7 +202,7 @@ class SlicedProgram:
             yield Source(kind="unknown", name=name, line=line)
 
     def _mark_user_constant(self, source: Source) -> Source:
-        """Return a constant as the user's if it is in what they said; any other source unchanged."""
+        """Mark a constant as the user's words if a message of the user contains it; return other sources unchanged."""
         if source.kind != "constant":
             return source
         text = normalize_value(parse_literal(source.name))
@@ -210,7 +211,7 @@ class SlicedProgram:
 
 
 def is_answer_from_calls(program: Program) -> bool:
-    """Return whether a tool's answer goes into a program's answer or decides it; False if the text cannot be read."""
+    """Return whether a program's answer contains or depends on a tool's answer; False if it cannot be parsed."""
     try:
         source = parse_source(program.text)
         definitions = read_definitions([source.tree])
@@ -228,15 +229,16 @@ def is_answer_from_calls(program: Program) -> bool:
 
 
 def find_user_answered_parameters(program: Program) -> set[tuple[str, str]]:
-    """Return the parameters whose values depend on what a user answers to the program, each with its function."""
+    """Return the functions and parameters whose values depend on the user's answers to the program's questions."""
     sliced = SlicedProgram([program.text], SliceContext(program.tools, program.arguments))
     return {(name, parameter) for name, parameter, source in sliced.find_argument_sources() if source.kind == "answer"}
 
 
 def describe_slice(value_slice: Slice) -> str:
-    """Describe where a value comes from, for a person who sees no program.
+    """Describe where a value comes from, for a user who does not see the program.
 
-    The sentence has no lines or expressions, and never a text from a response; texts of the program are cleaned.
+    The description names the sources, without line numbers, and the conditions as code. Names and conditions are
+    cleaned and shortened. Nothing in it comes from a tool's response, which could contain text meant to mislead.
     """
     source_texts = [
         _describe_source(one)
@@ -249,7 +251,7 @@ def describe_slice(value_slice: Slice) -> str:
 
 
 def _format_list(texts: Sequence[str]) -> str:
-    """Join some texts; the rest is counted."""
+    """Join the first texts with semicolons and count the rest."""
     more = f" and {len(texts) - _MAX_LISTED} more" if len(texts) > _MAX_LISTED else ""
     return "; ".join(texts[:_MAX_LISTED]) + more
 
@@ -283,9 +285,9 @@ def _describe_source(source: Source) -> str:
 
 
 def _match_arguments(call: SourceCall, names: Mapping[str, str]) -> list[tuple[str, SourceArgument]]:
-    """Return the arguments by the tool's parameter names.
+    """Return the arguments of a call, each with the tool's parameter.
 
-    An unpacked argument stands for all parameters that are not named.
+    An unpacked mapping may contain any parameter that is not passed by name, so it is returned for each of them.
     """
     by_name = {one.name: one for one in call.arguments if one.name}
     unpacked = [one for one in call.arguments if not one.name]

@@ -1,4 +1,4 @@
-"""Compilation of a sentence to the text of a program."""
+"""Compilation of a sentence of the grammar to the text of a program: its steps, its guards and its answer."""
 
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from domain.errors import InvalidDecisionError
 _MAX_COMPLAINTS = 5
 _RESULT = "result"
 _EMPTY = "(None, '', [], {})"
-"""Values that are no answer; zero and false are answers."""
+"""Code of the values that count as no answer. Zero and false are answers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,20 +22,26 @@ class CompiledSentence:
     """Result of compiling a sentence."""
 
     text: str
-    """Program; empty if there are complaints."""
+    """Text of the program; empty if there are complaints."""
     complaints: tuple[str, ...] = ()
-    """Messages that can be shown to the author of the sentence."""
+    """Messages for the author of the sentence."""
 
 
 def compile_sentence(
     sentence: Sentence, offer: OfferText, held_names: Collection[str] = (), *, certain: bool = True
 ) -> CompiledSentence:
-    """Compile a sentence over the functions of an offer.
+    """Compile a sentence that calls the functions of an offer.
 
-    ``held_names``: names that already hold earlier results. A step that needs something which may not exist (the first item of an empty list, a
-    field that is null) guards all steps after it: if it does not exist, the program answers *no*. With ``certain`` false, it is not sure that
-    the sentence is what was asked. Then the program raises an error in that case, and also if its answer, or a list in it, is empty: its
-    author may have another sentence.
+    A step that uses a value which may not exist, such as the first item of a list or a field that may be null, puts all
+    steps after it under a guard.
+
+    Args:
+        sentence: the sentence.
+        offer: the functions that it may call.
+        held_names: names that hold earlier results.
+        certain: whether the sentence is known to be what was asked. If so, the program answers *no* when a guard fails.
+            If not, it raises an error, also when the answer or a list in it is empty, so that its author can try
+            another sentence.
     """
     scope = CompileScope({one.name: one for one in offer.signatures}, held_names)
     complaints: list[str] = []
@@ -55,7 +61,7 @@ def compile_sentence(
 
 
 def _write_end(sentence: Sentence, scope: CompileScope) -> list[str]:
-    """Write the result of the program; return complaints."""
+    """Write the answer of a certain sentence; return complaints."""
     if sentence.answered == "yes" and sentence.answer in ("", []):
         return ['answer is empty: where nothing can be answered, `answered` is "no"']
     try:
@@ -70,7 +76,7 @@ def _write_end(sentence: Sentence, scope: CompileScope) -> list[str]:
 
 
 def _write_found_end(sentence: Sentence, scope: CompileScope) -> list[str]:
-    """Store the answer in a variable, so that the end can check that there is one; return complaints."""
+    """Write the answer of an uncertain sentence into a variable, which is checked later; return complaints."""
     try:
         answer = render_value(sentence.answer, scope.find)
     except InvalidDecisionError as error:
@@ -95,9 +101,10 @@ def _render_guarded(sentence: Sentence, scope: CompileScope) -> str:
 
 
 def _find_uncertain_lists(sentence: Sentence, scope: CompileScope) -> Iterator[str]:
-    """Yield the lists whose figure is uncertain if they are empty: those found by a name or cut to one.
+    """Yield the lists that a figure is computed from and that must not be empty for it to be trusted.
 
-    That no item is above a bound is certain knowledge, so such a list may be empty.
+    These are results of calls with constant arguments, and lists filtered by equality or ``contains``: there, an empty
+    list may mean that the name is not the one the API uses. A list filtered by a bound may well be empty.
     """
     steps = {one.name: one for one in sentence.steps}
     for figure in (one for one in sentence.steps if isinstance(one, Figure)):
@@ -130,7 +137,7 @@ def _render_program(sentence: Sentence, scope: CompileScope) -> str:
 
 
 def _explain_nothing_found(sentence: Sentence) -> str:
-    """Return the message for a step that finds nothing; it holds no value, since none is certain to exist."""
+    """Return the message for a failed guard, without values, since none of them is certain to exist."""
     parts = split_pieces(sentence.missing)
     if sentence.missing.strip() and not any(isinstance(part, ValuePath) for part in parts):
         return "".join(map(str, parts))

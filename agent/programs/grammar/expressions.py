@@ -1,4 +1,4 @@
-"""Conversion of expressions and constants to a wanted shape, if they differ in type only."""
+"""Conversion of expressions and constants to the shape that a parameter or operation requires, and texts of them."""
 
 import json
 from collections.abc import Callable, Sequence
@@ -27,7 +27,10 @@ _MAX_NAMES = 20
 
 
 def fit_expression(expression: ProgramExpression, wanted: JsonShape, called: str) -> ProgramExpression:
-    """Return an expression of the wanted shape. ``called``: the sentence's words for it.
+    """Convert an expression to the wanted shape.
+
+    An expression or shape of unknown kind is left as it is. ``called``: how the sentence writes the expression, for
+    messages.
 
     Raises:
         InvalidDecisionError: it cannot be converted.
@@ -55,7 +58,7 @@ def fit_expression(expression: ProgramExpression, wanted: JsonShape, called: str
 
 
 def _fit_list(expression: ProgramExpression, wanted: JsonShape, called: str) -> ProgramExpression:
-    """Fit a list, item by item."""
+    """Convert a list, item by item."""
     if "array" not in wanted.kinds:
         _reject(
             f"{called} is a list where one value is wanted: `for_each` goes through a list, `{called}[0]` is its first"
@@ -75,7 +78,7 @@ def _fit_list(expression: ProgramExpression, wanted: JsonShape, called: str) -> 
 
 
 def _fit_object(expression: ProgramExpression, wanted: JsonShape, called: str) -> ProgramExpression:
-    """Fit an object, which is possible only if the wanted object has no known fields."""
+    """Accept an object if any object is wanted; otherwise reject it with advice."""
     if "object" in wanted.kinds and not wanted.fields and not expression.known.pair:
         return expression
     fields = ["item", "result"] if expression.known.pair else list(expression.known.shape.fields)[:_MAX_NAMES]
@@ -90,10 +93,10 @@ def _fit_object(expression: ProgramExpression, wanted: JsonShape, called: str) -
 
 
 def fit_constant(constant_value: Value | JsonValue, wanted: JsonShape) -> ProgramExpression:
-    """Return a constant of the wanted shape, converting its type if the value stays the same.
+    """Convert a constant to the wanted shape, for example the text ``"3"`` to the number 3.
 
     Raises:
-        InvalidDecisionError: it has another value.
+        InvalidDecisionError: it cannot be converted without changing its value, or is not among the allowed values.
     """
     converted = _convert_constant(constant_value, wanted)
     if wanted.enum and converted not in wanted.enum and not isinstance(converted, list):
@@ -146,17 +149,21 @@ def make_comparable(left: ProgramExpression, right: ProgramExpression, called: s
 
 
 def make_sortable(expression: ProgramExpression, called: str) -> str:
-    """Return an expression to sort by. Raises like ``make_comparable``."""
+    """Return an expression to sort by.
+
+    Raises:
+        InvalidDecisionError: its value is neither a number nor a text.
+    """
     return make_number(expression) if _find_order(expression, called) == "number" else expression.text
 
 
 def make_number(expression: ProgramExpression) -> str:
-    """Return an expression as a number, since some APIs write numbers as text."""
+    """Return an expression as a number, converted from text where necessary: some APIs write numbers as text."""
     return f"float({expression.text})" if "string" in expression.known.shape.kinds else expression.text
 
 
 def _find_order(expression: ProgramExpression, called: str) -> Literal["number", "text", "unknown"]:
-    """Return how an expression is ordered."""
+    """Return whether values of an expression are ordered as numbers or as texts; reject any other kind."""
     kinds, known = _list_kinds(expression.known.shape), expression.known
     if known.computed or (kinds and kinds & _NUMBERS and kinds <= _NUMBERS | _TEXT):
         return "number"
@@ -177,12 +184,12 @@ def _list_kinds(shape: JsonShape) -> frozenset[Kind]:
 
 
 def _shorten(constant_value: object) -> str:
-    """Return a value for a message, clipped."""
+    """Return the ``repr`` of a value, cut for a message."""
     return repr(constant_value)[:_MAX_SHOWN]
 
 
 def _parse_json(text: object) -> JsonValue:
-    """Parse a text as JSON; None if it is none."""
+    """Parse a text as JSON; None if it is not valid."""
     try:
         return json.loads(text) if isinstance(text, str) else None
     except (ValueError, RecursionError):
@@ -195,7 +202,7 @@ def _reject(message: str) -> NoReturn:
 
 
 PathLookup = Callable[[ValuePath], ProgramExpression]
-"""Returns the expression at a path, by the names that are known at that point."""
+"""Function that returns the expression at a path, resolved with the names in scope."""
 
 _SCALARS: frozenset[Kind] = frozenset({"string", "number", "integer", "boolean"})
 _DASH = "–"
@@ -203,7 +210,7 @@ _DIGITS = 4
 
 
 def render_value(constant_value: Value, lookup: PathLookup, wanted: JsonShape = UNKNOWN) -> ProgramExpression:
-    """Return the expression of a value, fitted to the wanted shape.
+    """Return the expression of a value of a sentence, converted to the wanted shape.
 
     Raises:
         InvalidDecisionError: a path leads nowhere, or the value cannot have that shape.
@@ -221,7 +228,10 @@ def render_value(constant_value: Value, lookup: PathLookup, wanted: JsonShape = 
 
 
 def render_text(parts: str | Sequence[str | ValuePath], lookup: PathLookup) -> ProgramExpression:
-    """Return a text with the values of its paths; a missing value is a dash, and the items of a list are joined."""
+    """Return the expression of a text with the values of its paths inserted.
+
+    A missing value is shown as a dash, the items of a list are joined with commas, and computed numbers are rounded.
+    """
     expressions = [
         part if isinstance(part, str) else _soften(lookup(part))
         for part in (split_pieces(parts) if isinstance(parts, str) else parts)
@@ -249,12 +259,12 @@ def render_text(parts: str | Sequence[str | ValuePath], lookup: PathLookup) -> P
 
 
 def _soften(expression: ProgramExpression) -> ProgramExpression:
-    """Return the form of an expression that treats a missing field as null, if there is one."""
+    """Return the alternative that treats a missing field as null, if the expression has one."""
     return expression.soft or expression
 
 
 def _render_part(part: ProgramExpression) -> str:
-    """Return an expression in the form in which a text shows it."""
+    """Return the code that formats an expression for a text."""
     known = part.known
     if known.computed:
         return f"round({part.text}, {_DIGITS})"

@@ -1,4 +1,4 @@
-"""Paths into earlier results, and texts that contain them in braces."""
+"""Paths into the results of earlier steps, and texts that contain them in braces."""
 
 import re
 from collections.abc import Iterator
@@ -64,7 +64,10 @@ def _parse_part(match: re.Match[str]) -> FieldKey | int | None:
 
 
 def split_pieces(text: str) -> list[str | ValuePath]:
-    """Split a text into words and paths in braces; doubled braces and braces around no path stay text."""
+    """Split a text into literal texts and paths in braces.
+
+    Doubled braces are an escaped brace; braces around anything but a path are literal.
+    """
     merged: list[str | ValuePath] = []
     for piece in _iterate_pieces(text):
         if isinstance(piece, str) and merged and isinstance(merged[-1], str):
@@ -75,7 +78,7 @@ def split_pieces(text: str) -> list[str | ValuePath]:
 
 
 def _iterate_pieces(text: str) -> Iterator[str | ValuePath]:
-    """Yield the pieces of a text, of which neighbouring texts are not joined yet."""
+    """Yield the pieces of a text, without joining adjacent literals."""
     at = 0
     for braces in _BRACES.finditer(text):
         yield text[at : braces.start()]

@@ -1,4 +1,4 @@
-"""Names in scope while a sentence is compiled, and the lines written so far."""
+"""State of a compilation: the names in scope, what is known of their values, and the lines written so far."""
 
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
@@ -21,16 +21,16 @@ _IN_WORDS = {"string": "a text", "boolean": "true or false", "object": "an objec
 
 @dataclass(frozen=True, slots=True)
 class ValueFacts:
-    """Facts about a value."""
+    """What is known of the value of an expression."""
 
     shape: JsonShape = UNKNOWN
-    """Shape of a value that a tool answered."""
+    """Shape of the value."""
     pair: "tuple[ValueFacts, ValueFacts] | None" = None
-    """It is a pair: an item of a list and the result of its call."""
+    """For a pair of a ``for_each`` step: facts about the list item and the result of its call."""
     each: "ValueFacts | None" = None
-    """It is a list of such pairs; this is what is known of one."""
+    """For a list of such pairs: facts about one pair."""
     computed: bool = False
-    """It is a number that the program computed, with all its digits."""
+    """True for a number that the program computed, which is rounded where a text shows it."""
 
     @property
     def nullable(self) -> bool:
@@ -39,7 +39,7 @@ class ValueFacts:
 
     @property
     def is_list(self) -> bool | None:
-        """True if it is a list, None if that is not known."""
+        """True if it is a list; None if unknown."""
         if self.each or self.pair or self.computed:
             return self.each is not None
         kinds = self.shape.kinds - {"null"}
@@ -52,17 +52,17 @@ class ValueFacts:
 
     @property
     def item(self) -> "ValueFacts":
-        """Facts about the items of a list."""
+        """Facts about the items of the list."""
         return self.each or ValueFacts(self.shape.items or UNKNOWN)
 
     @property
     def non_null(self) -> "ValueFacts":
-        """Facts about the value, once it is known not to be null."""
+        """The facts for a value that is known not to be null."""
         return replace(self, shape=replace(self.shape, kinds=self.shape.kinds - {"null"})) if self.nullable else self
 
     @property
     def description(self) -> str:
-        """Words for its kind in a message; empty if unknown."""
+        """Words for the kind of value in a message; empty if unknown."""
         kinds = sorted(self.shape.kinds - {"null"})
         if self.is_list:
             return "a list"
@@ -70,7 +70,7 @@ class ValueFacts:
 
 
 def make_list(item: ValueFacts) -> ValueFacts:
-    """Return the facts about a list of such items."""
+    """Return the facts about a list, given those about its items."""
     if item.pair or item.each:
         return ValueFacts(each=item)
     return ValueFacts(JsonShape(_ARRAY, items=item.shape))
@@ -78,42 +78,41 @@ def make_list(item: ValueFacts) -> ValueFacts:
 
 @dataclass(frozen=True, slots=True)
 class ProgramExpression:
-    """An expression and what is known of its value."""
+    """A Python expression with what is known of its value."""
 
     text: str
+    """Code of the expression."""
     known: ValueFacts = field(default_factory=ValueFacts)
+    """What is known of its value."""
     needs: tuple[str, ...] = ()
-    """Conditions without which it cannot be computed, in order."""
+    """Conditions, as code, that must hold before it is evaluated, in the order in which they are tested."""
     soft: "ProgramExpression | None" = None
-    """Alternative for use in a text, where a missing field counts as null."""
+    """Alternative for use in a text, which is null if the last field is missing; None if no alternative is needed."""
 
     @property
     def non_null(self) -> "ProgramExpression":
-        """Expression with the further condition that it is not null."""
+        """The expression under the further condition that it is not null."""
         if not self.known.nullable:
             return self
         return ProgramExpression(self.text, self.known.non_null, (*self.needs, f"{self.text} is not None"))
 
 
 class PathFollower:
-    """Follows paths from a named expression."""
+    """Builds the expression at a path, starting from another expression."""
 
     def __init__(self, fresh: Callable[[], str]) -> None:
-        """Start without state.
-
-        ``fresh``: returns an unused variable for the items of a list.
-        """
+        """Create a follower. ``fresh``: returns an unused variable for the items of a list."""
         self._fresh = fresh
 
     def follow(self, start: ProgramExpression, path: ValuePath) -> ProgramExpression:
         """Return the expression at a path.
 
         Raises:
-            InvalidDecisionError: as far as is known, the path leads nowhere; the message says what exists.
+            InvalidDecisionError: the known shape has nothing at the path; the message lists what exists.
         """
         at, soft = start, None
         loops: list[tuple[str, str]] = []
-        needs = [list(start.needs)]  # before the first loop, then within each
+        needs = [list(start.needs)]  # conditions before the first loop, then those inside each loop
         for number, part in enumerate(path.parts):
             here = ValuePath(path.root, path.parts[:number])
             if at.known.nullable:
@@ -141,12 +140,12 @@ class PathFollower:
 
 
 def render_conditions(conditions: Iterable[str]) -> str:
-    """Return conditions as ``if`` clauses of a comprehension."""
+    """Render conditions as ``if`` clauses of a comprehension."""
     return "".join(f" if {one}" for one in conditions)
 
 
 def _enter(at: ProgramExpression, part: FieldKey | int, here: ValuePath) -> ProgramExpression:
-    """Return the expression of one part of a path."""
+    """Return the expression for one more part of a path. ``here``: the path before it, for messages."""
     if isinstance(part, int):
         _require_list(at.known, here)
         return ProgramExpression(f"{at.text}[{part}]", at.known.item)
@@ -162,7 +161,7 @@ def _enter(at: ProgramExpression, part: FieldKey | int, here: ValuePath) -> Prog
 
 
 def _list_conditions(at: ProgramExpression, part: FieldKey | int) -> list[str]:
-    """Return the conditions for a part to exist, if it may be missing."""
+    """Return the conditions under which a part exists; empty if it always does."""
     if isinstance(part, int):
         return [f"len({at.text}) > {part}"]
     shape = at.known.shape
@@ -173,7 +172,7 @@ def _list_conditions(at: ProgramExpression, part: FieldKey | int) -> list[str]:
 def _build_soft(
     at: ProgramExpression, part: FieldKey | int, entered: ProgramExpression, needs: Iterable[str]
 ) -> ProgramExpression | None:
-    """Return the expression of a field that is null if the field is missing; None for a list index."""
+    """Return an expression for a field that is null where the field is missing; None for a list index."""
     if isinstance(part, int):
         return None
     shape = entered.known.shape
@@ -184,7 +183,7 @@ def _build_soft(
 
 
 def _find_field_shape(known: ValueFacts, name: str, here: ValuePath) -> JsonShape:
-    """Return the shape of a field."""
+    """Return the shape of a field, and reject the path if there is no such field. ``here``: the path before it."""
     shape = known.shape
     if known.is_list:
         _reject(
@@ -213,7 +212,7 @@ def _require_list(known: ValueFacts, here: ValuePath) -> None:
 
 
 def _reject(message: str) -> NoReturn:
-    """Raise an error about the sentence."""
+    """Reject the sentence with a message for its author."""
     raise InvalidDecisionError(message)
 
 
@@ -222,16 +221,18 @@ _MAX_NAMES = 30
 
 
 class CompileScope:
-    """State of a compilation: the variable and the known shape of each step, and the lines of the program.
-
-    Each guard indents the lines after it by one level.
-    """
+    """State of a compilation: the variable and the known shape of each step, and the lines of the program."""
 
     def __init__(self, functions: Mapping[str, ToolSignature], held_names: Collection[str] = ()) -> None:
+        """Start a program. ``held_names``: names that hold earlier results."""
         self.functions = functions
+        """Functions that the program may call, by name."""
         self.lines: list[str] = []
+        """Lines written so far."""
         self.depth = 0
+        """Number of open guards; each indents the lines after it by one level."""
         self.at_once = False
+        """True if the program makes concurrent calls and must import ``asyncio``."""
         self._held: dict[str, ProgramExpression] = {"today": ProgramExpression("today", ValueFacts(TEXT))}
         self._held |= {name: ProgramExpression(name) for name in held_names}
         self._used = {*RESERVED_NAMES, *_LOOP_NAMES, *functions, *held_names}
@@ -243,7 +244,7 @@ class CompileScope:
         self.lines.append("    " * self.depth + text)
 
     def require(self, conditions: Iterable[str]) -> None:
-        """Guard everything written from here on by these conditions."""
+        """Put everything written from here on under these conditions, except those that hold already."""
         open_ones = [one for one in dict.fromkeys(conditions) if one not in self._certain]
         if open_ones:
             self.write_line(f"if {' and '.join(open_ones)}:")
@@ -251,10 +252,15 @@ class CompileScope:
             self._certain.update(open_ones)
 
     def hold(self, name: str, expression: str, known: ValueFacts) -> str:
-        """Assign an expression to a variable for a step, and return the variable.
+        """Write the assignment of a step's value to a variable, and return the variable.
+
+        Args:
+            name: name of the step.
+            expression: code of the value.
+            known: facts about the value.
 
         Raises:
-            InvalidDecisionError: the name is not free.
+            InvalidDecisionError: another step has the name, or it is reserved.
         """
         if name in self._held or name in _LOOP_NAMES:
             raise InvalidDecisionError(
@@ -266,7 +272,7 @@ class CompileScope:
         return variable
 
     def make_variable(self, name: str) -> str:
-        """Return an unused variable, as similar to the name as possible."""
+        """Return an unused variable whose name is as similar to ``name`` as possible, and reserve it."""
         base = to_identifier(name, "step")
         number, free = 2, base
         while free in self._used:
@@ -275,16 +281,16 @@ class CompileScope:
         return free
 
     def give_up(self, name: str) -> None:
-        """Register the name of a wrong step, so that steps that use it are not reported as well."""
+        """Register the name of a step that failed to compile, so that steps that use it are not reported too."""
         self._held.setdefault(name, ProgramExpression(to_identifier(name, "step")))
 
     def find(self, path: ValuePath, within: ProgramExpression | None = None) -> ProgramExpression:
         """Return the expression at a path.
 
-        ``within``: the item of a list, for paths that begin with ``item``, and with ``result`` for the result of its call.
+        ``within``: list item that paths beginning with ``item`` or, for a pair, ``result`` refer to.
 
         Raises:
-            InvalidDecisionError: the path leads nowhere.
+            InvalidDecisionError: there is no such step, or nothing at the path.
         """
         if within is not None and path.root in ("item", "result"):
             return self.enter(within, path)
@@ -294,7 +300,7 @@ class CompileScope:
         return self._follower.follow(self._held[path.root], path)
 
     def enter(self, item: ProgramExpression, path: ValuePath) -> ProgramExpression:
-        """Return the expression at a path in a list item; a pair of ``item`` and ``result`` is entered by these names."""
+        """Return the expression at a path in a list item. The root ``item`` or ``result`` selects a half of a pair."""
         first = path.parts[0].name if path.parts and not isinstance(path.parts[0], int) and path.parts[0] else ""
         if item.known.pair and not (path.root == "item" and first in ("item", "result")):
             place = 1 if path.root == "result" else 0

@@ -1,9 +1,9 @@
 """Sentences of the grammar: a flat list of named steps, each of one kind with few fields, and an answer.
 
-A *path* names an earlier step and a part of its result: ``people[0].id``, ``people[].id`` (of all of them), ``people[].papers[].title``.
-A *value* is a constant, or a text in which ``{path}`` stands for the value at that path; a text that is exactly one ``{path}`` is that
-value itself. The schema has no recursion, no optional field and no bound, so that every endpoint that takes schemas accepts it; bounds
-are checked here.
+A *path* names an earlier step and a part of its result: ``people[0].id``, ``people[].id`` (of all items),
+``people[].papers[].title``. A *value* is a constant, or a text in which ``{path}`` stands for the value at that path; a
+text that is exactly one ``{path}`` is that value itself, with its type. The JSON schema has no recursion, no optional
+fields and no bounds, so that every model endpoint with structured output accepts it; bounds are checked here.
 """
 
 from typing import Annotated, Literal, Self
@@ -26,10 +26,10 @@ Operator = Literal["+", "-", "*", "/"]
 
 # The names of these classes are keys in the JSON schema that a model is given, so renaming one changes the prompt.
 class Argument(Model):
-    """Argument of a function."""
+    """An argument of a function."""
 
     parameter: str
-    """Parameter, or a field of an object in it, such as ``body.city``."""
+    """Name of the parameter, or the path of a field in it, such as ``body.city``."""
     value: Value
 
 
@@ -56,7 +56,7 @@ class ForEach(Model):
 
 
 class Listed(Model):
-    """Step that makes a list of values, to go through with ``for_each``: two names to compare, for example."""
+    """Step that makes a list of values, for example of two names that a ``for_each`` step looks up."""
 
     do: Literal["list"]
     name: str
@@ -176,7 +176,7 @@ class Sentence(Model):
 
     @model_validator(mode="after")
     def _check_bounds(self) -> Self:
-        """Check the bounds, which the schema does not express."""
+        """Check the bounds that the JSON schema does not express."""
         if len(self.steps) > MAX_STEPS:
             raise ValueError(f"there may be {MAX_STEPS} steps at most")
         for step in self.steps:

@@ -1,4 +1,4 @@
-"""Translation of each kind of step to lines of a program."""
+"""Compilation of each kind of step to lines of a program."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -47,12 +47,20 @@ from graph.shapes import UNKNOWN, JsonShape
 
 @dataclass(slots=True)
 class _NestedArgument:
-    """An argument whose fields are given one by one: expressions, or objects of them."""
+    """An object argument whose fields are set one by one; ``str()`` renders it as a dict literal."""
 
     fields: "dict[str, str | _NestedArgument]" = field(default_factory=dict[str, "str | _NestedArgument"])
 
     def put(self, names: Sequence[str], expression: str) -> None:
-        """Set a nested field, which must not be set yet."""
+        """Set a nested field.
+
+        Args:
+            names: names of the fields from the outermost to the innermost.
+            expression: code of the value.
+
+        Raises:
+            InvalidDecisionError: the field is set already.
+        """
         here = self
         for name in names[:-1]:
             inner = here.fields.setdefault(name, _NestedArgument())
@@ -70,7 +78,7 @@ class _NestedArgument:
 def render_arguments(
     arguments: Sequence[Argument], function: ToolSignature, lookup: PathLookup
 ) -> tuple[str, tuple[str, ...]]:
-    """Return the arguments of a call in Python, and the conditions under which they can be computed.
+    """Return the code of a call's arguments, and the conditions under which they can be evaluated.
 
     Raises:
         InvalidDecisionError: a parameter or a value does not exist, or a required parameter is not given.
@@ -124,7 +132,7 @@ def write_step(step: Step, scope: CompileScope) -> None:  # noqa: ARG001  that o
     """Write the lines of a step into the scope.
 
     Raises:
-        InvalidDecisionError: that is not possible; the message says why, and what exists instead.
+        InvalidDecisionError: the step is invalid; the message says why and what exists instead.
     """
     raise InvalidDecisionError(f"{step.do} is no kind of step")
 
@@ -140,7 +148,7 @@ def _write_call(step: Call, scope: CompileScope) -> None:
 
 @write_step.register
 def _write_for_each(step: ForEach, scope: CompileScope) -> None:
-    """Write concurrent calls for the items of a list, as a list of pairs of item and result."""
+    """Write concurrent calls for the items of a list, and zip the items with the results."""
     function = _find_function(step.function, scope)
     items = _find_list(step.of, scope)
     item = ProgramExpression(_ITEM, items.known.item)
@@ -161,7 +169,7 @@ def _write_for_each(step: ForEach, scope: CompileScope) -> None:
 
 @write_step.register
 def _write_list(step: Listed, scope: CompileScope) -> None:
-    """Write a list of values; its items are known if they are all alike."""
+    """Write a list of values. Facts about its items are known only if they are the same for all."""
     expressions = [render_value(given, scope.find) for given in step.values]
     if not expressions:
         raise InvalidDecisionError("a list needs one value at least")
@@ -192,7 +200,7 @@ def _write_first(step: First, scope: CompileScope) -> None:
 
 @write_step.register
 def _write_pick(step: Pick, scope: CompileScope) -> None:
-    """Write the choice of an item by a name, guarded against no match."""
+    """Write the choice of the item most similar to a text, guarded against no match."""
     items = _find_list(step.of, scope)
     field = _find_in_item(step.field, ProgramExpression(_ITEM, items.known.item), scope)
     wanted_name = render_value(step.like, scope.find, TEXT)
@@ -222,7 +230,7 @@ def _write_where(step: Where, scope: CompileScope) -> None:
 
 
 def _render_test(step: Where, field: ProgramExpression, scope: CompileScope) -> tuple[str, Sequence[str]]:
-    """Return the condition that an item must pass, and the conditions under which it can be tested."""
+    """Return the test of an item as code, and the conditions under which it can be evaluated."""
     if step.test == "contains":
         wanted = field.known.item.shape if field.known.is_list else TEXT
         operand = render_value(step.value, scope.find, wanted)
@@ -239,7 +247,7 @@ def _render_test(step: Where, field: ProgramExpression, scope: CompileScope) -> 
 
 @write_step.register
 def _write_ranked(step: Ranked, scope: CompileScope) -> None:
-    """Write the item with the most or the least, or the best few."""
+    """Write the item with the most or the least in a field, or a list of the first few."""
     items = _find_list(step.of, scope)
     field = _find_in_item(step.field, ProgramExpression(_ITEM, items.known.item), scope).non_null
     field = ProgramExpression(make_sortable(field, step.field or f"an item of {step.of}"), field.known, field.needs)
@@ -261,9 +269,9 @@ def _write_ranked(step: Ranked, scope: CompileScope) -> None:
 
 
 def _pair_with_key(items: ProgramExpression, key: ProgramExpression) -> tuple[str, str, str]:
-    """Return a list, a key function for its items, and the path from its items to those of the original list.
+    """Return code of a list, of a key function for its items, and of the subscript from its items to the original ones.
 
-    If the key may be missing, the list holds pairs of key and item, without the items that lack the key.
+    If the key may be missing, the list consists of pairs of key and item, without the items that lack the key.
     """
     if not key.needs:
         return items.text, f"lambda {_ITEM}: {key.text}", ""
@@ -358,7 +366,7 @@ def _find_expression(written_path: str, scope: CompileScope) -> ProgramExpressio
 
 
 def _find_list(written_path: str, scope: CompileScope) -> ProgramExpression:
-    """Return the expression at a path, which must not be known to be something other than a list."""
+    """Return the expression at a path, and reject it if it is known not to be a list."""
     expression = _find_expression(written_path, scope).non_null
     if expression.known.is_list is False:
         raise InvalidDecisionError(
@@ -368,7 +376,7 @@ def _find_list(written_path: str, scope: CompileScope) -> ProgramExpression:
 
 
 def _hold_list(written_path: str, name: str, scope: CompileScope) -> ProgramExpression:
-    """Return a list as a variable, for lines that use it twice."""
+    """Return a list as a variable, so that the code can use it twice without evaluating it again."""
     items = _find_list(written_path, scope)
     scope.require(items.needs)
     if items.text.isidentifier():
@@ -379,7 +387,10 @@ def _hold_list(written_path: str, name: str, scope: CompileScope) -> ProgramExpr
 
 
 def _find_in_item(field: str, item: ProgramExpression, scope: CompileScope) -> ProgramExpression:
-    """Return the expression at a path in a list item; it may begin with ``item``, or ``result`` for its call."""
+    """Return the expression at a path in a list item.
+
+    The path may begin with ``item``, or for pairs with ``result``; otherwise it is relative to the item.
+    """
     if not field.strip(" {}"):
         return item
     path = (
@@ -399,7 +410,7 @@ def _find_in_item(field: str, item: ProgramExpression, scope: CompileScope) -> P
 
 
 def _split_conditions(needs: Sequence[str]) -> tuple[list[str], list[str]]:
-    """Split conditions into those on the item of a loop and the others, which can be tested before the loop."""
+    """Split conditions into those about the item of a loop, and those that can be tested before the loop."""
     own = [need for need in needs if _is_about_item(need)]
     return own, [need for need in needs if need not in own]
 
