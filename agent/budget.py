@@ -71,7 +71,7 @@ class Budget(Model):
     """Limits of one run."""
 
     decisions: int = 64
-    """Decisions of the policy in a search, with or without a model."""
+    """Decisions of the policy, with or without a model."""
     model_calls: int = 64
     tokens: int = 200_000
     """Prompt and completion tokens together."""

@@ -15,7 +15,8 @@ Part = Callable[[], Coroutine[None, None, None]]
 class SubtaskScheduler:
     """Runs the subtasks of one request concurrently, and knows which of them are active.
 
-    A subtask is active except while it waits for its turn or for an event to be handled; only then may it be cut off.
+    A subtask is active except while it waits for its turn or for an event to be handled. A run that is to be resumed
+    later is broken off only where none is active.
     """
 
     def __init__(self, at_once: int) -> None:

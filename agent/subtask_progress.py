@@ -75,7 +75,7 @@ class SubtaskProgress:
     calls_by_program: dict[int, dict[int, StepResult]] = field(default_factory=dict[int, dict[int, StepResult]])
     """Calls of each program that ended, by the program's number."""
     starts: tuple[ToolId, ...] = ()
-    """Candidates of the first node, best first."""
+    """Candidates of the first node of the search."""
     considered: int = 0
     """Candidates that were considered in all nodes."""
     backtracks: int = 0
