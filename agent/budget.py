@@ -30,7 +30,8 @@ class Stopwatch:
     async def limit_time(self, bound: float) -> AsyncGenerator[None]:
         """Raise ``TimeoutError`` in the context when the stopwatch reaches ``bound`` seconds.
 
-        The bound counts from the creation of the stopwatch, not from the beginning of the context. A pause postpones it.
+        The bound counts from the creation of the stopwatch, not from the beginning of the context. A pause postpones
+        it.
         """
         async with asyncio.timeout(None if self._pauses else self._remaining(bound)) as timeout:
             self._timeouts[timeout] = bound
@@ -41,7 +42,10 @@ class Stopwatch:
 
     @contextmanager
     def pause(self) -> Generator[None]:
-        """Pause the stopwatch within the context; overlapping pauses, as of concurrent subtasks, end with the last one."""
+        """Pause the stopwatch within the context.
+
+        Overlapping pauses, as of concurrent subtasks, end with the last one.
+        """
         if not self._pauses:
             self._paused_since = self._clock()
             self._reschedule()
@@ -94,7 +98,7 @@ class BudgetMeter:
     """The policy's own account of model calls and tokens."""
     clock: Callable[[], float] = time.monotonic
     used_up: Callable[[], str] = lambda: ""
-    """Returns the name of an exhausted limit that the run shares with others, such as a quota; empty while there is none."""
+    """Returns the exhausted limit that the run shares with others, such as a quota; empty while there is none."""
     decisions: int = 0
     reflections: int = 0
     changes: int = 0

@@ -32,8 +32,8 @@ def format_changes(steps: ExecutedCalls, calls: ExecutedCalls, program_calls: Ex
     Args:
         steps: the steps that the answer numbers, from 1.
         calls: all calls of the run, including those of abandoned paths.
-        program_calls: calls of programs. Each was intended individually: a successful call of the same tool does not make up for a
-            failed one, and a call that was made twice is reported as two.
+        program_calls: calls of programs. Each was intended individually: a successful call of the same tool does not
+            make up for a failed one, and a call that was made twice is reported as two.
     """
     step_numbers = {_build_key(result): number for number, (_, result) in enumerate(steps, start=1)}
     latest = _select_latest((*calls, *steps))

@@ -1,4 +1,4 @@
-"""Earlier runs of a conversation that a request may refer to, limited in number and size, and references to their calls."""
+"""Earlier runs of a conversation, limited in number and size, and references to their calls."""
 
 import json
 import re
@@ -57,8 +57,9 @@ class EarlierRun:
 def build_earlier_run(records: Sequence[EventRecord]) -> EarlierRun:
     """Build an earlier run from its events.
 
-    A call is kept if it found or changed something and its step was not abandoned; of equal calls, the last. The answer is made of
-    the answers of programs, of each subtask the last one; without programs it is the answer of the run.
+    A call is kept if it found or changed something and its step was not abandoned; of equal calls, the last. The
+    answer is made of the answers of programs, of each subtask the last one; without programs it is the answer of the
+    run.
     """
     described = [record.event.description for record in records if isinstance(record.event, SubtaskStarted)]
     calls: list[tuple[EventRecord, StepResult]] = []
@@ -151,8 +152,9 @@ OriginLookup = Callable[[ToolId, str, JsonValue], tuple[ValueKind, str]]
 class StepReferences:
     """Translates references to earlier calls between a run's events (``earlier.N``) and a subtask's step numbers.
 
-    A subtask counts the earlier calls that it builds on as its first steps. If a value is said to come from the request but the
-    request does not contain it, the conversation named it earlier: its origin is then the argument of an earlier call that has it.
+    A subtask counts the earlier calls that it builds on as its first steps. If a value is said to come from the
+    request but the request does not contain it, the conversation named it earlier: its origin is then the argument of
+    an earlier call that has it.
     """
 
     def __init__(
@@ -164,8 +166,8 @@ class StepReferences:
     ) -> None:
         """Translate for a subtask that builds on the earlier calls with these numbers, in this order.
 
-        ``find_origin`` looks up where a value really comes from. A rewritten request may contain a value of an earlier response;
-        the value is then attributed to that response, not to the user.
+        ``find_origin`` looks up where a value really comes from. A rewritten request may contain a value of an
+        earlier response; the value is then attributed to that response, not to the user.
         """
         self._whence = find_origin
         self._request = request.casefold()

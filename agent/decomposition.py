@@ -24,7 +24,8 @@ async def decompose(
         categories: categories of tools, one of which each subtask is to name; empty if it need not.
 
     Raises:
-        InvalidDecisionError: subtasks are not numbered in order, depend on a later one, or refer to earlier calls that do not exist.
+        InvalidDecisionError: subtasks are not numbered in order, depend on a later one, or refer to earlier calls
+            that do not exist.
     """
     decomposition = await policy.decide(DecomposeQuestion(request, earlier, categories))
     known_calls = {number for one in earlier for number, _, _ in one.steps}

@@ -1,4 +1,4 @@
-"""Messages about failed steps: notes without internals, reasons for abandoning a step, and the message of a run without answer."""
+"""Messages about failed steps and about runs without an answer."""
 
 from collections.abc import Sequence
 
@@ -18,8 +18,8 @@ def format_failure(
 ) -> str:
     """Explain why a run has no answer.
 
-    What the user can fix comes first: an unreachable host, a missing or refused key, a forbidden address. Failed changes are left out,
-    since the run reports them separately (:mod:`agent.change_report`).
+    What the user can fix comes first: an unreachable host, a missing or refused key, a forbidden address. Failed
+    changes are left out, since the run reports them separately (:mod:`agent.change_report`).
 
     Args:
         reason: why the search ended.
@@ -57,7 +57,10 @@ def format_failure(
 
 
 def is_trouble(result: StepResult) -> bool:
-    """Return whether a call failed for want of a connection, a key or a permitted address, so that other arguments cannot help."""
+    """Return whether a call failed for want of a connection, a key or a permitted address.
+
+    Other arguments cannot help then.
+    """
     if result.status != "failed" or result.outcome is None:
         return False
     return result.http_status is None or result.http_status in _REFUSED

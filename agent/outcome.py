@@ -1,7 +1,7 @@
 """Outcome of a run, and the lines of its answer that code writes.
 
-The outcome is judged by the calls that were made, not by the words of the policy. The lines report changes, the answers of programs,
-and the calls that an answer is based on.
+The outcome is judged by the calls that were made, not by the words of the policy. The lines report changes, the
+answers of programs, and the calls that an answer is based on.
 """
 
 from collections.abc import Iterator, Sequence
@@ -33,8 +33,8 @@ def has_unreplaced_step(progress: SubtaskProgress, evidence: ToolEvidence) -> bo
 def find_missing_changes(progress: SubtaskProgress, evidence: ToolEvidence) -> tuple[ToolDoc, ...]:
     """Return the tools of planned changes that were not made: they failed, had no arguments, or were never reached.
 
-    A path that was abandoned before its changes counts as replaced if at least as many other changes were made afterwards: which one
-    replaced which is not known, so only their number is compared.
+    A path that was abandoned before its changes counts as replaced if at least as many other changes were made
+    afterwards: which one replaced which is not known, so only their number is compared.
     """
     for lost_tools, before in progress.abandoned_changes:
         since = progress.changes_made - before
@@ -46,7 +46,9 @@ def find_missing_changes(progress: SubtaskProgress, evidence: ToolEvidence) -> t
 
 
 def find_unserved(progress: SubtaskProgress, evidence: ToolEvidence, policy: Policy) -> tuple[str, ...]:
-    """Return the parts of the request that were not served: those that the policy reported, and changes that were not made.
+    """Return the parts of the request that were not served.
+
+    These are the parts that the policy reported, and requested changes that were not made.
 
     A tool whose call failed was evidently meant for the request, so it counts as fully relevant.
     """

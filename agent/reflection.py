@@ -53,8 +53,8 @@ class Reflector:
     async def is_doubtful(self, ended: PathEnded, state: SearchState) -> bool:
         """Return whether facts speak against a path, so that a reflection is worth its cost.
 
-        It is doubtful if it did not finish, leaves something unserved, was found by backtracking, has an input without a source, or
-        if another tool fits a part of the request far better than any tool of the path.
+        It is doubtful if it did not finish, leaves something unserved, was found by backtracking, has an input
+        without a source, or if another tool fits a part of the request far better than any tool of the path.
         """
         if ended.how != "finished" or ended.unserved or state.dead:
             return True
@@ -99,7 +99,8 @@ class Reflector:
 def apply_reflection(state: SearchState, path: Path, ended: PathEnded, reflection: Reflection) -> SearchState | None:
     """Return the state from which the search goes on after a judgement; None if it need not or cannot.
 
-    If a finished path is totally wrong, its first tool is excluded as a start, besides the tools that the policy calls noisy.
+    If a finished path is totally wrong, its first tool is excluded as a start, besides the tools that the policy
+    calls noisy.
     """
     match reflection.verdict:
         case "success":

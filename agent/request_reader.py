@@ -1,7 +1,8 @@
 """Analysis of a request by code: texts to search tools with, missing inputs, meanings of words.
 
-This package knows no natural language. :class:`PlainReader` uses documents, types and literal text, which is enough for a run with
-a language model. ``wiring`` may pass a reader for one language instead, which the policy without a model needs.
+This package knows no natural language. :class:`PlainReader` uses documents, types and literal text, which is enough
+for a run with a language model. ``wiring`` may pass a reader for one language instead, which the policy without a
+model needs.
 """
 
 import re
@@ -61,7 +62,10 @@ class RequestReview:
 
 
 class RequestReader(Protocol):
-    """Reads requests by code. It scores, prepares and reviews, but decides neither what is offered nor what is called."""
+    """Reads requests by code.
+
+    It scores, prepares and reviews, but decides neither what is offered nor what is called.
+    """
 
     def split_request(self, request: str) -> tuple[str, ...]:
         """Split a request into parts that ask one thing each; at least one."""
@@ -76,7 +80,7 @@ class RequestReader(Protocol):
         ...
 
     def check_inputs(self, tool: ToolDoc, request: str, path: Sequence[ToolDoc]) -> InputCoverage:
-        """Return which required parameters nothing could fill yet after a path, and which of its steps feed the tool."""
+        """Return which required parameters nothing fills yet after a path, and which of its steps feed the tool."""
         ...
 
     def count_repetitions(self, request: str) -> int:
@@ -84,7 +88,7 @@ class RequestReader(Protocol):
         ...
 
     def interpret_values(self, text: str, parameter: Parameter) -> Sequence[JsonValue]:
-        """Return values that a text may mean for a parameter without naming them literally, such as "tomorrow" for a day."""
+        """Return values that a text may mean for a parameter without naming them, such as "tomorrow" for a day."""
         ...
 
     def find_known_values(self, request: str, tool: ToolDoc) -> JsonObject:
@@ -97,7 +101,10 @@ class RequestReader(Protocol):
 
 
 class PlainReader:
-    """Reader that knows no language: punctuation splits sentences; types and documented fields show what fills inputs."""
+    """Reader that knows no language.
+
+    Punctuation splits sentences; types and documented fields show what fills inputs.
+    """
 
     def split_request(self, request: str) -> tuple[str, ...]:
         """Return the sentences of a request."""
@@ -164,5 +171,8 @@ def find_feed(
 
 
 def _has_default(parameter: Parameter, tool: ToolDoc) -> bool:
-    """Return whether a parameter needs no source: it has one value, or a default that a call without side effects may use."""
+    """Return whether a parameter needs no source.
+
+    It has only one value, or a default that a call without side effects may use.
+    """
     return len(parameter.enum) == 1 or (tool.safe and parameter.default not in (None, ""))

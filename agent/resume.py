@@ -148,7 +148,10 @@ class SubtaskMemo:
         return await decide_now() if recorded is None else recorded.value
 
     def decide_sync(self, decision: Decision[T], decide_now: Callable[[], T]) -> T:
-        """Return the recorded decision; without one, the result of ``decide_now``. For decisions that need no waiting."""
+        """Return the recorded decision; without one, the result of ``decide_now``.
+
+        For decisions that need no waiting.
+        """
         recorded = self.recall(decision)
         return decide_now() if recorded is None else recorded.value
 

@@ -67,8 +67,8 @@ async def run(
         deps: everything that the run works with.
         budget: limits of the run.
         name: name of the run, a new one by default. It also seeds which failed tools get another chance.
-        past: events of this run from before it was interrupted. The run resumes after them (:mod:`agent.resume`) and continues
-            their numbers.
+        past: events of this run from before it was interrupted. The run resumes after them (:mod:`agent.resume`) and
+            continues their numbers.
         earlier: earlier runs of the conversation, oldest first; a request that refers back may use their results.
 
     Errors are not raised: they end the run with the outcome ``failed`` and ``code: message``. A cancellation is raised

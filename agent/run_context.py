@@ -200,7 +200,8 @@ class RunDeps:
     def takes_solutions(self) -> bool:
         """Return whether a matching solution of the library is used unchanged before anything is planned.
 
-        Only the planner ``program`` does so, and only if no file came with the request, which a solution could not read.
+        Only the planner ``program`` does so, and only if no file came with the request, which a solution could not
+        read.
         """
         return self.planning.planner == "program" and self.writes_programs and not self.user.files.new
 

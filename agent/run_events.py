@@ -33,7 +33,10 @@ class RunEventStream:
     """
 
     def __init__(self, run: str, past: Sequence[EventRecord] = ()) -> None:
-        """Open the stream. ``past`` are the events from before the run was interrupted; numbering continues after them."""
+        """Open the stream.
+
+        ``past`` are the events from before the run was interrupted; numbering continues after them.
+        """
         self.run = run
         self.records = list(past)
         """All events so far, in order."""
@@ -64,7 +67,8 @@ class RunEventStream:
         """Run the work in a task of its own, and yield its events as they come; raise what the work raises.
 
         If the follower is cancelled, so is the work. The follower still receives the events that the work emits while
-        it ends, and then the cancellation is raised. Closing the iterator (``aclose``) cancels the work and waits for it.
+        it ends, and then the cancellation is raised. Closing the iterator (``aclose``) cancels the work and waits for
+        it.
         """
         task = asyncio.create_task(_run_work(work, in_turn))
         # Resolved when called, not bound here: ``_take_next`` may replace the queue.

@@ -52,13 +52,19 @@ class SubtaskOutcome:
         self._provenance = provenance
 
     def note_event(self, event: Event) -> None:
-        """Add an event to the progress, and the values of a response to the provenance, since later calls may use them."""
+        """Add an event to the progress.
+
+        The values of a response are added to the provenance, since later calls may use them.
+        """
         self.progress.note(event)
         if isinstance(event, CallFinished) and self.evidence.has(event.result.tool):
             self._provenance.record_response(self.evidence.doc(event.result.tool), event.result)
 
     def find_origin(self, tool: ToolId, parameter: str, value: JsonValue) -> tuple[ValueKind, str]:
-        """Return the kind of origin of an argument's value, and its place if a response of an earlier run contains it."""
+        """Return the kind of origin of an argument's value.
+
+        The second item is its place in the response of an earlier run, if it comes from one.
+        """
         return self._provenance.find_reference(self.evidence.doc(tool), parameter, value)
 
     @property

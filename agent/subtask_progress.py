@@ -225,7 +225,10 @@ class SubtaskProgress:
         return StepBacktracked(dropped=result.tool, path=self.state.path, reason=reason, phase="execute")
 
     def _is_tool_at_fault(self, result: StepResult) -> bool:
-        """Return whether a tool is to be avoided from now on: it failed whatever its arguments, or twice in the same way."""
+        """Return whether a tool is to be avoided from now on.
+
+        It is if it failed for a reason other than its arguments, or twice in the same way.
+        """
         again = (result.tool, result.status, result.arguments)
         if any((earlier.tool, earlier.status, earlier.arguments) == again for earlier in self.failed[:-1]):
             return True

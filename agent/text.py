@@ -48,7 +48,8 @@ def format_scalar(value: JsonValue, limit: int = 200) -> str:
 def short_tool_name(tool: ToolDoc) -> str:
     """Return the name of an operation without the path and method that web frameworks append to make it unique.
 
-    ``cancel_booking_bookings__booking_id__delete``, called by ``DELETE /bookings/{booking_id}``, becomes ``cancel_booking``.
+    ``cancel_booking_bookings__booking_id__delete``, called by ``DELETE /bookings/{booking_id}``, becomes
+    ``cancel_booking``.
     """
     route, method = _JOINT.sub("_", _ADDRESS.sub("", tool.url)), f"_{tool.method.lower()}"
     before = tool.api.lower().removesuffix(method)

@@ -12,8 +12,8 @@ _WORD = re.compile(r"\w+(?:[.,:/-]\w+)*")
 def is_known_wrong(answer: str, wrong: Collection[str], request: str) -> bool:
     """Return whether an answer repeats one of the wrong ones.
 
-    It does if all words are equal, or if the figures and names that are not in the request are equal and in the same order:
-    an answer in other words is still wrong if it gives the same values.
+    It does if all words are equal, or if the figures and names that are not in the request are equal and in the same
+    order: an answer in other words is still wrong if it gives the same values.
     """
     own, distinctive = _extract_words(answer), _extract_distinctive_words(answer, request)
     return any(

@@ -107,7 +107,10 @@ class PathPlanner:
         return build_reflection_event(ended.path, reflection, resumed=True)
 
     async def _carry_out_path(self, ended: PathEnded) -> None:
-        """Execute a path: as the user approves it, by a program over its tools, or step by step if no program came out."""
+        """Execute a path.
+
+        It is executed as the user approves it, by a program over its tools, or step by step if no program came out.
+        """
         plan = Plan(path=ended.path, complete=ended.how == "finished", reason=ended.reason)
         await self._emit(PlanReady(plan=plan))
         if self._deps.user.approves is not None:

@@ -87,7 +87,10 @@ class ProgramPlanner:
             self.is_over = self.first_end.verdict == "yes" or final
 
     async def _load_tools(self, selection: SolutionSelection) -> list[ToolDoc]:
-        """Return the tools of the solution, or of the recorded program in a resumed run; none if one no longer exists."""
+        """Return the tools of the solution, or of the recorded program in a resumed run.
+
+        None are returned if one of them no longer exists.
+        """
         plan = self._memo.decide_sync(decisions.read_started_plan, lambda: selection.plan)
         ids = tuple(dict.fromkeys(plan.program.tools.values())) if plan is not None else ()
         await self._evidence.read(ids)

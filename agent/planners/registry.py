@@ -1,6 +1,7 @@
 """The planners that find paths, by name, with their descriptions and search options.
 
-Besides depth-first search (:mod:`agent.search.dfs`) these are ReAct, one decision for the whole path, and retrieval alone.
+Besides depth-first search (:mod:`agent.search.dfs`) these are ReAct, one decision for the whole path, and retrieval
+alone.
 """
 
 from dataclasses import replace
@@ -178,6 +179,7 @@ def get_search_options(name: str) -> SearchOptions:
 def choose_default_planner(policy: str) -> str:
     """Return the planner to use if none is named.
 
-    A model or the offline rules can write programs; any other policy, such as one that knows the answers, searches the graph.
+    A model or the offline rules can write programs; any other policy, such as one that knows the answers, searches
+    the graph.
     """
     return "program" if policy in ("llm", "offline") else "dfs"

@@ -1,1 +1,1 @@
-"""Policies, which take the decisions of a run: typed questions to them, their protocol, and wrappers such as the fallback."""
+"""Policies, which take the decisions of a run: questions, the protocol, and wrappers such as the fallback."""

@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 class CircuitBreaker:
     """Circuit breaker with the usual three states.
 
-    Closed: every call is allowed. Open: none, until the pause is over. Half open: one call per pause, whose success closes
-    the breaker.
+    Closed: every call is allowed. Open: none, until the pause is over. Half open: one call per pause, whose success
+    closes the breaker.
     """
 
     failures: int = 3

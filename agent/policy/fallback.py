@@ -49,7 +49,8 @@ class FallbackPolicy:
     async def decide(self, question: PolicyQuestion[T]) -> T:
         """Return the answer of the first policy, or of the second one if the first cannot answer.
 
-        A question may supply an answer for this case (:meth:`PolicyQuestion.answer_without_model`); then nobody is asked.
+        A question may supply an answer for this case (:meth:`PolicyQuestion.answer_without_model`); then nobody is
+        asked.
         """
         if self._can_ask_primary():
             try:
@@ -77,8 +78,8 @@ class FallbackPolicy:
     async def answer(self, request: str, steps: Sequence[tuple[ToolDoc, StepResult]]) -> AsyncIterator[str]:
         """Stream the first policy's answer.
 
-        If it breaks off, ``BROKEN_OFF_NOTE`` and the whole answer of the second policy follow: pieces that were streamed
-        cannot be withdrawn, and half a sentence does not show what is missing.
+        If it breaks off, ``BROKEN_OFF_NOTE`` and the whole answer of the second policy follow: pieces that were
+        streamed cannot be withdrawn, and half a sentence does not show what is missing.
         """
         has_output = False
         if self._can_ask_primary():

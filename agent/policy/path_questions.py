@@ -15,12 +15,14 @@ class Reflection:
     """Judgement of the path on which a search ended."""
 
     verdict: Literal["success", "partial", "total"]
-    """``success``: the path is good. ``partial``: the steps before ``first_wrong`` are right, and the search resumes there.
-    ``total``: the search starts anew without the start tools in ``noisy``; it ends if there are none.
+    """Consequence for the search.
+
+    ``success``: the path is good. ``partial``: the steps before ``first_wrong`` are right, and the search resumes
+    there. ``total``: the search starts anew without the start tools in ``noisy``; it ends if there are none.
     """
     reason: str
     first_wrong: int | None = None
-    """Number of the first wrong step, from 1; one more than there are steps if all are right and something is missing."""
+    """Number of the first wrong step, from 1; one past the last step if all are right and something is missing."""
     noisy: tuple[ToolId, ...] = ()
     """Start tools that do not belong to the request."""
 

@@ -29,7 +29,7 @@ class Subtask:
     """Number of the subtask, from 1."""
     name: str
     description: str
-    """The request of the subtask, clear by itself: it contains every value that it needs, and only values of the request."""
+    """Request of the subtask, clear by itself: it has every value that it needs, and only values of the request."""
     category: str = ""
     """Category of its tools; empty unless the planner asks for it and a model names it."""
     depends_on: tuple[int, ...] = ()
@@ -39,7 +39,7 @@ class Subtask:
     reread: bool = False
     """True if these earlier calls alone answer it, so that nothing is called."""
     queries: tuple[str, ...] = ()
-    """Descriptions of calls that would serve it, in the language and style of tool documents; tools are searched by them."""
+    """Descriptions of calls that would serve it, in the language of tool documents; tools are searched by them."""
 
     def to_event(self, step_count: int) -> SubtaskStarted:
         """Build the event of its start; ``step_count`` is the number of prior steps that it builds on."""

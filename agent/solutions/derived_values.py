@@ -20,7 +20,7 @@ _MAX_SMALL_COUNT = 100
 _SHORTEST = 2
 """Minimum length of a text that is examined, in characters."""
 _MAX_CHOICES = 20
-"""Limit of documented values from which a program may choose by itself, as an order or a unit; more of them name things."""
+"""Limit of documented values from which a program may choose by itself, such as units; longer lists name things."""
 _CODE = re.compile(r"[a-z]{2,3}")
 _SURROUNDING_MARKS = " ,.;:!?-/()"
 _SPECIFIC_WORD = re.compile(r"(?<=[^.!?:\s] )(?:[A-ZÀ-ÖØ-Þ]\w+|\w*\d\w*)|(?<=^ )[A-ZÀ-ÖØ-Þ]\w+")
@@ -81,7 +81,10 @@ def find_answer_words(program: Program, request: str, answers: Collection[str]) 
 def _find_codes(
     fixed: Sequence[FixedValue], program: Program, docs: Mapping[ToolId, ToolDoc]
 ) -> Iterator[tuple[str, frozenset[JsonValue]]]:
-    """Yield arguments that look like codes of countries, currencies or languages, with the words of their parameter's document."""
+    """Yield arguments that look like codes of countries, currencies or languages.
+
+    With each come the words that the document of its parameter contains.
+    """
     for one in fixed:
         if one.role == "argument" and not one.composed and isinstance(one.value, str) and _CODE.fullmatch(one.value):
             own = _find_parameter(one, program, docs)

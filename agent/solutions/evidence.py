@@ -124,5 +124,8 @@ def mark_request(solution: Solution, wrong: str, right: str) -> Solution:
 
 
 def hash_run(run: str) -> str:
-    """Return the key under which a run's verdict is stored: a hash, since a shared solution must not name a user's runs."""
+    """Return the key under which the verdict of a run is stored.
+
+    It is a hash, because a shared solution must not name a user's runs.
+    """
     return blake2b(run.encode(), digest_size=8).hexdigest() if run else ""

@@ -16,7 +16,10 @@ _NAMED = re.compile(r"\{\w+\}")
 
 
 def build_solution_from_memory(earlier: LegacyMemory) -> Solution:
-    """Return the program of a memory as a solution of the same owner; suspended if the request lacks one of its inputs."""
+    """Return the program of a memory as a solution of the same owner.
+
+    It is suspended if the request does not contain one of its inputs.
+    """
     memory, plan = earlier.memory, earlier.program
     text = insert_names(memory.request, [RequestWords(words, name) for name, words in _collect_words(earlier).items()])
     needed = {name for name, schema in plan.inputs.items() if "default" not in schema}

@@ -13,7 +13,10 @@ _NAMED = re.compile(r"\{(\w+)\}")
 
 
 def compute_solution_id(owner: str, plan: ProgramPlan) -> str:
-    """Return the id of an owner's program; :func:`domain.solution.get_program_id` gives the part that names the program."""
+    """Return the id of an owner's program.
+
+    :func:`domain.solution.get_program_id` returns the part of it that is the same for all owners.
+    """
     program = _hash_text(build_canonical_form(plan, wording=False).text)
     return build_owned_id(program, owner)
 

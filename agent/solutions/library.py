@@ -250,7 +250,10 @@ class SolutionLibrary:
         await self._store.change([solution], lambda _, there: there and there.model_copy(update=reset_fields))
 
     async def withdraw(self, owner: str) -> None:
-        """Remove what was shared automatically from the solutions of an owner, with copies that others have not planned."""
+        """Remove what was shared automatically from the solutions of an owner.
+
+        Copies that others have of it are removed, too, unless their own runs planned the program.
+        """
         key = hash_owner(owner)
         gone = [one.id async for one in self._store.all() if key in one.sharers and not (one.promoted or one.planned)]
         await self._store.remove(gone)

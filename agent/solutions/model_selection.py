@@ -47,7 +47,7 @@ class SolutionChoice:
 
     @property
     def binding(self) -> bool:
-        """Return whether nothing else is tried if no program is written: the policy was asked, and chose one or none."""
+        """Return whether nothing else is tried if no program is written, because the policy was asked."""
         return isinstance(self.event, SolutionTaken) or (self.event is not None and self.event.shown > 0)
 
 

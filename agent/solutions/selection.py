@@ -93,7 +93,7 @@ def _build_selection(
 
 
 def render_program(plan: ProgramPlan, tools: Sequence[ToolDoc]) -> str:
-    """Return the text of a plan to run, with inputs assigned at its beginning and functions named as for these tools."""
+    """Return the text of a plan to run: inputs are assigned at its beginning, functions named after these tools."""
     names = {tool.id: name for name, tool in assign_tool_names(tools)}
     called = {name: names.get(tool, name) for name, tool in plan.program.tools.items()}
     return rename_functions(select_inputs(plan, {}).program.text, called)
@@ -117,8 +117,8 @@ def _select_plain(request: str, near: Sequence[NearSolution], *, follow_up: bool
 def read_plain_values(request: str, pattern: str, inputs: dict[str, JsonObject]) -> JsonObject | None:
     """Return the values of a pattern's inputs, read from the request.
 
-    None if the request differs from the pattern in anything else, a value is not plain or does not fit its schema, or an
-    input without a default has no value.
+    None if the request differs from the pattern in anything else, a value is not plain or does not fit its schema, or
+    an input without a default has no value.
     """
     request_values = align_request(request, pattern)
     if request_values is None or not request_values.keys() <= inputs.keys():

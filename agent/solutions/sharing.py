@@ -85,7 +85,8 @@ def refuse_unfit(solution: Solution, docs: Mapping[ToolId, ToolDoc]) -> None:
 def _find_improper_questions(solution: Solution, docs: Mapping[ToolId, ToolDoc]) -> Iterator[str]:
     """Yield the reasons why the questions of a program must not be put to all users.
 
-    It asks for a secret, or passes what users answer to a secret parameter or to another host than that of its first tool.
+    It asks for a secret, or passes what users answer to a secret parameter or to another host than that of its first
+    tool.
     """
     program = solution.plan.program
     for text in _collect_question_texts(program):
