@@ -73,7 +73,7 @@ async def run(
 
     Errors are not raised: they end the run with the outcome ``failed`` and ``code: message``. A cancellation is raised
     after ``run.finished`` with the outcome ``cancelled``. A ``TransientError`` in a run that can be resumed
-    (``RunHost.taken_up``) is raised without a last event.
+    (:attr:`agent.run_context.RunHost.taken_up`) is raised without a last event.
     """
     events = RunEventStream(name or uuid4().hex, past)
     active_run = _ActiveRun(

@@ -103,7 +103,7 @@ class GraphSearchPlanner:
             ended, state = await planner(
                 self._context.request, clauses, progress.state, self._search_deps, progress.meter, self._emit_step
             )
-        if self._moves > MAX_MOVES:  # it was stopped by ``_choose``, and reflection is to see the best path so far
+        if self._moves > MAX_MOVES:  # it was stopped because of this, and reflection is to see the best path so far
             state = state.resume(state.best, len(state.best), ended.reason)
             ended = PathEnded(path=state.best, how="budget", reason=ended.reason)
         progress.state = state
@@ -128,7 +128,7 @@ class GraphSearchPlanner:
         self._moves += 1
         if self._moves > MAX_MOVES and self._progress.meter.may_reflect:
             return NextMove("give_up", f"{MAX_MOVES} moves, and no end of the path")
-        # Without a reflection left the search goes on; ``_walk`` must not take it for stopped.
+        # Without a reflection left the search goes on, and must not be taken for one that was stopped here.
         self._moves = min(self._moves, MAX_MOVES)
         choice = await self._deps.planning.policy.decide(situation)
         only_given = len(situation.path) == len(self._context.prior_steps) > 0
