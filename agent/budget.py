@@ -1,4 +1,4 @@
-"""Limits of a run, and what it has used of them."""
+"""Limits of a run, the meter of what it has used, and the stopwatch behind its time limit."""
 
 import asyncio
 import time
@@ -11,7 +11,7 @@ from domain.model import Model
 
 
 class Stopwatch:
-    """Measures time from its creation, without pauses."""
+    """Measures the seconds since its creation, without those in which it was paused."""
 
     def __init__(self, clock: Callable[[], float]) -> None:
         self._clock = clock
@@ -28,7 +28,11 @@ class Stopwatch:
 
     @asynccontextmanager
     async def limit_time(self, bound: float) -> AsyncGenerator[None]:
-        """Raise ``TimeoutError`` when ``bound`` seconds of the stopwatch have elapsed before the context is left."""
+        """Raise ``TimeoutError`` in the context when the stopwatch reaches ``bound`` seconds.
+
+        The bound counts from the creation of the stopwatch, not from the beginning of the context. A pause postpones
+        it.
+        """
         async with asyncio.timeout(None if self._pauses else self._remaining(bound)) as timeout:
             self._timeouts[timeout] = bound
             try:
@@ -38,7 +42,10 @@ class Stopwatch:
 
     @contextmanager
     def pause(self) -> Generator[None]:
-        """Pause until the context is left; with several overlapping pauses, until the last one is left."""
+        """Pause the stopwatch within the context.
+
+        Overlapping pauses, as of concurrent subtasks, end with the last one.
+        """
         if not self._pauses:
             self._paused_since = self._clock()
             self._reschedule()
@@ -48,6 +55,7 @@ class Stopwatch:
         finally:
             self._pauses -= 1
             if not self._pauses and self._paused_since is not None:
+                # Moving the start forward takes the pause out of ``elapsed``.
                 self._started += self._clock() - self._paused_since
                 self._paused_since = None
                 self._reschedule()
@@ -56,7 +64,7 @@ class Stopwatch:
         return max(0.0, bound - self.elapsed)
 
     def _reschedule(self) -> None:
-        """Move every pending timeout: to never while paused, else to when its bound is reached."""
+        """Set every pending timeout: to never while paused, else to when its bound will be reached."""
         now = asyncio.get_running_loop().time() if self._timeouts else 0.0
         for timeout, bound in self._timeouts.items():
             if not timeout.expired():
@@ -67,6 +75,7 @@ class Budget(Model):
     """Limits of one run."""
 
     decisions: int = 64
+    """Decisions of the policy, with or without a model."""
     model_calls: int = 64
     tokens: int = 200_000
     """Prompt and completion tokens together."""
@@ -75,8 +84,9 @@ class Budget(Model):
     depth: int = 8
     """Longest path, in tools."""
     reflections: int = 3
+    """Times that a search is resumed or restarted after a judgement."""
     changes: int = 10
-    """Calls that are sent and may change something."""
+    """Calls sent that may change something."""
 
 
 @dataclass(slots=True)
@@ -88,7 +98,7 @@ class BudgetMeter:
     """The policy's own account of model calls and tokens."""
     clock: Callable[[], float] = time.monotonic
     used_up: Callable[[], str] = lambda: ""
-    """Names an exhausted limit that the run shares with others (such as a quota); empty while there is none."""
+    """Returns the exhausted limit that the run shares with others, such as a quota; empty while there is none."""
     decisions: int = 0
     reflections: int = 0
     changes: int = 0
@@ -108,7 +118,7 @@ class BudgetMeter:
 
     @property
     def exhausted(self) -> str:
-        """The limit that is used up, in words; empty while none is."""
+        """The first limit that is used up, in words; empty while none is."""
         used = (
             ("decisions", self.decisions, self.budget.decisions),
             ("model calls", self.cost.model_calls, self.budget.model_calls),
@@ -124,13 +134,10 @@ class BudgetMeter:
 
     @property
     def may_reflect(self) -> bool:
-        """Return whether another reflection is allowed. Running out of them does not end the search."""
+        """Return whether another reflection is allowed; without one the search goes on unreflected."""
         return self.reflections < self.budget.reflections
 
     @property
     def may_change(self) -> bool:
-        """Return whether another changing call may be sent.
-
-        Running out affects neither the search nor calls that only read.
-        """
+        """Return whether another changing call may be sent; calls that only read are never limited by this."""
         return self.changes < self.budget.changes

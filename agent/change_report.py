@@ -1,4 +1,4 @@
-"""Report of a run's changes, written by code: no policy's answer can omit or invent a change."""
+"""Lines about a run's changes, written by code so that no policy can omit or invent one."""
 
 from collections.abc import Iterator, Sequence
 
@@ -14,21 +14,26 @@ from graph.lenient_json import read_value
 NOT_DONE = "Not done:"
 """Prefix of a line about a change that was not made."""
 _MAX_VALUES = 3
+"""Limit of argument values in a line."""
 _MAX_NOTE_CHARS = 800
 """Limit of a note in characters; generous because the advice is at its end."""
 _OK, _UNKNOWN = "ok", "unknown"
 
 _ID_WORDS = frozenset({"id", "reference", "confirmation"})
+"""Words in the name of a response field that holds an identifier."""
 
 ExecutedCalls = Sequence[tuple[ToolDoc, StepResult]]
+"""Results of calls, each with the document of its tool."""
 
 
 def format_changes(steps: ExecutedCalls, calls: ExecutedCalls, program_calls: ExecutedCalls = ()) -> Iterator[str]:
     """Yield a line for each change that was made, may have been made, or was not made after all.
 
-    ``steps`` are the steps that the answer numbers, from 1. ``calls`` are all calls of the run, including those of abandoned paths.
-    ``program_calls`` were each intended individually: a successful call of the same tool does not make up for one that failed, and
-    a call that was made twice is reported as two.
+    Args:
+        steps: the steps that the answer numbers, from 1.
+        calls: all calls of the run, including those of abandoned paths.
+        program_calls: calls of programs. Each was intended individually: a successful call of the same tool does not
+            make up for a failed one, and a call that was made twice is reported as two.
     """
     step_numbers = {_build_key(result): number for number, (_, result) in enumerate(steps, start=1)}
     latest = _select_latest((*calls, *steps))
@@ -53,7 +58,7 @@ def format_changes(steps: ExecutedCalls, calls: ExecutedCalls, program_calls: Ex
 
 
 def _select_latest(calls: ExecutedCalls) -> dict[tuple[str, str], tuple[ToolDoc, StepResult]]:
-    """Return the latest result of each changing call. A success is kept if the same call was refused or failed later."""
+    """Return the latest result of each changing call; a success is kept even if the same call failed later."""
     latest: dict[tuple[str, str], tuple[ToolDoc, StepResult]] = {}
     for tool, result in calls:
         before = latest.get(_build_key(result))
@@ -63,6 +68,7 @@ def _select_latest(calls: ExecutedCalls) -> dict[tuple[str, str], tuple[ToolDoc,
 
 
 def _format_line(tool: ToolDoc, result: StepResult) -> str:
+    """Return the line about one change, without its step number."""
     tool_name, values = clean(split_identifier(short_tool_name(tool)), 80), ", ".join(_format_values(tool, result))
     what = " ".join(one for one in (tool_name, values, *_describe_corrections(result)) if one)
     note = clean(strip_internal_notes(result.note), _MAX_NOTE_CHARS)
@@ -125,4 +131,5 @@ def _find_new_ids(result: StepResult) -> list[str]:
 
 
 def _build_key(result: StepResult) -> tuple[str, str]:
+    """Return a key that is equal for calls of one tool with equal arguments."""
     return result.tool, repr(sorted(result.arguments.items()))

@@ -1,4 +1,4 @@
-"""Earlier requests and calls of a conversation, which later ones may refer to, limited in number and size."""
+"""Earlier runs of a conversation, limited in number and size, and references to their calls."""
 
 import json
 import re
@@ -46,8 +46,9 @@ class EarlierRun:
     """A finished run of the conversation."""
 
     run: str
+    """Name of the run."""
     request: str
-    """The descriptions of its subtasks, which can be understood without the conversation."""
+    """Descriptions of its subtasks, joined; they can be understood without the conversation."""
     steps: tuple[tuple[int, StepResult], ...]
     """Successful calls, each with the sequence number of its event."""
     answer: str = ""
@@ -56,8 +57,9 @@ class EarlierRun:
 def build_earlier_run(records: Sequence[EventRecord]) -> EarlierRun:
     """Build an earlier run from its events.
 
-    Calls are kept if they found or changed something and their step was not abandoned. Of equal calls the last is kept; of the
-    programs of one subtask, the answer of the last one that ended.
+    A call is kept if it found or changed something and its step was not abandoned; of equal calls, the last. The
+    answer is made of the answers of programs, of each subtask the last one; without programs it is the answer of the
+    run.
     """
     described = [record.event.description for record in records if isinstance(record.event, SubtaskStarted)]
     calls: list[tuple[EventRecord, StepResult]] = []
@@ -88,7 +90,7 @@ def build_earlier_run(records: Sequence[EventRecord]) -> EarlierRun:
 def _select_calls(calls: list[tuple[EventRecord, StepResult]]) -> list[tuple[EventRecord, StepResult]]:
     """Drop calls until few enough remain, each time the oldest call of the most frequent tool.
 
-    So the many calls of a loop do not displace the call whose result the loop started from.
+    The many calls of a loop would otherwise displace the call whose result the loop started from.
     """
     remaining = list(calls)
     while len(remaining) > MAX_STEPS:
@@ -107,7 +109,7 @@ def _build_call_key(result: StepResult) -> tuple[str, str]:
 
 
 def _shorten_result(result: StepResult) -> StepResult:
-    """Shorten a result for keeping. Provenance is dropped because it counts the steps of its own run."""
+    """Return a result cut to the size that is kept, without provenance, which refers to step numbers of its own run."""
     fits = len(result.response) <= MAX_RESPONSE_CHARS
     response = result.response if fits else (result.compressed or result.response)[:MAX_RESPONSE_CHARS]
     return result.model_copy(update={"response": response, "provenance": (), "note": REUSED_NOTE if fits else CUT_NOTE})
@@ -150,8 +152,9 @@ OriginLookup = Callable[[ToolId, str, JsonValue], tuple[ValueKind, str]]
 class StepReferences:
     """Translates references to earlier calls between a run's events (``earlier.N``) and a subtask's step numbers.
 
-    A subtask counts the earlier calls that it builds on as its first steps. A value that the request itself does not name must have
-    been named earlier, so its origin is reported as the argument of an earlier call that has it.
+    A subtask counts the earlier calls that it builds on as its first steps. If a value is said to come from the
+    request but the request does not contain it, the conversation named it earlier: its origin is then the argument of
+    an earlier call that has it.
     """
 
     def __init__(
@@ -163,8 +166,8 @@ class StepReferences:
     ) -> None:
         """Translate for a subtask that builds on the earlier calls with these numbers, in this order.
 
-        ``find_origin`` returns where a value really comes from. A value from an earlier response is reported as that response's,
-        even if a rewritten question contains it.
+        ``find_origin`` looks up where a value really comes from. A rewritten request may contain a value of an
+        earlier response; the value is then attributed to that response, not to the user.
         """
         self._whence = find_origin
         self._request = request.casefold()

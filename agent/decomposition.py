@@ -9,6 +9,7 @@ from domain.tool import split_tool_id
 _NEAREST_TOOLS = 60
 """Number of tools nearest to a request whose categories are offered for the decomposition."""
 _MAX_CATEGORIES = 30
+"""Limit of categories offered for the decomposition."""
 
 
 async def decompose(
@@ -16,12 +17,15 @@ async def decompose(
 ) -> Decomposition:
     """Split a request into at least one subtask, in an order in which they can be done.
 
-    ``earlier`` are the previous requests of the conversation. ``categories`` are categories of tools, of which each subtask is to
-    name one.
+    Args:
+        request: the user's words.
+        policy: the policy that decides.
+        earlier: previous requests of the conversation.
+        categories: categories of tools, one of which each subtask is to name; empty if it need not.
 
     Raises:
-        InvalidDecisionError: the policy's subtasks are not numbered in order, depend on a later one, or refer to calls that were
-            never made.
+        InvalidDecisionError: subtasks are not numbered in order, depend on a later one, or refer to earlier calls
+            that do not exist.
     """
     decomposition = await policy.decide(DecomposeQuestion(request, earlier, categories))
     known_calls = {number for one in earlier for number, _, _ in one.steps}

@@ -1,4 +1,4 @@
-"""Message for a run without an answer: first what the user can fix, then how far the run got."""
+"""Messages about failed steps and about runs without an answer."""
 
 from collections.abc import Sequence
 
@@ -8,6 +8,7 @@ from domain.plan import StepResult
 from domain.tool import ToolDoc
 
 _REFUSED = frozenset({401, 403, 407})
+"""HTTP statuses of a refused or missing key."""
 _MAX_REASON_CHARS = 800
 """Limit of a reason in characters; generous because the advice is at its end."""
 
@@ -17,9 +18,14 @@ def format_failure(
 ) -> str:
     """Explain why a run has no answer.
 
-    A host that cannot be reached, a missing or refused key and a forbidden address come first, since no other request will work
-    until that is fixed. Failed changes are left out: the run reports them separately (:mod:`agent.change_report`). ``reason`` is why
-    the search ended, ``considered`` the names of the first candidates, ``settings`` sentences about settings that unused tools need.
+    What the user can fix comes first: an unreachable host, a missing or refused key, a forbidden address. Failed
+    changes are left out, since the run reports them separately (:mod:`agent.change_report`).
+
+    Args:
+        reason: why the search ended.
+        failed: calls that failed, with their tools.
+        considered: names of the first candidates.
+        settings: sentences about settings that tools need before they can be called.
     """
     notes = [
         (tool, result, clean(strip_internal_notes(result.note), _MAX_REASON_CHARS).rstrip(".") or result.status)
@@ -51,7 +57,10 @@ def format_failure(
 
 
 def is_trouble(result: StepResult) -> bool:
-    """Return whether a call failed for lack of a connection, a key or a permitted address, whatever its arguments."""
+    """Return whether a call failed for want of a connection, a key or a permitted address.
+
+    Other arguments cannot help then.
+    """
     if result.status != "failed" or result.outcome is None:
         return False
     return result.http_status is None or result.http_status in _REFUSED

@@ -1,4 +1,8 @@
-"""Outcome of a run, judged by the calls it made rather than by its policy's answer."""
+"""Outcome of a run, and the lines of its answer that code writes.
+
+The outcome is judged by the calls that were made, not by the words of the policy. The lines report changes, the
+answers of programs, and the calls that an answer is based on.
+"""
 
 from collections.abc import Iterator, Sequence
 
@@ -16,7 +20,7 @@ from domain.usage import Usage
 def has_unreplaced_step(progress: SubtaskProgress, evidence: ToolEvidence) -> bool:
     """Return whether a failed step was more relevant than anything that succeeded, and nothing took its place.
 
-    Relevance is compared for each part of the request.
+    Relevance is compared for each part of the request: one part served well does not make up for another that was lost.
     """
     relevances = [evidence.relevance(result.tool) for result in progress.done.values()]
     return any(
@@ -29,8 +33,8 @@ def has_unreplaced_step(progress: SubtaskProgress, evidence: ToolEvidence) -> bo
 def find_missing_changes(progress: SubtaskProgress, evidence: ToolEvidence) -> tuple[ToolDoc, ...]:
     """Return the tools of planned changes that were not made: they failed, had no arguments, or were never reached.
 
-    Only planned and called tools are compared. A path that was abandoned before its changes counts as replaced if at least as many
-    other changes were made afterwards.
+    A path that was abandoned before its changes counts as replaced if at least as many other changes were made
+    afterwards: which one replaced which is not known, so only their number is compared.
     """
     for lost_tools, before in progress.abandoned_changes:
         since = progress.changes_made - before
@@ -42,7 +46,9 @@ def find_missing_changes(progress: SubtaskProgress, evidence: ToolEvidence) -> t
 
 
 def find_unserved(progress: SubtaskProgress, evidence: ToolEvidence, policy: Policy) -> tuple[str, ...]:
-    """Return what the policy left out: what it reported itself, and requested changes that were not made.
+    """Return the parts of the request that were not served.
+
+    These are the parts that the policy reported, and requested changes that were not made.
 
     A tool whose call failed was evidently meant for the request, so it counts as fully relevant.
     """
@@ -67,8 +73,12 @@ def report_changes(
 ) -> Iterator[str]:
     """Yield a line for each change that the run made or failed to make.
 
-    ``called`` are all calls, ``program_calls`` those of programs, each intended individually. ``unserved`` are parts of the request
-    that no call served, ``missing_changes`` the tools of changes that were planned and not made.
+    Args:
+        steps: the steps that the answer numbers.
+        called: all calls of the run.
+        unserved: parts of the request that no call served; reported only if no line says so already.
+        missing_changes: tools of changes that were planned and not made.
+        program_calls: calls of programs, each intended individually.
     """
     lines = list(format_changes(steps, called, program_calls))
     yield from lines
@@ -87,7 +97,7 @@ def report_changes(
 def build_run_finished(
     outcome: RunOutcome, answer: str, meter: BudgetMeter, subtasks: Sequence[SubtaskProgress], error: str = ""
 ) -> RunFinished:
-    """Build the run's last event."""
+    """Build the run's last event, with the usage of all its subtasks."""
     cost = meter.cost
     usage = Usage(
         considered=sum(progress.considered for progress in subtasks),

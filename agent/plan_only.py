@@ -1,4 +1,4 @@
-"""Planning without any call: finds the path for a request, for evaluation or to show the plan first."""
+"""Planning without calls: the path that a planner finds for a request, as evaluation compares it."""
 
 from agent.budget import Budget, BudgetMeter
 from agent.memory.long_term import Recalls
@@ -31,8 +31,21 @@ async def plan_path(
 ) -> PathEnded:
     """Plan a request without calling anything, and return how the search ended.
 
-    A planner that stops for the result of each call continues without one. ``options`` are the planner's search options;
-    ``recalled`` is how many memories are recalled at most.
+    A planner that stops for the result of each call continues without results.
+
+    Args:
+        request: the user's words.
+        store: the tool graph.
+        finder: searches tools.
+        policy: takes the decisions.
+        planner: searches for the path.
+        options: search options of the planner.
+        weights: parameters of the edge weights.
+        settings: settings of the walk through the graph.
+        budget: limits of the search.
+        memory: memory of earlier paths; without it none are recalled.
+        recalled: limit of memories that are recalled.
+        reader: analyses the request by code.
     """
     reader = reader or PlainReader()
     parts = reader.split_request(request)
@@ -48,4 +61,4 @@ async def plan_path(
 
 
 async def _ignore_event(event: WalkEvent, state: SearchState) -> None:
-    """Ignore an event: nobody follows the search."""
+    """Discard an event, since nobody follows the search."""

@@ -1,4 +1,4 @@
-"""Answer of a request that a program served: the program's words, what is missing, and the calls it is based on."""
+"""Answer of a program: its words, what is missing, and the calls that it is based on."""
 
 from collections.abc import Iterable
 
@@ -7,11 +7,11 @@ from domain.event import ProgramEnded
 from domain.tool import ToolDoc
 
 _MAX_NUMBERS = 4
-"""Number of calls of one tool that are listed; with more, only the first and the last are."""
+"""Limit of listed calls of one tool; if there are more, only the first and the last are listed."""
 
 
 def format_answer(end: ProgramEnded) -> str:
-    """Return a program's answer and, if it is incomplete, the reason."""
+    """Return the answer of a program that ended, with what it lacks if it is incomplete."""
     answer = end.answer.strip()
     lacking = _to_sentence(end.missing) or _to_sentence(end.veto)
     match end.verdict:

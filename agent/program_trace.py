@@ -1,4 +1,4 @@
-"""Programs of a subtask, folded from their events: their texts, how often they were repaired, how they ended."""
+"""Programs of a subtask, folded from their events."""
 
 from dataclasses import dataclass, field
 
@@ -11,15 +11,16 @@ from domain.program import Program
 
 @dataclass(slots=True)
 class ProgramTrace:
-    """One program with its calls."""
+    """One program: its cells, its calls, and how it ended."""
 
     cells: dict[int, Program] = field(default_factory=dict[int, Program])
     """Its cells by their numbers."""
     calls: dict[int, tuple[str, StepResult]] = field(default_factory=dict[int, tuple[str, StepResult]])
-    """Answered calls by step number, each with its site in the text."""
+    """Calls with results by step number, each with its site in the text."""
     broken: str = ""
-    """The error that it broke off with; empty if it did not."""
+    """The error that ended it; empty if none did."""
     ended: ProgramEnded | None = None
+    """Its last event; None while it runs or if it broke off."""
     inspected: set[int] = field(default_factory=set[int])
     """Cells that stopped to inspect values."""
 
@@ -30,7 +31,7 @@ class ProgramTrace:
 
     @property
     def useful(self) -> bool:
-        """Return whether it serves some of the request, as far as is known."""
+        """Return whether it serves at least part of the request, as far as is known."""
         return not self.broken and (self.ended is None or self.ended.verdict != "no")
 
     @property
@@ -40,7 +41,7 @@ class ProgramTrace:
         return [(site, result) for location, result in calls if (site := parse_site(location)) is not None]
 
     def find_feeds(self) -> CallDependencies:
-        """Return which of its calls feeds which."""
+        """Return which calls use the results of which others."""
         return find_call_dependencies(self.cells)
 
 
@@ -51,7 +52,7 @@ class ProgramHistory:
     written: list[ProgramTrace] = field(default_factory=list[ProgramTrace])
     """Programs that were run.
 
-    One whose end is emitted again, because nothing better followed, moves to the last place.
+    If the end of one is emitted again, because nothing better followed, it moves to the last place.
     """
     refused: int = 0
     """Number of texts that the checks refused."""
@@ -60,6 +61,7 @@ class ProgramHistory:
     repairs: int = 0
     """Number of texts written because the one before was refused or broke off."""
     _needs_repair: bool = False
+    """The last text was refused or broke off, so the next one counts as a repair."""
 
     @property
     def last(self) -> ProgramTrace | None:
@@ -69,7 +71,7 @@ class ProgramHistory:
     def add(self, event: ProgramEvent) -> None:
         """Take one more event into account."""
         match event:
-            case ProgramRefused(text=""):
+            case ProgramRefused(text=""):  # no text was written, so there is nothing to repair
                 return
             case ProgramRefused():
                 self._count_repair()

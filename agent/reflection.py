@@ -1,4 +1,4 @@
-"""Self-reflection (thesis 4.3.2.3): a found path is judged, and the search resumes where it went wrong."""
+"""Self-reflection (thesis 4.3.2.3): the policy judges a path, and the search resumes where it went wrong."""
 
 from dataclasses import dataclass
 
@@ -12,9 +12,9 @@ from domain.event import PathEnded, ReflectionMade
 from domain.tool import ToolDoc
 
 MAX_MOVES = 24
-"""Number of moves after which a search is reflected on even without an end: the policy is going back and forth."""
+"""Moves after which a search that has not ended is reflected on, because the policy is going back and forth."""
 _NEAR = 0.6
-"""Share of the best tool's relevance for a clause that a path must reach to count as serving the clause."""
+"""Share of the best relevance of any tool for a clause that a path must reach to count as serving the clause."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +22,7 @@ class ScoredPath:
     """A path with its score."""
 
     ended: PathEnded
+    """The event with the path."""
     state: SearchState
     """State in which the search ended with the path."""
     value: float
@@ -50,10 +51,10 @@ class Reflector:
         return ScoredPath(ended, state, await self._score_path(ended.path))
 
     async def is_doubtful(self, ended: PathEnded, state: SearchState) -> bool:
-        """Return whether facts speak against a path, so that it is worth a reflection.
+        """Return whether facts speak against a path, so that a reflection is worth its cost.
 
-        It is doubtful if it did not finish, leaves something unserved, was found by backtracking, has an input without a source, or
-        if another tool fits a part of the request far better than any tool of the path.
+        It is doubtful if it did not finish, leaves something unserved, was found by backtracking, has an input
+        without a source, or if another tool fits a part of the request far better than any tool of the path.
         """
         if ended.how != "finished" or ended.unserved or state.dead:
             return True
@@ -70,9 +71,10 @@ class Reflector:
         return any(max(values) < _NEAR * best[at] for at, values in enumerate(zip(*served, strict=True)))
 
     async def reflect(self, ended: PathEnded, state: SearchState) -> tuple[Path, Reflection]:
-        """Ask the policy to judge the path that was found, or else the best path seen.
+        """Have the policy judge the path that was found, or the best path seen if there is none.
 
-        Returns that path and the judgement.
+        Returns:
+            That path and the judgement.
         """
         path = ended.path or state.best
         await self._evidence.read(path)
@@ -95,9 +97,10 @@ class Reflector:
 
 
 def apply_reflection(state: SearchState, path: Path, ended: PathEnded, reflection: Reflection) -> SearchState | None:
-    """Return the state to search on from after a judgement; None if there is nothing left to try, or no need to.
+    """Return the state from which the search goes on after a judgement; None if it need not or cannot.
 
-    The first tool of a finished path that is totally wrong is excluded as a start, besides the tools called noisy.
+    If a finished path is totally wrong, its first tool is excluded as a start, besides the tools that the policy
+    calls noisy.
     """
     match reflection.verdict:
         case "success":
@@ -114,14 +117,17 @@ def apply_reflection(state: SearchState, path: Path, ended: PathEnded, reflectio
 
 
 def select_better(last: PathEnded, value: float, verdict: str, best: ScoredPath | None) -> ScoredPath | None:
-    """Return the earlier path if the last search found no path or a worse one; else None."""
+    """Return the best earlier path if the last search found none or a worse one; else None.
+
+    ``value`` is the score of the last path. A path that the policy judged a success is kept whatever its score.
+    """
     if best is None or verdict == "success":
         return None
     return best if last.how != "finished" or not last.path or value < best.value else None
 
 
 def build_reflection_event(path: Path, reflection: Reflection, *, resumed: bool) -> ReflectionMade:
-    """Build the event of a judgement. ``resumed``: the search goes on."""
+    """Build the event of a judgement; ``resumed`` tells whether the search goes on."""
     return ReflectionMade(
         path=path,
         verdict=reflection.verdict,

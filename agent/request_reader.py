@@ -1,7 +1,8 @@
 """Analysis of a request by code: texts to search tools with, missing inputs, meanings of words.
 
-The core understands no natural language. :class:`PlainReader` uses documents, types and literal text, which is enough for a run with
-a language model. ``wiring`` may pass a reader for one language instead, as the policy without a model needs.
+This package knows no natural language. :class:`PlainReader` uses documents, types and literal text, which is enough
+for a run with a language model. ``wiring`` may pass a reader for one language instead, which the policy without a
+model needs.
 """
 
 import re
@@ -23,7 +24,7 @@ _SENTENCE = re.compile(r"(?<=[.!?;])\s+|(?<=[。！？；])|\s*\n+\s*")
 _OPAQUE = frozenset({"identifier", "latitude", "longitude", "coordinates"})
 """Kinds of parameters whose values people seldom know.
 
-An earlier call must look them up, unless the request has digits.
+An earlier call must look them up, unless the request has digits, which may be such a value.
 """
 _MAX_REPETITIONS = 5
 """Calls of one tool that a path may have."""
@@ -49,19 +50,22 @@ class RequestReview:
     """Comparison of a request with the calls that were made for it."""
 
     mismatches: tuple[str, ...] = ()
-    """Subjects of the calls that are not those of the request, a sentence each."""
+    """A sentence for each call that is about something else than the request asks for."""
     unused_values: tuple[str, ...] = ()
     """Values of the request that no call used and no answer mentions."""
     is_unrelated: bool = False
-    """The calls have nothing to do with anything that the request names."""
+    """True if the calls have nothing to do with anything that the request names."""
     unapplied_filters: tuple[str, ...] = ()
-    """Filters of the request (the cheapest, those above a number) that nothing applied."""
+    """Filters of the request, such as "the cheapest" or "above 10", that nothing applied."""
     empty_tool: str = ""
-    """The tool whose empty result says that nothing of the requested kind exists."""
+    """Name of the tool whose empty result shows that nothing of the requested kind exists; empty if there is none."""
 
 
 class RequestReader(Protocol):
-    """Ranks, prepares and reviews. It never decides which tools are offered or which calls are made."""
+    """Reads requests by code.
+
+    It scores, prepares and reviews, but decides neither what is offered nor what is called.
+    """
 
     def split_request(self, request: str) -> tuple[str, ...]:
         """Split a request into parts that ask one thing each; at least one."""
@@ -76,19 +80,19 @@ class RequestReader(Protocol):
         ...
 
     def check_inputs(self, tool: ToolDoc, request: str, path: Sequence[ToolDoc]) -> InputCoverage:
-        """Return which required parameters nothing could fill yet after a path, and which of its steps feed the tool."""
+        """Return which required parameters nothing fills yet after a path, and which of its steps feed the tool."""
         ...
 
     def count_repetitions(self, request: str) -> int:
-        """Return how often one path may call one tool: for how many things the request may ask the same."""
+        """Return how often one path may call one tool, since a request may ask the same of several things."""
         ...
 
     def interpret_values(self, text: str, parameter: Parameter) -> Sequence[JsonValue]:
-        """Return values that a text may mean for a parameter without naming them literally, such as "tomorrow" for a day."""
+        """Return values that a text may mean for a parameter without naming them, such as "tomorrow" for a day."""
         ...
 
     def find_known_values(self, request: str, tool: ToolDoc) -> JsonObject:
-        """Return the arguments of a call that the request itself names, for a plan that the user reads before any call."""
+        """Return the arguments of a call that the request itself names, for a plan that is shown before any call."""
         ...
 
     def review(self, request: str, steps: Results, prior_steps: Results = ()) -> RequestReview:
@@ -97,7 +101,10 @@ class RequestReader(Protocol):
 
 
 class PlainReader:
-    """Reader without a language: punctuation splits sentences, types and couplings say what fills inputs."""
+    """Reader that knows no language.
+
+    Punctuation splits sentences; types and documented fields show what fills inputs.
+    """
 
     def split_request(self, request: str) -> tuple[str, ...]:
         """Return the sentences of a request."""
@@ -147,9 +154,9 @@ class PlainReader:
 def find_feed(
     parameter: Parameter, tool: ToolDoc, path: Sequence[ToolDoc], may_take: Callable[[str], bool] = lambda _: True
 ) -> Feed | None:
-    """Return the feed from the step of the path whose documented output fits a parameter best; of equals, the last.
+    """Return the feed from the step whose documented output fits a parameter best; of equally good steps, the last.
 
-    ``may_take`` says whether the field at a path may be used at all.
+    ``may_take`` returns whether the output field at a path may be used.
     """
     if need_of(parameter).kind in UNTOUCHED:
         return None
@@ -164,4 +171,8 @@ def find_feed(
 
 
 def _has_default(parameter: Parameter, tool: ToolDoc) -> bool:
+    """Return whether a parameter needs no source.
+
+    It has only one value, or a default that a call without side effects may use.
+    """
     return len(parameter.enum) == 1 or (tool.safe and parameter.default not in (None, ""))

@@ -1,10 +1,12 @@
-"""Resumption of an interrupted run: its events are replayed without being emitted, and nothing is done twice.
+"""Resumption of an interrupted run: recorded events are replayed without being emitted, and nothing is done twice.
 
-A resumed run executes the same code over the same log. Before it does anything it asks the memo for the recorded result, under a
-key that is the same each time: for a question to its policy or a decision of its own (:mod:`agent.resume_decisions`), a call (tool,
-arguments, place), or a question to its user. A recorded result is used; otherwise it is worked out now and its event is emitted.
-If the world has changed so that the log cannot be followed further, the run continues in its own way from there. The exception: if
-the rest of the log contains a change, the run could make it again in another way, so it ends instead.
+A resumed run executes the same code as a new one. Before each decision, call or question to the user it asks its
+memo (:class:`SubtaskMemo`) for the recorded result. If there is one, it is used; otherwise the step is done now and
+its event is emitted. Decisions are found by their place in the record (:mod:`agent.resume_decisions`), calls by
+tool, arguments and site, questions by their wording. :class:`ReplayPolicy` puts the memo in front of a policy.
+
+If the tools have changed so that the record cannot be followed further, the run goes on by itself from there. If the
+rest of the record contains a change, the run ends with an error instead, because it might make the change again.
 """
 
 import json
@@ -39,6 +41,7 @@ from graph.store import GraphStore
 
 T = TypeVar("T")
 _STEP_EVENTS = (CallStarted, CallFinished, ResponseCompressed, QuestionAnswered)
+"""Events of the calls of a path."""
 
 
 async def open_log(records: Sequence[EventRecord], store: GraphStore) -> "RunLog":
@@ -70,9 +73,9 @@ class RunLog:
         return self._memos[subtask]
 
     def load_subtasks(self) -> tuple[dict[int, Subtask], bool]:
-        """Return the subtasks that were started, by number, and whether there are no others.
+        """Return the subtasks that were started, by number, and whether these are all subtasks of the run.
 
-        There are none if part of the answer was emitted: that happens after all subtasks.
+        They are if part of the answer was emitted, which happens after all subtasks.
         """
         events = [record.event for record in self._records]
         subtasks = {one.subtask: subtask_from_event(one) for one in events if isinstance(one, SubtaskStarted)}
@@ -81,9 +84,10 @@ class RunLog:
     def collect_calls(self, *, ledger: bool = False) -> dict[CallKey, CallResult]:
         """Return the calls that were made, with their results.
 
-        A changing call without a recorded result has an unknown one.
-        Reads of programs are left out, since programs replay them one by one (``SubtaskMemo.open_program``). So are safe calls without a result,
-        which can be made again. With ``ledger``, changing calls without a result are left out too: the executor's ledger knows them.
+        The result of a changing call that was started and has no recorded end is ``unknown``. Left out are safe calls
+        without a result, which can be made again, and the safe calls of programs, which are replayed one by one
+        (:meth:`SubtaskMemo.open_program`). With ``ledger``, changing calls without a result are left out too: the
+        executor's ledger of started calls knows more about them than the record.
         """
         results: dict[CallKey, CallResult] = {}
         for record in self._records:
@@ -102,12 +106,13 @@ class RunLog:
         return results
 
     def count_changes(self, calls: Collection[CallKey]) -> int:
-        """Count the calls that may have changed something, among those that were made (:meth:`collect_calls`)."""
+        """Count those of the calls that may have changed something."""
         return sum(tool in self._unsafe for tool, *_ in calls)
 
 
 def to_call_result(result: StepResult) -> CallResult:
     """Convert a step's result back to the result of its call."""
+    # Without a status and with one of these outcomes, no response arrived, so the host may be down.
     reached = result.http_status is not None or result.outcome not in ("transient", "gone", "unreached")
     return CallResult(
         result.outcome or "unknown", result.response, result.http_status, result.attempts, result.note, reached=reached,
@@ -116,50 +121,62 @@ def to_call_result(result: StepResult) -> CallResult:
 
 
 class SubtaskMemo:
-    """Decisions, calls and questions of one subtask from before the run was interrupted, found by keys.
+    """Recorded decisions, calls and questions of one subtask.
 
-    Decisions are recorded in order, so the result of a key depends on how far the replay has come (``replay_event``).
+    Decisions are found by order: which one is returned depends on the events that were replayed so far
+    (:meth:`replay_event`).
     """
 
     def __init__(self, record: ReplayRecord) -> None:
         self._record = record
 
     def replay_event(self, event: Event) -> bool:
-        """Return whether an event is recorded, and advance past it. Raises as :meth:`agent.resume_record.ReplayRecord.replay_event`."""
+        """Return whether an event is recorded here, and advance past it.
+
+        Raises:
+            ConflictError: as :meth:`agent.resume_record.ReplayRecord.replay_event`.
+        """
         return self._record.replay_event(event)
 
     def recall(self, decision: Decision[T]) -> RecordedDecision[T] | None:
-        """Return the recorded decision; None if the log does not hold it."""
+        """Return the recorded decision; None if the record does not contain it."""
         return decision(self._record)
 
     async def decide(self, decision: Decision[T], decide_now: Callable[[], Awaitable[T]]) -> T:
-        """Return the recorded decision, or decide now."""
+        """Return the recorded decision; without one, the result of ``decide_now``."""
         recorded = self.recall(decision)
         return await decide_now() if recorded is None else recorded.value
 
     def decide_sync(self, decision: Decision[T], decide_now: Callable[[], T]) -> T:
-        """Return the recorded decision, or decide now, without waiting."""
+        """Return the recorded decision; without one, the result of ``decide_now``.
+
+        For decisions that need no waiting.
+        """
         recorded = self.recall(decision)
         return decide_now() if recorded is None else recorded.value
 
     def find_answer(self, question: str) -> QuestionAnswered | None:
-        """Return the recorded result of a question that no program text asked the user, by its wording.
+        """Return the recorded answer to a question to the user that no program asked, found by its wording.
 
-        Such a question is the next event, or is recorded among the calls of a program that was running.
+        Its event is the next one, or among the events of a program that was running.
         """
         nearby = (*(self._record.running or ()), self._record.next)
         questions = (one for one in nearby if isinstance(one, QuestionAnswered) and not one.site)
         return next((one for one in questions if one.question == question), None)
 
     def collect_steps(self) -> "list[RecordedStep]":
-        """Return the next events that belong to calls of a path, up to the last call that ended."""
+        """Return the next events that belong to calls of a path, up to the end of the last finished call."""
         upcoming = list(takewhile(lambda event: isinstance(event, _STEP_EVENTS), self._record.iter_ahead()))
+        # A call that was started and not finished is made again, together with the question before it.
         while upcoming and isinstance(upcoming[-1], CallStarted | QuestionAnswered):
             upcoming.pop()
         return [_to_recorded_step(event) for event in upcoming]
 
     def open_program(self, number: int) -> "ProgramMemo":
-        """Return the memo of a program whose start has been replayed; an empty one if it is not recorded."""
+        """Return the memo of the program whose start was replayed last; an empty one if its start is not recorded.
+
+        ``number`` is the number of its cell, with which the sites of its calls begin.
+        """
         calls = [one for one in self._record.running or () if one.site.startswith(f"{number}:")]
         failed = self._record.next
         return ProgramMemo(
@@ -172,13 +189,13 @@ class SubtaskMemo:
 
 @dataclass(frozen=True, slots=True)
 class RecordedStep:
-    """An event of a path that was executed step by step."""
+    """A recorded event of a path that was executed step by step."""
 
     event: Event
     step: int = 0
-    """Number of the call whose end this is; 0 for other events."""
+    """Step number if the event is the end of a call; else 0."""
     result: CallResult | None = None
-    """Result of that call."""
+    """Result of that call; None for other events."""
 
 
 def _to_recorded_step(event: Event) -> RecordedStep:
@@ -197,20 +214,21 @@ def _build_key(event: CallStarted | CallFinished) -> CallKey:
 
 @dataclass(slots=True)
 class ProgramMemo:
-    """Recorded calls and questions of one program. The identity in the key of a call is its site.
+    """Recorded calls and questions of one program; its calls are identified by their sites.
 
-    Calls are replayed in the order in which they ended, so that the program takes the same course.
+    Concurrent calls are replayed in the order in which they ended, so that the program takes the same course.
     """
 
     steps: Mapping[CallKey, int] = field(default_factory=dict[CallKey, int])
-    """Numbers of the calls that were started."""
+    """Step numbers of the calls that were started."""
     results: Mapping[CallKey, StepResult] = field(default_factory=dict[CallKey, StepResult])
     """Results of the calls that ended, in that order."""
     answers: Mapping[str, QuestionAnswered] = field(default_factory=dict[str, QuestionAnswered])
     """Results of its questions, by their sites."""
     failure: ProgramFailed | None = None
-    """The program's failure, if it broke off; calls that were under way then never end."""
+    """The failure of the program, if it broke off; calls that were under way then never end."""
     _ahead: dict[CallKey, int] = field(init=False)
+    """Positions of the calls that have not been replayed yet, in the order in which calls ended."""
 
     def __post_init__(self) -> None:
         self._ahead = {key: place for place, key in enumerate(self.results)}
@@ -240,9 +258,15 @@ class ProgramMemo:
     def find_unmatched_call(
         self, tool: ToolId, place: str, known_arguments: JsonObject, matched: Collection[CallKey]
     ) -> CallKey | None:
-        """Return the recorded call at a place of the text (``2:57``) that has these arguments, perhaps among others.
+        """Return the recorded call of a tool at a place of the text that has these arguments, perhaps among others.
 
-        Used while some arguments are still unknown. Calls in ``matched`` belong to other calls of the program already.
+        Used while some arguments of a call are still unknown.
+
+        Args:
+            tool: tool of the call.
+            place: cell and position in the program's text, as ``2:57``.
+            known_arguments: arguments that are known so far.
+            matched: recorded calls that are already assigned to other calls of the program.
         """
         for key in self.steps:
             if key[0] == tool and key[2].partition("#")[0] == place and key not in matched:

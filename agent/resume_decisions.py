@@ -1,8 +1,9 @@
-"""Decisions read from a run's events: each is a key under which :class:`agent.resume.SubtaskMemo` finds one.
+"""Functions that read decisions from the recorded events of a run, one for each kind of decision.
 
-A key reads the record at the replay's current place. It returns the recorded decision, which may be that nothing was done, or None
-if the record does not hold it and it must be made now. Decisions are recorded in order, so the place is part of every key; its
-arguments say the rest.
+Each reads the record at the current position of the replay and returns the decision found there, or None if there is
+none and the decision must be made now. A decision may itself be None: it was decided to do nothing. Functions that
+need to know what was decided about return such a reader (:data:`Decision`); the others are readers themselves.
+:class:`agent.resume.SubtaskMemo` calls them.
 """
 
 from collections.abc import Callable
@@ -32,7 +33,7 @@ from domain.program import Program, ProgramPlan
 T = TypeVar("T")
 T_co = TypeVar("T_co", covariant=True)
 _PROGRAM_BEGINNINGS = SolutionTaken | NoSolution | ProgramRefused | ProgramStarted
-"""First events of serving a request by a program."""
+"""Events that can be the first ones of serving a request by a program."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,19 +41,20 @@ class RecordedDecision(Generic[T_co]):
     """A decision found in the record; its value may be None."""
 
     value: T_co
+    """What was decided; None may mean that nothing was done."""
 
 
 Decision = Callable[[ReplayRecord], RecordedDecision[T] | None]
-"""Key of a decision whose value is a ``T``."""
+"""Reads a decision of type ``T`` from a record; returns None if it is not recorded at the current position."""
 
 
-# Decisions of a policy
+# Decisions of a policy.
 
 
 def read_move(situation: MoveQuestion) -> Decision[NextMove]:
-    """Build the key of the next move of a search.
+    """Return a reader of the next move of a search.
 
-    A search that ended without a path is decided again: only the policy knows whether nothing was left to do.
+    Giving up is not read from the record but decided again: only the policy knows whether nothing was left to do.
     """
 
     def read(record: ReplayRecord) -> RecordedDecision[NextMove] | None:
@@ -71,7 +73,7 @@ def read_move(situation: MoveQuestion) -> Decision[NextMove]:
 
 
 def read_whole_path(question: PathQuestion) -> Decision[WholePath]:
-    """Build the key of a path chosen in one decision; its value is found if the record reaches the path's end."""
+    """Return a reader of a path that was chosen in one decision; only a path whose end is recorded counts."""
 
     def read(record: ReplayRecord) -> RecordedDecision[WholePath] | None:
         chosen, event = list[StepChosen](), None
@@ -89,7 +91,7 @@ def read_whole_path(question: PathQuestion) -> Decision[WholePath]:
 
 
 def read_reflection(record: ReplayRecord) -> RecordedDecision[Reflection] | None:
-    """Read the judgement of a search that has ended."""
+    """Read the judgement of a path."""
     match record.next:
         case ReflectionMade(verdict=verdict, reason=reason, first_wrong=first_wrong, noisy=noisy):
             return RecordedDecision(Reflection(verdict, reason, first_wrong, noisy))
@@ -98,7 +100,7 @@ def read_reflection(record: ReplayRecord) -> RecordedDecision[Reflection] | None
 
 
 def read_adoption(proposal: AdoptionQuestion) -> Decision[PathAdoption]:
-    """Build the key of whether a remembered path was adopted."""
+    """Return a reader of whether a remembered path was adopted."""
 
     def read(record: ReplayRecord) -> RecordedDecision[PathAdoption] | None:
         match record.next:
@@ -115,9 +117,9 @@ def read_adoption(proposal: AdoptionQuestion) -> Decision[PathAdoption]:
 def read_arguments(
     question: ArgumentsQuestion, to_subtask_binding: Callable[[Binding], Binding]
 ) -> Decision[CallArguments]:
-    """Build the key of the arguments of a call that was started.
+    """Return a reader of the arguments of a call that was started.
 
-    ``to_subtask_binding`` translates a recorded origin to the subtask's own step numbers.
+    ``to_subtask_binding`` translates a recorded origin to the step numbers of the subtask.
     """
 
     def read(record: ReplayRecord) -> RecordedDecision[CallArguments] | None:
@@ -132,20 +134,20 @@ def read_arguments(
     return read
 
 
-# Decisions of the run itself, of its stores and of its user
+# Decisions of the run itself, of its stores and of its user.
 
 
 def read_program_requested(record: ReplayRecord) -> RecordedDecision[bool] | None:
     """Read whether a program was requested here, whatever came of it.
 
-    A model that could not write programs then may be able to now, or the reverse, so the current policy cannot tell.
+    The current policy cannot tell: its model may write programs now and not have done so then, or the reverse.
     """
     match list(islice(record.iter_ahead(), 2)):
         case [] | [CandidatesConsidered()]:
             return None
-        case [CandidatesConsidered(), PathEnded(path=())] if record.shown_programs:  # a program, which was not allowed
+        case [CandidatesConsidered(), PathEnded(path=())] if record.shown_programs:  # its user refused the program
             return RecordedDecision(value=True)
-        case [CandidatesConsidered(), following]:  # an offer, not where a walk begins
+        case [CandidatesConsidered(), following]:  # tools offered to an author, or the start of a graph search
             return RecordedDecision(isinstance(following, CandidatesConsidered | _PROGRAM_BEGINNINGS))
         case [first, *_]:
             return RecordedDecision(isinstance(first, PlanReady | _PROGRAM_BEGINNINGS))
@@ -154,7 +156,7 @@ def read_program_requested(record: ReplayRecord) -> RecordedDecision[bool] | Non
 
 
 def read_recalled_memories(record: ReplayRecord) -> RecordedDecision[MemoryRecalled | None] | None:
-    """Read what long-term memory returned; the value is None if the run had no memory."""
+    """Read what was recalled from long-term memory; the value is None if nothing was."""
     recalled = next((event for event in record.iter_asides() if isinstance(event, MemoryRecalled)), None)
     return None if recalled is None and record.next is None else RecordedDecision(recalled)
 
@@ -171,7 +173,7 @@ def read_taken_solution(record: ReplayRecord) -> RecordedDecision[SolutionTaken 
 
 
 def read_chosen_solution(record: ReplayRecord) -> RecordedDecision[SolutionTaken | NoSolution | None] | None:
-    """Read the solution that a program was modelled on, or that none fits; the value is None if no choice was made."""
+    """Read which solution was chosen as the model of a program, or that none fits; None if no choice was made."""
     match record.next:
         case None:
             return None
@@ -187,12 +189,12 @@ def read_path_reflected(record: ReplayRecord) -> RecordedDecision[bool] | None:
 
 
 def read_gave_up(record: ReplayRecord) -> RecordedDecision[bool] | None:
-    """Read whether the subtask ended when no program came out, instead of continuing with a path."""
+    """Read whether the subtask ended without a program, instead of continuing with a path."""
     return None if record.next is None else RecordedDecision(isinstance(record.next, PathEnded))
 
 
 def read_shown_program(number: int) -> Decision[Program]:
-    """Build the key of the subtask's ``number``-th program (from 0) shown to the user, if nothing of it was run yet."""
+    """Return a reader of the ``number``-th program (from 0) that was shown to the user, if it has not run yet."""
 
     def read(record: ReplayRecord) -> RecordedDecision[Program] | None:
         if record.next is not None and not isinstance(record.next, PathEnded | ProgramFailed):
@@ -204,7 +206,7 @@ def read_shown_program(number: int) -> Decision[Program]:
 
 
 def read_draft(record: ReplayRecord) -> RecordedDecision[Program | ProgramRefused | None] | None:
-    """Read the next text: a program that was run, or one that the checks refused.
+    """Read the next program that was written: one that was run, or one that the checks refused.
 
     The value is None if none was written.
     """
@@ -220,7 +222,7 @@ def read_draft(record: ReplayRecord) -> RecordedDecision[Program | ProgramRefuse
 
 
 def read_started_plan(record: ReplayRecord) -> RecordedDecision[ProgramPlan] | None:
-    """Read the program that is run next, with the values of its inputs."""
+    """Read the program that was run next, with the values of its inputs."""
     match record.next:
         case ProgramStarted(program=program, values=values):
             return RecordedDecision(ProgramPlan(program=program, values=values))
@@ -229,9 +231,9 @@ def read_started_plan(record: ReplayRecord) -> RecordedDecision[ProgramPlan] | N
 
 
 def read_restarted(record: ReplayRecord) -> RecordedDecision[bool] | None:
-    """Read whether the next program starts without the names of earlier ones.
+    """Read whether the next program started without the variables of earlier cells.
 
-    That happened because a sandbox worker was lost, which will not happen again at the same place.
+    It did if its sandbox worker was lost, which will not happen again at the same place.
     """
     match record.next:
         case ProgramStarted(goes_on=goes_on):
@@ -241,7 +243,7 @@ def read_restarted(record: ReplayRecord) -> RecordedDecision[bool] | None:
 
 
 def read_repaired(number: int) -> Decision[bool]:
-    """Build the key of whether a program whose claim was refuted was rewritten."""
+    """Return a reader of whether a program was rewritten after the check of its answer failed."""
 
     def read(record: ReplayRecord) -> RecordedDecision[bool] | None:
         told = record.next
@@ -251,5 +253,5 @@ def read_repaired(number: int) -> Decision[bool]:
 
 
 def read_steps_ended(record: ReplayRecord) -> RecordedDecision[bool] | None:
-    """Read whether the run went on to something other than the next call of a path."""
+    """Read whether the calls of a path ended here: what follows is not another call."""
     return None if record.next is None else RecordedDecision(not isinstance(record.next, CallStarted))

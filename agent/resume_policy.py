@@ -1,4 +1,4 @@
-"""Policy of a resumed run: returns recorded decisions, and asks the run's own policy for the others."""
+"""Policies of a resumed run, which return recorded decisions and delegate the others to the policy of the run."""
 
 from collections.abc import Callable
 from functools import partial
@@ -23,8 +23,8 @@ from domain.plan import Binding
 class ReplayPolicy(DelegatingPolicy):
     """Replays the decisions of one subtask's policy.
 
-    It has a method for each kind of question whose answer an event records. Written programs are not replayed here: whoever runs
-    them asks the memo.
+    It has a method for each kind of question whose answer an event records. Programs are missing here, because
+    whoever runs them asks the memo for their texts.
     """
 
     def __init__(
@@ -33,7 +33,7 @@ class ReplayPolicy(DelegatingPolicy):
         memo: SubtaskMemo,
         to_subtask_binding: Callable[[Binding], Binding] = lambda origin: origin,
     ) -> None:
-        """Wrap a policy. ``to_subtask_binding`` translates a recorded origin to the subtask's own step numbers."""
+        """Wrap a policy. ``to_subtask_binding`` translates a recorded origin to the step numbers of the subtask."""
         super().__init__(policy)
         self._memo = memo
         self._to_subtask_binding = to_subtask_binding
@@ -60,7 +60,7 @@ class ReplayPolicy(DelegatingPolicy):
 
 
 class ReplayDecomposition(DelegatingPolicy):
-    """Decomposition of a resumed run: subtasks that were started before stay as they were."""
+    """Decomposes the request of a resumed run; subtasks that were started before stay as they were."""
 
     def __init__(self, policy: Policy, log: RunLog) -> None:
         super().__init__(policy)

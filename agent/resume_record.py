@@ -1,4 +1,4 @@
-"""Recorded events of one part of a run, with a cursor, and the comparison of events with them."""
+"""The recorded events of one subtask, with the position of the replay, and the comparison of new events with them."""
 
 from collections.abc import Iterator, Sequence
 from itertools import islice, takewhile
@@ -30,21 +30,27 @@ from domain.program import ProgramPlan
 from domain.tool import ToolId
 
 _ASIDES = (PolicyFellBack, MemoryRecalled)
-"""Events whose presence or absence does not change the course of a run."""
+"""Events whose presence or absence does not change the course of a run; they are skipped where others are compared."""
 ProgramCall = CallStarted | CallFinished | QuestionAnswered
-"""Events of a running program."""
+"""Events that a running program emits."""
 
 
 class ReplayRecord:
-    """Events of one subtask from before the run was interrupted, and how far they have been replayed.
+    """Events of one subtask from before the interruption, and how far they have been replayed.
 
-    Only the modules ``agent/resume*`` look at recorded events; all others ask :class:`agent.resume.SubtaskMemo`.
+    Only the modules ``agent/resume*`` read recorded events; all others ask :class:`agent.resume.SubtaskMemo`.
     """
 
     def __init__(
         self, events: Sequence[Event], unsafe: frozenset[ToolId], shown: Sequence[ProgramPlan | None] = ()
     ) -> None:
-        """Start at the first event. ``unsafe`` are tools that may change something."""
+        """Start at the first event.
+
+        Args:
+            events: the recorded events of the subtask, in order.
+            unsafe: called tools that may change something.
+            shown: programs that the user was asked about before they ran, in order; None for a plan of steps.
+        """
         self.shown_programs = shown
         """Programs that the user was asked about before they ran, in order; None for a plan of steps."""
         self.running: list[ProgramCall] | None = None
@@ -67,7 +73,9 @@ class ReplayRecord:
         return takewhile(lambda event: isinstance(event, _ASIDES), islice(self._events, self._at, None))
 
     def replay_event(self, event: Event) -> bool:
-        """Return whether an event is recorded here, and advance past it. Calls of a program may come in another order.
+        """Return whether an event is recorded here, and advance past it.
+
+        The concurrent calls of a program may be replayed in another order than they were recorded.
 
         Raises:
             ConflictError: the event differs from the record, and the rest of the record may have changed something.
@@ -100,7 +108,7 @@ class ReplayRecord:
         return False
 
     def _take_calls(self) -> list[ProgramCall]:
-        """Take the calls of the program that starts here out of the record."""
+        """Advance past the events of the program that starts here, and return them."""
         calls: list[ProgramCall] = []
         while self._at < len(self._events):
             event = self._events[self._at]
@@ -113,20 +121,20 @@ class ReplayRecord:
 
 
 def _is_of_program(event: Event) -> TypeGuard[ProgramCall]:
-    """Return whether a running program emits the event: a call, or a question to the user.
+    """Return whether an event is one of a running program: a call with a site, or a question to the user.
 
-    A question about an open value of a plan has no site, unlike every call of a program.
+    A question about a value that a plan leaves open has no site, although the program of the plan waits for it.
     """
     return isinstance(event, ProgramCall) and (bool(event.site) or isinstance(event, QuestionAnswered))
 
 
 def is_same_event(recorded: Event, event: Event) -> bool:
-    """Return whether two events are equal in what decides the course of the run."""
+    """Return whether two events are equal as far as the course of the run depends on them."""
     return type(recorded) is type(event) and _build_course_key(recorded) == _build_course_key(event)
 
 
 def _build_course_key(event: Event) -> object:
-    """Return the parts of an event that decide how the run goes on."""
+    """Return the parts of an event on which the course of the run depends."""
     match event:
         case SubtaskStarted():
             return event.description
@@ -153,6 +161,7 @@ def _build_course_key(event: Event) -> object:
 
 
 def _build_program_course_key(event: Event) -> object:
+    """Return the parts of an event of a program on which the course of the run depends."""
     match event:
         case SolutionTaken():
             return event.solution

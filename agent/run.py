@@ -1,4 +1,4 @@
-"""One run: split the request, serve its subtasks, compose the answer, and learn from the run."""
+"""A run from its request to its last event: split the request, serve the subtasks, compose the answer, learn."""
 
 import asyncio
 import logging
@@ -46,6 +46,7 @@ __all__ = ["RunDeps", "run"]
 
 _log = logging.getLogger(__name__)
 _MAX_UNUSED = 5
+"""Limit of unused values that the answer lists."""
 _NO_TOOLS = "There are no tools yet, so nothing can be called: an author adds an API on the page under Sources, or a document is built into the store"
 _WITH_A_MODEL = ": ask with the policy llm and the planner program, or put what it says into the question"
 
@@ -66,13 +67,13 @@ async def run(
         deps: everything that the run works with.
         budget: limits of the run.
         name: name of the run, a new one by default. It also seeds which failed tools get another chance.
-        past: events of this run from before it was interrupted. The run resumes after them (:mod:`agent.resume`) and continues
-            their numbers.
+        past: events of this run from before it was interrupted. The run resumes after them (:mod:`agent.resume`) and
+            continues their numbers.
         earlier: earlier runs of the conversation, oldest first; a request that refers back may use their results.
 
-    Only a cancellation is raised, and only after ``run.finished`` with the outcome ``cancelled``. An error ends the run with the
-    outcome ``failed`` and ``code: message``. The exception is a ``TransientError`` in a run that somebody resumes later
-    (``RunHost.taken_up``): it is raised without a last event.
+    Errors are not raised: they end the run with the outcome ``failed`` and ``code: message``. A cancellation is raised
+    after ``run.finished`` with the outcome ``cancelled``. A ``TransientError`` in a run that can be resumed
+    (:attr:`agent.run_context.RunHost.taken_up`) is raised without a last event.
     """
     events = RunEventStream(name or uuid4().hex, past)
     active_run = _ActiveRun(
@@ -87,7 +88,7 @@ async def run(
 async def _build_run_context(
     request: str, deps: RunDeps, events: RunEventStream, budget: Budget, earlier: ConversationHistory
 ) -> RunContext:
-    """Build what all subtasks of a run share, in its state after the recorded events."""
+    """Build the state that all subtasks of a run share, as it was after the recorded events."""
     past = tuple(events.records)
     meter = BudgetMeter(budget, deps.planning.policy.cost, used_up=deps.host.used_up)
     log = await open_log(past, deps.knowledge.store)
@@ -130,7 +131,7 @@ async def _build_run_context(
 
 
 class _ActiveRun:
-    """One run from start to end. Used once."""
+    """One run from start to end; an object serves one run."""
 
     def __init__(self, request: str, shared: RunContext) -> None:
         self._request = request
@@ -145,29 +146,30 @@ class _ActiveRun:
         self._graph = CachedGraphReads(shared.deps.knowledge.store)
 
     async def complete(self) -> None:
-        """Execute the run to its last event, whatever happens."""
+        """Execute the run, and emit its last event whatever happens."""
         try:
             await self._execute()
         except asyncio.CancelledError:
+            # Without a follower nobody would receive the event, and emitting it would cancel again.
             if self._events.has_follower:
                 await self._finish("cancelled")
             raise
         except FootpathError as error:
             if self._deps.host.taken_up and isinstance(error, TransientError):
                 raise
-            _log.warning("a run failed: %s", error)  # where a store is, is not for users
+            _log.warning("a run failed: %s", error)  # the whole text may hold the address of a store, so only the log has it
             await self._finish("failed", f"{error.code}: {error.public_message}")
         except Exception as error:  # noqa: BLE001  # a defect of ours must end the run in order, not tear the stream
             _log.exception("a run failed")
             await self._finish("failed", f"internal: {type(error).__name__}; the log has the details")
 
     async def _emit(self, event: Event) -> None:
-        """Emit an event of the run as a whole, unless it is a replayed one."""
+        """Emit an event of the run as a whole, unless it is replayed."""
         if not self._memo.replay_event(event):
             await self._events.emit(0, event)
 
     async def _finish(self, outcome: RunOutcome, error: str = "", unanswered: Sequence[int] = ()) -> None:
-        """Learn from the run, then emit its end with all costs so far, those of learning included."""
+        """Learn from the run, then emit its end; the costs of learning are part of its usage."""
         subtasks = [turn.progress for turn in self._subtask_runs.values()]
         end = build_run_finished(outcome, self._answer, self._shared.meter, subtasks, error)
         end = end.model_copy(update={"unanswered": tuple(unanswered)})
@@ -180,6 +182,7 @@ class _ActiveRun:
         await self._events.emit(0, end)
 
     async def _execute(self) -> None:
+        """Check that the request can be served, split it, serve its subtasks, and compose the answer."""
         step_references, deps = self._shared.earlier.list_step_references(), self._deps
         await self._emit(self._build_run_started(step_references))
         if deps.user.files.new and not deps.reads_files:
@@ -209,6 +212,7 @@ class _ActiveRun:
         await self._compose_answer()
 
     async def _give_up(self, text: str) -> None:
+        """End the run before any planning, with a text as its answer."""
         await self._emit_answer(text)
         await self._finish("gave_up")
 
@@ -224,9 +228,10 @@ class _ActiveRun:
         )
 
     def _build_undivided_subtask(self) -> Subtask | None:
-        """Return the undivided request as the only subtask; None if it is decomposed, or was before an interruption.
+        """Return the undivided request as the only subtask; None if it is to be decomposed.
 
-        It stays whole if a plan is given, or if one program serves it and can use all earlier results itself.
+        It is not divided if a plan is given, or if one program serves it and can use all earlier results itself. A
+        resumed run keeps to what was done before the interruption.
         """
         if (plan := self._deps.planning.plan) is not None:
             (one,) = build_single_subtask(self._request, "its plan is given").subtasks
@@ -242,7 +247,7 @@ class _ActiveRun:
         return replace(one, earlier=tuple(sorted(self._earlier_steps)))
 
     def _build_evidence(self, request: str, queries: Sequence[str] = ()) -> ToolEvidence:
-        """Build the tool facts for a request. ``queries`` are further texts to search tools with, besides its parts."""
+        """Build the evidence about tools for a request. ``queries`` are texts to search with, besides its parts."""
         deps = self._deps
         texts = tuple(dict.fromkeys((*deps.planning.reader.split_request(request), *queries)))
         return ToolEvidence(
@@ -256,7 +261,7 @@ class _ActiveRun:
         )
 
     async def _serve_subtask(self, subtask: Subtask) -> None:
-        """Serve one subtask; the ones that it depends on have ended."""
+        """Serve one subtask, after those that it depends on have ended."""
         carried = {number: turn.to_executed_steps() for number, turn in self._subtask_runs.items()}
         prior_steps = [self._earlier_steps[number] for number in subtask.earlier]
         prior_steps += [
@@ -270,7 +275,7 @@ class _ActiveRun:
         await turn.serve(unmet=", ".join(unmet))
 
     async def _compose_answer(self) -> None:
-        """Emit one answer from all that succeeded, with what is missing or failed, and finish the run."""
+        """Emit the answer of the run, with what was changed, missing or failed, and finish the run."""
         turns = [self._subtask_runs[number] for number in sorted(self._subtask_runs)]
         steps = self._collect_steps(turns)
         for line in self._report_changes(turns, steps):
@@ -297,9 +302,10 @@ class _ActiveRun:
         await self._finish(combine_outcomes(outcomes), unanswered=[turn.subtask.number for turn in missing])
 
     async def _emit_answers(self, turns: Sequence[SubtaskRun]) -> None:
-        """Emit the answers of programs, then the policy's answer from the steps of paths and of silent plans.
+        """Emit the answers of programs, then the answer that the policy words from the steps of the other subtasks.
 
-        If no such step succeeded, the reasons are emitted instead.
+        The others are paths, and plans without an answer of their own. If none of their steps succeeded, the reasons
+        are emitted instead.
         """
         programs = [turn for turn in turns if turn.progress.by_program and not turn.progress.unspoken]
         for turn in programs:
@@ -315,7 +321,8 @@ class _ActiveRun:
                 await self._emit_answer(failures)
             return
         has_changes = any(not tool.safe and result.status == "ok" for tool, result in steps)
-        # An answer that may repeat a known wrong one is collected whole and checked before the user sees any of it.
+        # An answer that may repeat a known wrong one is collected and checked before the user sees any of it. After a
+        # change it is not withheld, because the user must learn what was done.
         withheld = "" if self._deps.user.wrong_answers and not has_changes else None
         async with closing(self._deps.planning.policy.answer(self._resolve_request(), steps)) as pieces:
             async for piece in pieces:
@@ -333,14 +340,14 @@ class _ActiveRun:
             await self._emit_answer(f"This could not be answered: {WRONG}.\n" if self._withheld else withheld)
 
     def _judge_outcome(self, turn: SubtaskRun) -> RunOutcome:
-        """Return the outcome of a subtask; one whose answer was withheld as wrong counts as given up."""
+        """Return the outcome of a subtask; one whose answer was withheld as known to be wrong counts as given up."""
         walked = not turn.progress.by_program or turn.progress.unspoken
         return "gave_up" if self._withheld and walked else turn.outcome
 
     async def _phrase_program_answer(self, turn: SubtaskRun) -> str:
-        """Return a program's answer, phrased by the policy if the run asks for that.
+        """Return the answer of a program, rephrased by the policy if the run asks for that.
 
-        If the program did not end, the result is the reason.
+        If the program did not end, return the reason.
         """
         end = turn.progress.program_end
         if end is None:
@@ -360,9 +367,9 @@ class _ActiveRun:
         return report_changes(steps, called, [clause for turn in turns for clause in turn.unserved], unmade, each)
 
     def _resolve_request(self) -> str:
-        """Return the request in a form that stands alone.
+        """Return the request in a form that is clear without the conversation.
 
-        The description of a single subtask resolves references to earlier runs.
+        The description of a single subtask has references to earlier runs resolved.
         """
         descriptions = [turn.subtask.description for turn in self._subtask_runs.values()]
         return descriptions[0] if len(descriptions) == 1 else self._request
@@ -373,9 +380,9 @@ class _ActiveRun:
         await self._emit(AnswerDelta(text=text))
 
     def _collect_steps(self, turns: Sequence[SubtaskRun]) -> Results:
-        """Return the steps of subtasks, numbered consecutively.
+        """Return the steps of subtasks, then steps that were abandoned, then reused steps of earlier runs.
 
-        Steps that failed on the way come after them, then reused earlier ones.
+        Their references use the consecutive step numbers of the run.
         """
         numbers = number_steps(
             [self._subtask_runs[number].to_executed_steps() for number in sorted(self._subtask_runs)]
@@ -390,7 +397,7 @@ class _ActiveRun:
 
 
 def _collect_unused(reviews: Sequence[RequestReview]) -> list[str]:
-    """Return the first few values that the subtasks name and no call used, in quotes."""
+    """Return the first few values, in quotes, that the subtasks name and no call used."""
     return [
         f"“{clean(text, 60)}”" for text in dict.fromkeys(text for review in reviews for text in review.unused_values)
     ][:_MAX_UNUSED]

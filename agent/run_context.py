@@ -1,4 +1,4 @@
-"""Dependencies of a run, and the state that its subtasks share."""
+"""Dependencies of a run, grouped by purpose, and the state that its subtasks share."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
@@ -39,18 +39,24 @@ from graph.store import GraphStore
 from graph.weights import WeightParameters
 
 BY_PROGRAM = frozenset({"program", "solution"})
-"""Planners that serve a request by a program over its offer."""
+"""Planners that first try to serve a request by one program over the tools offered for it."""
 
 
 @dataclass(frozen=True, slots=True)
 class RunKnowledge:
-    """Knowledge of tools and of earlier runs. It may be shared between runs, except for the user's own parts."""
+    """Knowledge of tools and of earlier runs.
+
+    Runs may share it, except for the memory and the solutions, which belong to a user.
+    """
 
     store: GraphStore
+    """The tool graph."""
     search: ToolFinder
+    """Searches the tools for a request."""
     offers: OfferSource | None = None
     """Selects the tools to choose from; without it only the search does."""
     flows: FlowStore | None = None
+    """Observed flows of values between tools."""
     weights: WeightParameters = field(default_factory=WeightParameters)
     memory: LongTermMemory | None = None
     """Memory of the user."""
@@ -65,17 +71,19 @@ class RunPlanning:
     policy: Policy
     """The run's own policy: it keeps the run's account."""
     planner: str = "dfs"
+    """Name of the planner (:mod:`agent.planners.registry`)."""
     plan: ProgramPlan | None = None
     """A plan to execute; with one, nothing is planned."""
     reader: RequestReader = field(default_factory=PlainReader)
     """Analyses the request by code."""
     walk: WalkSettings = field(default_factory=WalkSettings)
+    """Settings of the search in the tool graph."""
     recalled: int = 8
     """Limit of memories that are recalled."""
     sandbox: Sandbox | None = None
     """Runs programs; without it none is written."""
     offer_tokens: int = 1000
-    """Limit of the offered functions in an author's prompt, in tokens."""
+    """Limit in tokens of the description of offered functions in the prompt for a program."""
     phrase: bool = False
     """The policy rephrases the answer of a program."""
     at_once: int = 3
@@ -92,8 +100,9 @@ class RunCallOptions:
     approver: Approver = field(default_factory=DenyChangesApprover)
     """Asked before each call; the default denies every call that may change something."""
     ledger: bool = False
-    """One of the layers knows which changing calls were started before an interruption, and their results."""
+    """True if one of the layers records which changing calls were started before an interruption, and their results."""
     secrets: SecretStore | None = None
+    """Keys of the user for the tools."""
     choices: FieldChoices = field(default_factory=FieldChoices)
     """Selects the fields that are kept of long responses."""
 
@@ -105,10 +114,14 @@ class RunUser:
     asker: UserChannel = field(default_factory=NoUser)
     """Answers questions about what the request leaves open."""
     approves: PlanApprover | None = None
-    """Asked about each subtask's plan before its calls; the plan that it returns is executed."""
+    """Approves each plan before its calls; the plan that it returns, which the user may have edited, is executed.
+
+    None if plans need no approval.
+    """
     voices: RunStatements | None = None
-    """Statements from before the run; None if the request is the only one."""
+    """Statements of the user from before the run; None if the request is the only one."""
     files: GivenFiles = field(default_factory=GivenFiles)
+    """Files that come with the request or earlier ones."""
     wrong_answers: frozenset[str] = frozenset()
     """Answers to this request that the user has marked as wrong."""
 
@@ -118,18 +131,18 @@ class RunHost:
     """Services of the process that hosts a run."""
 
     used_up: Callable[[], str] = lambda: ""
-    """Names an exhausted shared limit, as in :class:`agent.budget.BudgetMeter`."""
+    """Returns the name of an exhausted shared limit, as in :class:`agent.budget.BudgetMeter`."""
     taken_up: bool = False
-    """The run can be resumed later.
+    """True if the run can be resumed later.
 
-    If a store is unreachable, it breaks off with the store's error instead of ending.
+    If a store is unreachable, the run then raises the error of the store instead of ending as failed.
     """
     today: str = ""
-    """The date given to programs, such as ``2026-11-23``; empty stands for the day on which the run began."""
+    """Date given to programs, such as ``2026-11-23``; if empty, the day on which the run began."""
     learner: RunLearner | None = None
     """Learns from the run just before its end."""
     in_turn: InTurn | None = None
-    """Runs the work in turns with that of other runs in the process."""
+    """Runs the work of the run in turns with other work of the process; None if it need not yield."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,9 +166,9 @@ class RunDeps:
 
     @property
     def writes_programs(self) -> bool:
-        """Return whether programs are written.
+        """Return whether programs may be written.
 
-        None are written if a plan is given, or over a path that the user must approve: such a path is drafted as a plan.
+        They are not if a plan is given, nor over a path that the user must approve: such a path is drafted as a plan.
         """
         return (
             self.options.ends_in_program
@@ -167,27 +180,28 @@ class RunDeps:
 
     @property
     def by_program(self) -> bool:
-        """Return whether a program over the offered tools serves the request, without searching for a path first."""
+        """Return whether one program over the offered tools is tried before any search for a path."""
         return self.planning.planner in BY_PROGRAM and self.writes_programs
 
     @property
     def continues_from_results(self) -> bool:
-        """Return whether a program can continue from earlier results itself.
+        """Return whether the author of a program can use earlier results by itself.
 
-        The offline policy resolves references by rules first.
+        The offline policy cannot: its rules resolve references to earlier requests during decomposition.
         """
         return self.planning.policy.name != "offline"
 
     @property
     def reads_files(self) -> bool:
-        """Return whether files that come with a request can be read: by a given plan or by a program."""
+        """Return whether files that come with a request can be read, by a given plan or by a program."""
         return self.planning.plan is not None or (self.by_program and self.continues_from_results)
 
     @property
     def takes_solutions(self) -> bool:
-        """Return whether a matching solution is used unchanged before anything is planned.
+        """Return whether a matching solution of the library is used unchanged before anything is planned.
 
-        Only the planner ``program`` does so, and only if no file came with the request.
+        Only the planner ``program`` does so, and only if no file came with the request, which a solution could not
+        read.
         """
         return self.planning.planner == "program" and self.writes_programs and not self.user.files.new
 
@@ -200,6 +214,7 @@ class RunContext:
     events: RunEventStream
     """Stream that all events of the run are emitted to."""
     meter: BudgetMeter
+    """Usage of the run, measured against its budget."""
     executor: CachingExecutor
     """Makes the calls, and reuses the results of those already made."""
     provenance: ProvenanceTracker

@@ -1,4 +1,4 @@
-"""The event stream of a run: numbers every event and hands it to the follower, one after the other."""
+"""The event stream of a run: events are numbered and handed to a follower one at a time."""
 
 import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
@@ -11,9 +11,10 @@ EmitEvent = Callable[[Event], Awaitable[None]]
 """Emits one event of a subtask, and returns when the follower has handled it."""
 
 Work = Callable[[], Awaitable[None]]
+"""The work of a run, which emits its events."""
 
 InTurn = Callable[[Work], Awaitable[None]]
-"""Runs a piece of work so that other work of the process gets turns in between."""
+"""Runs work so that other work of the process gets turns in between."""
 
 
 class _PendingEvent(NamedTuple):
@@ -25,24 +26,31 @@ class _PendingEvent(NamedTuple):
 class RunEventStream:
     """The events of one run, from the run's side (:meth:`emit`) and from its follower's (:meth:`follow`).
 
-    A run continues only when its follower asks for the next event. So a follower that stores each event before it asks again has
-    stored the start of a call before the call is made. A server stores later, and waits for the write only before changes: after a
-    kill, the start of a call that only reads may be missing, and the call is made again (:mod:`agent.resume`).
+    :meth:`emit` returns when the follower asks for the next event. A follower that stores each event before it asks
+    again has therefore stored the start of a call before the call is made. The server stores in batches and waits for
+    the write only before changes: after a kill, the start of a call that only reads may be missing, and the call is
+    made again (:mod:`agent.resume`).
     """
 
     def __init__(self, run: str, past: Sequence[EventRecord] = ()) -> None:
-        """Open the stream. ``past`` are the events from before the run was interrupted; numbering continues after them."""
+        """Open the stream.
+
+        ``past`` are the events from before the run was interrupted; numbering continues after them.
+        """
         self.run = run
         self.records = list(past)
         """All events so far, in order."""
         self.has_follower = True
-        """True until the follower has left."""
+        """True until :meth:`follow` ends."""
         self._pending: asyncio.Queue[_PendingEvent | None] = asyncio.Queue()
 
     async def emit(self, subtask: int, event: Event) -> None:
-        """Hand an event over, and return when the follower has handled it; cancel the caller if the follower is gone.
+        """Hand an event over, and return when the follower has handled it.
 
         ``subtask`` is the number of the event's subtask; 0 stands for the run as a whole.
+
+        Raises:
+            CancelledError: the follower is gone, so nobody would receive the event.
         """
         if not self.has_follower:
             raise asyncio.CancelledError
@@ -56,10 +64,11 @@ class RunEventStream:
         return EventRecord(run=self.run, seq=seq, at=datetime.now(UTC), subtask=subtask, event=event)
 
     async def follow(self, work: Work, in_turn: InTurn | None = None) -> AsyncGenerator[EventRecord]:
-        """Run the work in a task of its own, and yield its events as they come. Raises what the work raises.
+        """Run the work in a task of its own, and yield its events as they come; raise what the work raises.
 
-        Cancelling the follower cancels the work; the follower still receives the events that the work emits about this, then the
-        cancellation is raised. Closing the follower (``aclose``) cancels the work and waits until it has ended.
+        If the follower is cancelled, so is the work. The follower still receives the events that the work emits while
+        it ends, and then the cancellation is raised. Closing the iterator (``aclose``) cancels the work and waits for
+        it.
         """
         task = asyncio.create_task(_run_work(work, in_turn))
         # Resolved when called, not bound here: ``_take_next`` may replace the queue.
@@ -90,4 +99,5 @@ class RunEventStream:
 
 
 async def _run_work(work: Work, in_turn: InTurn | None) -> None:
+    """Run the work, in turns with other work if ``in_turn`` is given; a coroutine, since ``create_task`` needs one."""
     await (work() if in_turn is None else in_turn(work))

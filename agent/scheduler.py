@@ -1,4 +1,4 @@
-"""Concurrent execution of a request's subtasks ("parts"): each starts when those that it depends on have ended."""
+"""Concurrent execution of the subtasks of a request: each starts when those that it depends on have ended."""
 
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Collection, Coroutine, Mapping
@@ -9,13 +9,18 @@ from domain.errors import TransientError
 
 T = TypeVar("T")
 Part = Callable[[], Coroutine[None, None, None]]
+"""The work of one subtask."""
 
 
 class SubtaskScheduler:
-    """Runs the parts of one request, and knows which of them are at work."""
+    """Runs the subtasks of one request concurrently, and knows which of them are active.
+
+    A subtask is active except while it waits for its turn or for an event to be handled. A run that is to be resumed
+    later is broken off only where none is active.
+    """
 
     def __init__(self, at_once: int) -> None:
-        """Run at most ``at_once`` parts at a time."""
+        """Run at most ``at_once`` subtasks at a time."""
         self._places = asyncio.Semaphore(at_once)
         self._ended: dict[int, asyncio.Event] = {}
         self._at_work: set[int] = set()
@@ -23,11 +28,14 @@ class SubtaskScheduler:
         self._is_aborting = False
 
     async def run_all(self, parts: Mapping[int, Part], waits_for: Mapping[int, Collection[int]]) -> None:
-        """Run all parts, given by number; a part starts when those that it waits for have ended.
+        """Run all subtasks, given by number; each starts when those that it waits for have ended.
 
-        The first failure cancels all others and is raised. After a ``TransientError`` the run is resumed later, so each part at work
-        may first continue to the next event that it emits: no call is cut off. Parts that wait for each other would never start;
-        the caller must rule that out.
+        The first failure cancels all others and is raised. After a ``TransientError`` the run is resumed later, so each
+        active subtask may first continue to the next event that it emits: no call is cut off.
+
+        Args:
+            parts: the work of each subtask.
+            waits_for: numbers of the subtasks that each one depends on; the caller rules out cycles, which never start.
         """
         if len(parts) == 1:  # nothing runs concurrently, so no tasks are needed
             for part in parts.values():
@@ -43,6 +51,7 @@ class SubtaskScheduler:
             await asyncio.gather(*tasks, return_exceptions=True)
 
     async def _run_part(self, number: int, part: Part, waits_for: Collection[int]) -> None:
+        """Run one subtask when its dependencies have ended and a slot is free."""
         for other in waits_for:
             await self._ended[other].wait()
         async with self._places:
@@ -69,7 +78,7 @@ class SubtaskScheduler:
                     raise error
 
     async def _wait_until_idle(self) -> None:
-        """Wait until each part that is at work now has emitted an event, waits for another part, or has ended."""
+        """Wait until each subtask that is active now has emitted an event, waits for another one, or has ended."""
         now = set(self._at_work)
         while now & self._at_work:
             self._idle_event.clear()
@@ -81,9 +90,9 @@ class SubtaskScheduler:
 
     @asynccontextmanager
     async def idle(self, number: int) -> AsyncGenerator[None]:
-        """Mark a part as idle while it emits an event or waits for another part: no call of it is under way then.
+        """Mark a subtask as idle in the context, in which no call of it is under way.
 
-        If the run is being broken off, the part does not continue past this context.
+        If the run is being broken off, the subtask neither enters nor leaves the context: it blocks until cancelled.
         """
         if number not in self._at_work:
             yield
@@ -95,14 +104,14 @@ class SubtaskScheduler:
         self._at_work.add(number)
 
     async def _block_if_aborting(self) -> None:
-        """Block until cancelled if the parts are being broken off."""
+        """Block until cancelled if the run is being broken off."""
         if self._is_aborting:
             await asyncio.Event().wait()
 
     async def wait_for_turn(self, number: int) -> None:
-        """Wait, within a part, until all parts of lower numbers have ended.
+        """Wait, within a subtask, until all subtasks of lower numbers have ended.
 
-        Meanwhile the part gives up its slot; otherwise the parts that it waits for might never get one (deadlock).
+        The subtask gives up its slot meanwhile; otherwise those that it waits for might never get one (deadlock).
         """
         earlier = [over for other, over in self._ended.items() if other < number and not over.is_set()]
         if not earlier:
@@ -116,7 +125,7 @@ class SubtaskScheduler:
 
 @asynccontextmanager
 async def closing(source: AsyncIterator[T]) -> AsyncGenerator[AsyncIterator[T], None]:
-    """Return the iterator and close it at the end of the block if it is a generator.
+    """Close an iterator at the end of the context if it is a generator.
 
     Like ``contextlib.aclosing``, but for any iterator.
     """

@@ -1,4 +1,4 @@
-"""Notes of steps as shown to the reader of an answer, and reasons why steps are abandoned."""
+"""Notes of steps as readers of an answer see them, and reasons why steps are abandoned."""
 
 import re
 
@@ -6,8 +6,11 @@ from agent.text import clean
 from domain.plan import StepResult
 
 REPEATED = "Answered from the same call, made before in this run."
+"""Note of a call that was answered from the cache of the run."""
 TRIED = "Tried before, without finding anything:"
+"""Beginning of a note that lists earlier arguments; they follow it."""
 
+# The last alternative is the wording of earlier versions, which stored runs contain.
 _INTERNAL = re.compile(
     rf"\s*(?:{re.escape(REPEATED)}|{re.escape(TRIED)}.*|The same call as step \d+; answered from it\.)", re.DOTALL
 )

@@ -1,8 +1,7 @@
-"""Step numbers in a run with several subtasks.
+"""Step numbers of a run with several subtasks, and their translation in references.
 
-Each subtask counts its own steps, after the prior steps that it builds on.
-A reference such as ``2.items[0].lat`` uses the numbers of its own subtask. In the run's answer, the steps of all subtasks are
-numbered consecutively.
+Each subtask numbers the prior steps that it builds on, then its own. A reference such as ``2.items[0].lat`` uses the
+numbers of its own subtask. In the answer of the run, the steps of all subtasks are numbered consecutively.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -19,7 +18,9 @@ class ExecutedSteps:
     """The steps that a subtask executed."""
 
     subtask: int
+    """Number of the subtask."""
     depends_on: tuple[int, ...]
+    """Numbers of the subtasks that it depends on."""
     done: Mapping[int, StepResult]
     """Results by step number. Numbering starts after the prior steps that the subtask builds on."""
     earlier: int = 0
@@ -27,7 +28,7 @@ class ExecutedSteps:
 
 
 def find_prior_steps(depends_on: Collection[int], executed: Mapping[int, ExecutedSteps]) -> list[StepPlace]:
-    """Return the prior steps of a subtask: successful steps of its direct and indirect dependencies, in order."""
+    """Return the successful steps of the direct and indirect dependencies of a subtask, in order."""
     dependencies: set[int] = set()
     waiting = list(depends_on)
     while waiting:
@@ -44,7 +45,7 @@ def find_prior_steps(depends_on: Collection[int], executed: Mapping[int, Execute
 
 
 def number_steps(executed: Sequence[ExecutedSteps]) -> dict[int, dict[int, int]]:
-    """Return, for each subtask, a map from its own step numbers to consecutive numbers over all subtasks."""
+    """Return, for each subtask, a map from its step numbers to consecutive numbers over all subtasks."""
     by_number = {one.subtask: one for one in executed}
     places = [(one.subtask, step) for one in executed for step in sorted(one.done)]
     overall = {place: number for number, place in enumerate(places, start=1)}
@@ -57,10 +58,7 @@ def number_steps(executed: Sequence[ExecutedSteps]) -> dict[int, dict[int, int]]
 
 
 def renumber(result: StepResult, numbers: Mapping[int, int]) -> StepResult:
-    """Return a result whose step references are translated to other numbers.
-
-    Numbers that are not in the map are kept.
-    """
+    """Return a result with the step numbers in its references translated; numbers not in the map are kept."""
     bindings = tuple(_renumber_binding(binding, numbers) for binding in result.provenance)
     return result if bindings == result.provenance else result.model_copy(update={"provenance": bindings})
 

@@ -1,4 +1,4 @@
-"""Execution of one subtask: by a given plan, by a program, or by a path if the others come to nothing."""
+"""One subtask of a run: serving it by a given plan, a program or a path, and judging the result."""
 
 from dataclasses import replace
 from functools import partial
@@ -24,10 +24,11 @@ from agent.subtask_progress import SubtaskProgress
 from domain.event import Event, PathEnded, ProgramEnded
 
 UNREAD_FILE = "no program came out that reads the file"
+"""Reason why a request with a file is given up without a program."""
 
 
 class SubtaskRun(SubtaskOutcome):
-    """One subtask from start to end. Used once."""
+    """One subtask from start to end; an object serves one subtask."""
 
     def __init__(
         self, subtask: Subtask, shared: RunContext, evidence: ToolEvidence, prior_steps: PriorSteps = ()
@@ -38,6 +39,7 @@ class SubtaskRun(SubtaskOutcome):
         self._shared = shared
         self._memo = shared.log.get_memo(subtask.number)
         self._references = StepReferences(shared.request, shared.earlier, subtask.earlier, self.find_origin)
+        # The tools of this planner were found and not chosen, so the user is not asked for their values.
         chosen = shared.deps.planning.planner != "retrieve"
         self._asks = AskUserPolicy(
             shared.deps.planning.policy, shared.user_questions, subtask.number, self._memo.find_answer, chosen=chosen
@@ -46,7 +48,7 @@ class SubtaskRun(SubtaskOutcome):
         self._context = self._build_context(replace(shared, deps=shared.deps.with_policy(policy)))
 
     def _build_context(self, shared: RunContext) -> SubtaskContext:
-        """Build the context of the subtask's planners. ``shared`` holds the subtask's own policy."""
+        """Build the context that planners work with; ``shared`` holds the policy of this subtask."""
         subtask, prior_steps, policy = self.subtask, self.prior_steps, shared.deps.planning.policy
         turn = partial(shared.scheduler.wait_for_turn, subtask.number)
         opened = OpenValues(subtask.description, policy, prior_steps)
@@ -78,13 +80,13 @@ class SubtaskRun(SubtaskOutcome):
 
     @property
     def reused_steps(self) -> PriorSteps:
-        """The calls of earlier runs that the answer is based on, if the subtask made none of its own."""
+        """Calls of earlier runs that the answer is based on if nothing was left to do; else empty."""
         return self.prior_steps[: len(self.subtask.earlier)] if self.progress.done_already else ()
 
     async def serve(self, *, unmet: str = "") -> None:
         """Serve the subtask as far as possible.
 
-        ``unmet`` names dependencies that were not served; with any, the subtask is given up at once.
+        ``unmet`` names dependencies that were not served; if it is not empty, the subtask is given up at once.
         """
         deps = self._context.deps
         await self._emit(self.subtask.to_event(len(self.prior_steps)))
@@ -100,9 +102,9 @@ class SubtaskRun(SubtaskOutcome):
             await self._plan()
 
     async def _plan(self) -> None:
-        """Serve by a program if programs are written or solutions used; else, or if that fails, by a path.
+        """Serve by a solution or a program if the planner uses them; else, or if that fails, by a path.
 
-        A path cannot read files.
+        A path cannot read files, so a request with a file is given up without a program.
         """
         deps = self._context.deps
         first: ProgramEnded | None = None
@@ -118,7 +120,7 @@ class SubtaskRun(SubtaskOutcome):
         await PathPlanner(self._context, first).serve()
 
     async def _emit(self, event: Event) -> None:
-        """Record an event and emit it, after pending events of the policy. Replayed events are not emitted again."""
+        """Emit an event, after pending events of the policy, and record it; replayed events are only recorded."""
         for extra_event in (*take_notices(self._context.deps.planning.policy), *self._asks.take_events()):
             if not self._memo.replay_event(extra_event):
                 await self._forward(extra_event)
@@ -128,6 +130,8 @@ class SubtaskRun(SubtaskOutcome):
             await self._forward(run_event)
 
     async def _forward(self, event: Event) -> None:
+        """Emit an event to the stream of the run, and measure how long its follower takes."""
+        # The time that the follower takes is not part of planning or executing.
         began = self.progress.meter.elapsed
         async with self._shared.scheduler.idle(self.subtask.number):
             await self._shared.events.emit(self.subtask.number, event)

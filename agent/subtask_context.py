@@ -1,4 +1,4 @@
-"""Context that the planners of one subtask work with."""
+"""The context of one subtask, which its planners work with."""
 
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
@@ -20,39 +20,45 @@ from domain.plan import StepResult
 from domain.tool import ToolDoc, ToolId
 
 PriorSteps = tuple[tuple[ToolDoc, StepResult], ...]
-"""Prior steps that a subtask builds on: from the conversation's earlier runs, then from earlier subtasks."""
+"""Steps that a subtask builds on: those of earlier runs of the conversation, then those of earlier subtasks."""
 
 
 @dataclass(frozen=True, slots=True)
 class SubtaskContext:
-    """Context of one subtask of a run."""
+    """What the planners of one subtask work with."""
 
     subtask: Subtask
     deps: RunDeps
-    """Dependencies of the run, with the subtask's own policy."""
+    """Dependencies of the run, with the policy of this subtask."""
     run: str
     """Name of the run."""
     today: str
     """Date on which the run began."""
     evidence: ToolEvidence
+    """Documents of tools, and their relevance to the subtask."""
     progress: SubtaskProgress
+    """State of the subtask, folded from its events."""
     memo: SubtaskMemo
     """Recorded decisions, calls and questions of the subtask from before the run was interrupted."""
     emit: EmitEvent
-    """Records and emits an event; the progress reflects it when this returns."""
+    """Emits an event; ``progress`` reflects it when this returns."""
     turn: Callable[[], Awaitable[None]]
     """Waits until all subtasks of lower numbers have ended; called before a change is made."""
     executor: CachingExecutor
+    """Makes the calls, and reuses the results of those already made in the run."""
     calling: CallEnvironment
-    """Makes the calls of the subtask's programs."""
+    """Makes the calls of the programs."""
     opened: OpenValues
+    """Finds the values that a plan leaves open."""
     questions: PlanQuestions
+    """Builds the questions whether a plan may be executed."""
     references: StepReferences
+    """Translates references to earlier calls."""
     prior_steps: PriorSteps
     earlier: EarlierResults
     """Results of the conversation's earlier runs that a program may refer to by name."""
     follow_up: Sequence[EarlierRun]
-    """Earlier runs that the request may continue from."""
+    """Earlier runs that the request may refer to; empty if the decomposition has resolved the references."""
 
     @property
     def request(self) -> str:
@@ -72,12 +78,12 @@ class SubtaskContext:
     def build_program_request(self, *, wider: bool) -> ProgramRequest:
         """Build the request that a program is written for.
 
-        With ``wider``, more tools may be offered if the program lacks something.
+        ``wider`` allows further tools to be offered if the program lacks something.
         """
         return ProgramRequest(self.request, self.today, self.earlier, wider=wider, files=self.deps.user.files)
 
     def build_program_loop(self, program_request: ProgramRequest, deps: RunDeps | None = None) -> ProgramLoop:
-        """Build the loop that writes and runs programs for the subtask. ``deps`` replaces the subtask's own dependencies."""
+        """Build the loop that writes and runs programs; ``deps`` replaces the dependencies of the subtask."""
         return ProgramLoop(
             program_request, deps or self.deps, self.evidence, self.calling, self.progress, self.memo, self.questions
         )

@@ -1,4 +1,4 @@
-"""Result of one subtask: its steps, its outcome, and what it leaves unserved."""
+"""The judgement of one subtask: its steps, its outcome, and what it leaves unserved."""
 
 from pydantic.types import JsonValue
 
@@ -19,16 +19,21 @@ from domain.provenance import ValueKind
 from domain.tool import ToolDoc, ToolId
 
 _OUTCOME_BY_VERDICT: dict[Answered, RunOutcome] = {"yes": "answered", "partly": "partly", "no": "gave_up"}
+"""Outcome of a subtask by the verdict on the answer of its program."""
 
 _NEAR = 0.9
-"""Share of the best relevance from which a tool counts as fitting equally well."""
+"""Share of the best relevance from which a tool counts as fitting about as well."""
 _MAX_ADVICE = 2
 """Limit of tools whose missing settings are reported."""
 _UNCHANGED = "a change that it takes was not made"
+"""Reason for a refused change; the report of changes says why it was refused."""
 
 
 class SubtaskOutcome:
-    """A subtask with its progress so far, and the judgement of it."""
+    """A subtask with its progress so far, and the judgement of it.
+
+    Everything is computed from the progress when it is asked for, so it may change until the subtask has ended.
+    """
 
     def __init__(
         self,
@@ -47,18 +52,24 @@ class SubtaskOutcome:
         self._provenance = provenance
 
     def note_event(self, event: Event) -> None:
-        """Record an event, and the values of a response: the next call may use them."""
+        """Add an event to the progress.
+
+        The values of a response are added to the provenance, since later calls may use them.
+        """
         self.progress.note(event)
         if isinstance(event, CallFinished) and self.evidence.has(event.result.tool):
             self._provenance.record_response(self.evidence.doc(event.result.tool), event.result)
 
     def find_origin(self, tool: ToolId, parameter: str, value: JsonValue) -> tuple[ValueKind, str]:
-        """Return the kind of origin that a value of a call really has, and its place in an earlier run's response."""
+        """Return the kind of origin of an argument's value.
+
+        The second item is its place in the response of an earlier run, if it comes from one.
+        """
         return self._provenance.find_reference(self.evidence.doc(tool), parameter, value)
 
     @property
     def outcome(self) -> RunOutcome:
-        """The outcome of the subtask as it stands."""
+        """The outcome of the subtask so far."""
         progress = self.progress
         if progress.by_program:
             return self._program_outcome
@@ -68,10 +79,12 @@ class SubtaskOutcome:
             progress.stuck or progress.ended is None or progress.ended.how in ("budget", "open")
         ):
             return "budget"
+        # A change that the budget for changes did not allow.
         if progress.stuck and progress.stuck[1].status == "skipped" and not progress.meter.may_change:
             return "budget"
         if progress.stuck or not progress.done or progress.ended is None or progress.ended.how != "finished":
             return "answered" if self._empty_tool else "gave_up"
+        # A person chose the steps, so nothing of the request counts as missing.
         if progress.is_users_plan:
             return "answered"
         review = self.review
@@ -83,14 +96,14 @@ class SubtaskOutcome:
 
     @property
     def _empty_tool(self) -> str:
-        """Name of the tool whose empty result answers the request, if nothing else was done or is missing; else empty."""
+        """Name of the tool whose empty result is the answer ("there are none"); empty if there is no such tool."""
         if self.progress.by_program or self.progress.done or self.missing_changes or self.unserved:
             return ""
         return self.review.empty_tool
 
     @property
     def _program_outcome(self) -> RunOutcome:
-        """The outcome if a program served the subtask, or broke off for good."""
+        """The outcome of a subtask whose program ended or broke off."""
         progress = self.progress
         if progress.program_end is not None:
             return _OUTCOME_BY_VERDICT[progress.program_end.verdict]
@@ -104,9 +117,9 @@ class SubtaskOutcome:
 
     @property
     def unserved(self) -> tuple[str, ...]:
-        """Parts of the request that the path or the requested changes leave out.
+        """Parts of the request that the path did not serve, requested changes included.
 
-        Empty for a program, which reports them itself.
+        Empty for a program, whose answer reports them itself.
         """
         if self.progress.by_program:
             return ()
@@ -135,7 +148,7 @@ class SubtaskOutcome:
         return list({(result.tool, result.status): result for result in self.progress.failed}.values())
 
     def to_executed_steps(self) -> ExecutedSteps:
-        """Return the steps executed so far, for numbering them."""
+        """Return the steps executed so far, for the numbering of the run."""
         return ExecutedSteps(
             self.subtask.number, self.subtask.depends_on, self.progress.done, len(self.subtask.earlier)
         )
@@ -146,7 +159,7 @@ class SubtaskOutcome:
         return self.evidence.doc(result.tool), result
 
     def format_failure(self) -> str:
-        """Explain why there is no answer, what was tried and what was considered."""
+        """Explain why there is no answer, what was tried, and which tools were considered."""
         ended, stuck = self.progress.ended, self.progress.stuck
         if none := self._empty_tool:
             return f"There are none: {none} gave an empty list.\n"

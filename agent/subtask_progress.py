@@ -1,4 +1,4 @@
-"""Progress of one subtask, folded from its events."""
+"""The state of one subtask, folded from its events."""
 
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
@@ -29,25 +29,31 @@ _MAX_NAMED = 5
 
 
 _NOTHING_FOUND = {"status": "failed", "note": "it found nothing"}
+"""Fields of the result of a step that succeeded with an empty response, once it counts as failed."""
 _ARGUMENT_ERRORS = frozenset({400, 404, 409, 422})
-"""HTTP statuses that other arguments could change: the call is at fault, not the tool."""
+"""HTTP statuses for which other arguments may succeed, so that the tool is not at fault."""
 
 
 @dataclass(slots=True)
 class SubtaskProgress:
-    """The mutable state of a subtask."""
+    """The mutable state of a subtask.
+
+    It follows the events of the subtask (:meth:`note`), so that a replay of the events rebuilds it.
+    """
 
     meter: BudgetMeter
     prior_count: int = 0
     """Number of prior steps that the subtask builds on; the first step of ``path`` has the next number."""
     state: SearchState = field(default_factory=SearchState)
+    """State of the search for a path."""
     path: Path = ()
+    """The path that is being executed."""
     done: dict[int, StepResult] = field(default_factory=dict[int, StepResult])
-    """Results by step number: of ``path``, or of the program if ``by_program``."""
+    """Results by step number: of ``path``, or of the program while ``by_program`` is true."""
     failed: list[StepResult] = field(default_factory=list[StepResult])
-    """Steps that were abandoned."""
+    """Results of abandoned steps."""
     writes: set[ToolId] = field(default_factory=set[ToolId])
-    """Tools of the subtask's paths that change something; an empty response of theirs is no failure."""
+    """Tools of the subtask that may change something; their empty responses are no failures."""
     called: list[StepResult] = field(default_factory=list[StepResult])
     """Results of all calls, in order."""
     abandoned_paths: list[tuple[Path, int]] = field(default_factory=list[tuple[Path, int]])
@@ -55,11 +61,11 @@ class SubtaskProgress:
     abandoned_changes: list[tuple[Path, frozenset[tuple[ToolId, str]]]] = field(
         default_factory=list[tuple[Path, frozenset[tuple[ToolId, str]]]]
     )
-    """Changing tools in the rest of each abandoned path, with the changes that had been made before."""
+    """For each abandoned path, the changing tools that it did not reach, and the changes made until then."""
     ended: PathEnded | None = None
     """How the last search ended."""
     programs: int = 0
-    """Number of programs that were run."""
+    """Number of the last program that was run; 0 if none was."""
     program_end: ProgramEnded | None = None
     """End of the program that counts."""
     program_failure: ProgramFailed | None = None
@@ -69,24 +75,29 @@ class SubtaskProgress:
     calls_by_program: dict[int, dict[int, StepResult]] = field(default_factory=dict[int, dict[int, StepResult]])
     """Calls of each program that ended, by the program's number."""
     starts: tuple[ToolId, ...] = ()
-    """First candidates that were considered."""
+    """Candidates of the first node of the search."""
     considered: int = 0
+    """Candidates that were considered in all nodes."""
     backtracks: int = 0
+    """Steps that were taken back, while planning or executing."""
     plan_seconds: float = 0.0
     """Time of planning, including that of writing and checking programs."""
     write_seconds: float = 0.0
     check_seconds: float = 0.0
     execute_seconds: float = 0.0
     done_already: bool = False
-    """The search ended because nothing was left to do."""
+    """True if the search ended because the prior steps already hold the answer."""
     is_users_plan: bool = False
-    """The steps were chosen by a person, who may have left parts of the request aside on purpose."""
+    """True if a person chose the steps, who may have left parts of the request out on purpose."""
     emit_seconds: float = 0.0
     """Time spent waiting until the follower had handled the events."""
 
     @contextmanager
     def measure_time(self, on: Literal["plan", "write", "check", "execute"]) -> Generator[None]:
-        """Add the seconds spent in the context, without those in which the run waits for its user or its follower."""
+        """Add the seconds spent in the context to an activity, without waiting for the user or the follower.
+
+        Writing and checking programs count as planning, too.
+        """
         began, emit_seconds = self.meter.elapsed, self.emit_seconds
         try:
             yield
@@ -125,7 +136,7 @@ class SubtaskProgress:
                 return
 
     def _begin_program(self, event: ProgramStarted) -> None:
-        """Start a program; unless it continues the one before, earlier results are dropped."""
+        """Start a program; unless it continues the one before, the results so far are dropped."""
         self.programs, self.program_end, self.program_failure = event.number, None, None
         if not event.goes_on:
             self.failed += [result for result in self.done.values() if result.status != "ok"]
@@ -133,17 +144,20 @@ class SubtaskProgress:
         self.by_program = True
 
     def _end_program(self, event: ProgramEnded) -> None:
-        """Make the calls of a program the ones that count. A second event for the same program restores its calls."""
+        """Make the calls of a program the ones that count.
+
+        If the end of an earlier program is emitted again, because it was the better one, its calls are restored.
+        """
         self.done = dict(self.calls_by_program.setdefault(event.number, dict(self.done)))
         self.program_end, self.program_failure, self.by_program = event, None, True
 
     def _discard_programs(self) -> None:
-        """Return from a program's calls to the steps of a path."""
+        """Drop the calls of a program, before a path is followed."""
         if self.by_program:
             self.program_end, self.program_failure, self.by_program, self.done = None, None, False, {}
 
     def _keep_common(self, path: Path) -> None:
-        """Keep the results of the steps that the new path has in common with the old one."""
+        """Keep the results of the first steps that the new path shares with the old one."""
         common = 0
         while common < min(len(path), len(self.path)) and path[common] == self.path[common]:
             common += 1
@@ -152,15 +166,16 @@ class SubtaskProgress:
 
     @property
     def stuck(self) -> tuple[int, StepResult] | None:
-        """The step to abandon, if any: it did not succeed, or found nothing and left later steps without input.
+        """The step that blocks the path, with its result; None if there is none.
 
-        A program handles failed calls itself.
+        It failed, or it found nothing and so left a later step without input. A program handles failed calls itself.
         """
         if self.by_program:
             return None
         bad = next(((step, result) for step, result in self.done.items() if result.status != "ok"), None)
         if bad is not None and bad[1].status != "missing":
             return bad
+        # If a step has a missing input, an empty step before it is to blame; else only the last step may be empty.
         last = self.prior_count + len(self.done)
         suspects = range(self.prior_count + 1, bad[0]) if bad else range(last, last + 1)
         hollow = next((step for step in suspects if self._is_empty_step(step)), None)
@@ -168,7 +183,7 @@ class SubtaskProgress:
 
     @property
     def unspoken(self) -> bool:
-        """Return whether a plan without an answer text served the subtask; the answer is then composed from its calls."""
+        """Return whether a plan without an answer of its own served the subtask; the policy then words the answer."""
         return self.by_program and self.program_end is not None and not self.program_end.spoken
 
     @property
@@ -179,22 +194,26 @@ class SubtaskProgress:
 
     @property
     def unserved(self) -> str:
-        """The part of the request that the path leaves unserved, as reported when it was finished."""
+        """The part of the request that the policy reported as unserved when it finished the path."""
         return self.ended.unserved if self.ended else ""
 
     @property
     def unreplaced(self) -> tuple[ToolId, ...]:
-        """Tools of failed steps that nothing replaced: all results come from steps before them."""
+        """Tools of abandoned steps that nothing replaced: all results come from steps before them."""
         tools = {result.tool for result in self.done.values()}
         return tuple(path[step - 1] for path, step in self.abandoned_paths if tools <= set(path[: step - 1]))
 
     def _is_empty_step(self, step: int) -> bool:
-        """Return whether a step that reads something found nothing."""
+        """Return whether a step that only reads found nothing."""
         result = self.done.get(step)
         return result is not None and result.tool not in self.writes and is_empty(result.response)
 
     def go_around(self, step: int, result: StepResult, reason: str) -> StepBacktracked:
-        """Abandon a failed step: reopen the node where it was chosen, and drop the results from it on."""
+        """Abandon a failed step: reopen the node where it was chosen, and drop the results from it on.
+
+        Returns:
+            The event to emit.
+        """
         self.failed.append(result)
         self.abandoned_paths.append((self.path, step - self.prior_count))
         changes = tuple(tool for tool in self.path[step - self.prior_count - 1 :] if tool in self.writes)
@@ -206,7 +225,10 @@ class SubtaskProgress:
         return StepBacktracked(dropped=result.tool, path=self.state.path, reason=reason, phase="execute")
 
     def _is_tool_at_fault(self, result: StepResult) -> bool:
-        """Return whether to avoid a tool for the rest of the run: it failed as such, or failed again in the same way."""
+        """Return whether a tool is to be avoided from now on.
+
+        It is if it failed for a reason other than its arguments, or twice in the same way.
+        """
         again = (result.tool, result.status, result.arguments)
         if any((earlier.tool, earlier.status, earlier.arguments) == again for earlier in self.failed[:-1]):
             return True
@@ -216,6 +238,6 @@ class SubtaskProgress:
     def format_failure(
         self, reason: str, failed: Sequence[tuple[ToolDoc, StepResult]], settings: Sequence[str] = ()
     ) -> str:
-        """Explain why there is no answer, what was tried, which settings would help and what was considered."""
+        """Explain why there is no answer, with the names of the first candidates."""
         names = ("/".join(clean(part, 60) for part in split_tool_id(tool)[1:]) for tool in self.starts[:_MAX_NAMED])
         return format_failure(reason, failed, tuple(names), settings)

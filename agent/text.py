@@ -1,4 +1,4 @@
-"""Cleaning of text from tools and catalogues: it is data, and made harmless and short before it is shown."""
+"""Text of tools and catalogues, made harmless and short before it is shown to a person or a model."""
 
 import re
 import unicodedata
@@ -10,10 +10,11 @@ from domain.tool import ToolDoc
 _ADDRESS = re.compile(r"^[a-zA-Z][a-zA-Z0-9+.-]*://[^/]*")
 _JOINT = re.compile(r"\W", re.ASCII)
 _DROPPED = frozenset({"Cc", "Cf", "Cs", "Co", "Cn"})
+"""Unicode categories of characters without a glyph: control, format (bidi), surrogates, private, unassigned."""
 
 
 def clean(text: str, limit: int = 200) -> str:
-    """Return text as one line of at most ``limit`` characters, without control, format or bidi characters."""
+    """Return text as one line of at most ``limit`` characters, without control and format characters."""
     # Only a bounded prefix is examined, so that a huge response costs no time.
     spaced = "".join(
         " " if char.isspace() else char
@@ -26,10 +27,7 @@ def clean(text: str, limit: int = 200) -> str:
 
 
 def format_scalar(value: JsonValue, limit: int = 200) -> str:
-    """Format a JSON value for a person: numbers without noise, yes and no, text cleaned.
-
-    Of a list or an object, only the first items are shown.
-    """
+    """Format a JSON value for a person; of a list or an object, only the first items are shown."""
     match value:
         case None:
             return "none"
@@ -48,9 +46,10 @@ def format_scalar(value: JsonValue, limit: int = 200) -> str:
 
 
 def short_tool_name(tool: ToolDoc) -> str:
-    """Return an operation's name without the path and method that web frameworks append to make it unique.
+    """Return the name of an operation without the path and method that web frameworks append to make it unique.
 
-    ``cancel_booking_bookings__booking_id__delete``, called by ``DELETE /bookings/{booking_id}``, becomes ``cancel_booking``.
+    ``cancel_booking_bookings__booking_id__delete``, called by ``DELETE /bookings/{booking_id}``, becomes
+    ``cancel_booking``.
     """
     route, method = _JOINT.sub("_", _ADDRESS.sub("", tool.url)), f"_{tool.method.lower()}"
     before = tool.api.lower().removesuffix(method)
@@ -69,10 +68,10 @@ def short_tool_name(tool: ToolDoc) -> str:
 
 
 def format_tool_title(tool: ToolDoc) -> str:
-    """Return a tool's toolset and short name, cleaned."""
+    """Return the toolset and the short name of a tool, cleaned."""
     return f"{clean(tool.toolset, 60)}/{clean(short_tool_name(tool), 60)}"
 
 
 def estimate_tokens(text: str) -> int:
-    """Estimate the tokens of a text where they are not counted: four characters each."""
+    """Estimate the tokens of a text at four characters each, where no tokenizer is at hand."""
     return len(text) // 4 + 1

@@ -1,4 +1,4 @@
-"""Transcript of a run, folded from its events: the object that ``ask --json`` prints and evaluation reads."""
+"""Transcript of a run, folded from its events: what ``ask --json`` prints and what learning and evaluation read."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -29,7 +29,7 @@ from domain.tool import ToolId
 
 @dataclass(slots=True)
 class SubtaskTranscript:
-    """Transcript of one subtask."""
+    """Transcript of one subtask: its last plan with results, and what was tried before."""
 
     number: int = 0
     name: str = ""
@@ -47,18 +47,19 @@ class SubtaskTranscript:
     gone_around: list[StepResult] = field(default_factory=list[StepResult])
     """Steps of paths that were abandoned."""
     set_aside: dict[int, StepResult] = field(default_factory=dict[int, StepResult])
-    """Calls of programs that came to nothing, by step number."""
+    """Calls of programs that do not count, by step number."""
     failed_after: list[tuple[ToolId, StepResult]] = field(default_factory=list[tuple[ToolId, StepResult]])
     """Failed steps of abandoned paths that followed another tool, each with that tool."""
     finished: bool = False
-    """The last plan is complete: its search finished the path."""
+    """True if the last plan is complete: its search finished the path."""
     sites: dict[int, str] = field(default_factory=dict[int, str])
     """Sites in the program's text of the steps that a program called."""
     programs: ProgramHistory = field(default_factory=ProgramHistory)
+    """Programs that were written."""
     questions: list[QuestionAnswered] = field(default_factory=list[QuestionAnswered])
     """Questions to the user."""
     solutions: list[SolutionTaken | NoSolution] = field(default_factory=list[SolutionTaken | NoSolution])
-    """Solutions selected from the library, or that none was."""
+    """Selections from the library: a solution that was used, or that none fits."""
 
     @property
     def failed(self) -> list[StepResult]:
@@ -67,7 +68,7 @@ class SubtaskTranscript:
 
     @property
     def path(self) -> Path:
-        """Tools of the last plan in order; of a program, each tool once, in the order of first calls."""
+        """Tools of the last plan in order; for a program, each tool once, in the order of first calls."""
         called = tuple(dict.fromkeys(self.steps[step].tool for step in sorted(self.steps)))
         return called if any(step in self.sites for step in self.steps) else self.planned
 
@@ -103,7 +104,7 @@ class SubtaskTranscript:
                     self._add_program_event(event)
 
     def _add_program_event(self, event: ProgramEvent) -> None:
-        """Add an event of a program; the calls of the program that counts become the steps."""
+        """Add an event of a program, and make the calls of the program that counts the steps."""
         self.programs.add(event)
         if isinstance(event, ProgramStarted | ProgramEnded) and (last := self.programs.last) is not None:
             self._set_calls_aside(last)
@@ -114,7 +115,7 @@ class SubtaskTranscript:
     def _set_calls_aside(self, kept_program: ProgramTrace | None = None) -> None:
         """Move the calls of programs out of the steps, except those of ``kept_program``.
 
-        If it is given, steps of paths are moved out too: they are abandoned.
+        If one is given, it replaces the path, so the steps of the path are moved out too.
         """
         for step in sorted(self.steps):
             if kept_program is not None and step in self.sites and step in kept_program.calls:
@@ -125,6 +126,7 @@ class SubtaskTranscript:
                 self.gone_around.append(self.steps.pop(step))
 
     def _add_call(self, event: CallFinished) -> None:
+        """Add a finished call to the steps, and to the running program if it has a site."""
         self.steps[event.step] = event.result
         self.sites.pop(event.step, None)
         if event.site:
@@ -133,7 +135,7 @@ class SubtaskTranscript:
                 self.programs.last.calls[event.step] = (event.site, event.result)
 
     def _begin_plan(self, path: Path) -> None:
-        """Begin a new plan. Results that it shares with the last plan stay; failures and calls of programs are set aside."""
+        """Begin a new plan, and keep the successful first steps that it shares with the last one."""
         self._set_calls_aside()
         common: dict[int, StepResult] = {}
         shared = True
@@ -151,7 +153,7 @@ class SubtaskTranscript:
     def to_json(self, numbers: dict[int, int]) -> JsonObject:
         """Return the subtask as JSON: the steps of the last plan in order, then failed ones.
 
-        ``numbers`` renumbers the steps.
+        ``numbers`` maps its step numbers to those of the run.
         """
         steps = [
             _step_to_json(renumber(self.steps[step], numbers), self.sites.get(step, "")) for step in sorted(self.steps)
@@ -179,9 +181,11 @@ class RunTranscript:
     """Transcript of a run. Its steps are those of all subtasks in order, numbered consecutively."""
 
     request: str = ""
+    """The user's words."""
     subtasks: dict[int, SubtaskTranscript] = field(default_factory=dict[int, SubtaskTranscript])
     """Subtasks by number; 0 stands for the run as a whole."""
     end: RunFinished | None = None
+    """The last event; None while the run goes on."""
     files: tuple[FileNote, ...] = ()
     """Files that were available to its programs."""
 
@@ -210,7 +214,7 @@ class RunTranscript:
 
     @property
     def path(self) -> Path:
-        """Tools of the last plans."""
+        """Tools of the last plans of all subtasks, in order."""
         return tuple(tool for one in self.ordered_subtasks for tool in one.path)
 
     @property
@@ -245,7 +249,7 @@ class RunTranscript:
         return [result for one in self.ordered_subtasks for result in one.failed]
 
     def is_served(self, subtask: SubtaskTranscript) -> bool:
-        """Return whether the run answered a subtask; for the only subtask, whether the run was answered."""
+        """Return whether the run answered a subtask; for an only subtask, whether the run is answered."""
         alone = len(self.ordered_subtasks) == 1
         if self.end is None or alone:
             return self.end is not None and self.end.outcome == "answered"
@@ -253,7 +257,7 @@ class RunTranscript:
 
     @property
     def numbers(self) -> dict[int, dict[int, int]]:
-        """For each subtask, a map from its own step numbers to consecutive ones."""
+        """For each subtask, a map from its step numbers to those of the run."""
         return number_steps(
             [ExecutedSteps(one.number, one.depends_on, one.steps, one.earlier_count) for one in self.ordered_subtasks]
         )
@@ -284,6 +288,7 @@ class RunTranscript:
 
 
 def _step_to_json(result: StepResult, site: str = "") -> JsonObject:
+    """Return a step in the form of ``ask --json``."""
     summary: JsonObject = {
         "tool": result.tool,
         "arguments": result.arguments,

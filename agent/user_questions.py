@@ -1,11 +1,12 @@
 """Questions to the user about what a request leaves open: a missing value, or which of several things is meant.
 
-How a run waits for a person: the run awaits ``UserChannel.answer``. At a terminal it returns when the user has typed something. On a
-server it does not return while the question is open, because a waiting run must not hold a process. The worker cancels the run's
-task, keeps its events and releases the run (:mod:`server.runs.questions`). When the answer arrives, a worker starts the run again
-with those events. The run replays them (:mod:`agent.resume`), reaches the same question and asks it under the same identity; this
-time the answer is returned at once. So nothing here waits with a timer, and everything between a run and its user must let a
-cancellation through. Plans and calls that wait for approval wait in the same way.
+A run waits for a person by awaiting :meth:`UserChannel.answer`. At a terminal it returns when the user has typed
+something. On a server it does not return while the question is open, because a waiting run must not hold a process:
+the worker cancels the task of the run, keeps its events and releases the run (:mod:`server.runs.questions`). When the
+answer arrives, a worker starts the run again with those events. The run replays them (:mod:`agent.resume`), reaches
+the same question and asks it under the same identity; this time the answer is returned at once. Therefore nothing
+here may wait with a timer, and everything between a run and its user must let a cancellation through. Plans and calls
+wait for approval in the same way.
 """
 
 from collections.abc import Sequence
@@ -43,22 +44,22 @@ class UserQuestion:
     """A question to the user, cleaned and cut for display."""
 
     identity: str
-    """Stays the same however often the run is resumed."""
+    """Identifies the question; it is the same however often the run is resumed."""
     text: str
     choices: tuple[str, ...] = ()
     """Proposed answers, cleaned."""
     tainted: bool = False
-    """The author of the question had seen words of a tool's response."""
+    """True if the author of the question had seen words of a tool's response."""
     foreign: bool = False
-    """The question contains words of a response, or may contain them."""
+    """True if the question may contain words of a response."""
     theirs: frozenset[str] = frozenset()
-    """Choices that may contain words of a response."""
+    """Choices that may contain words of a response, so that picking one does not make it the user's own statement."""
     strangers: bool = False
-    """The program that asks may belong to another user."""
+    """True if the program that asks may have been written by another user."""
 
     @property
     def framed(self) -> str:
-        """The text shown to a person: always attributed to the plan, with a warning where it is not trusted."""
+        """The text shown to a person: attributed to the plan, with a warning if its words are not trusted."""
         warned = (
             _UNTRUSTED_AUTHOR_WARNING if self.strangers else _TAINTED_WARNING if self.tainted or self.foreign else ""
         )
@@ -87,8 +88,15 @@ def build_question(
 ) -> UserQuestion:
     """Build a question, cleaned and cut to a readable length.
 
-    ``program_text`` is the text of the program that asks. A choice that it does not contain came from a response and counts as
-    foreign. With None the choices are our own.
+    Args:
+        identity: identifies the question in resumed runs.
+        text: the question.
+        choices: proposed answers.
+        tainted: the author of the question had seen words of a response.
+        foreign: the question may contain words of a response.
+        program_text: text of the program that asks. A choice that it does not contain must come from a response. None
+            if no program asks; the choices are then this application's own.
+        strangers: the program that asks may have been written by another user.
     """
     labels = _label_choices(choices)
     theirs = frozenset(said for said, one in labels.items() if program_text is not None and one not in program_text)
@@ -98,12 +106,12 @@ def build_question(
 
 
 def find_choice(choices: Sequence[str], answer: str) -> str:
-    """Return the original choice whose displayed form is the answer; any other answer is returned unchanged."""
+    """Return the choice whose displayed form is the answer; any other answer is returned unchanged."""
     return _label_choices(choices).get(answer, answer)
 
 
 def _label_choices(choices: Sequence[str]) -> dict[str, str]:
-    """Return the choices by their displayed form. Choices that look alike once cut get a number to tell them apart."""
+    """Return the choices by their displayed form; choices that look alike once they are cut get a number in front."""
     labelled: dict[str, str] = {}
     seen = set[str]()
     for one in choices:
@@ -119,7 +127,7 @@ def _label_choices(choices: Sequence[str]) -> dict[str, str]:
 
 
 class UserChannel(Protocol):
-    """Way to ask a run's user a question."""
+    """A way to ask the user of a run."""
 
     async def answer(self, question: UserQuestion) -> str | None:
         """Return one of the choices or the user's own text; None if the user does not want to answer."""
@@ -127,7 +135,7 @@ class UserChannel(Protocol):
 
 
 class NoUser:
-    """Placeholder for a run whose user cannot be asked."""
+    """Channel of a run whose user cannot be asked."""
 
     async def answer(self, question: UserQuestion) -> str | None:  # noqa: ARG002  the protocol's
         """Return None. Not called in practice: callers check ``UserQuestions.has_user`` first."""
@@ -136,10 +144,12 @@ class NoUser:
 
 @dataclass
 class UserQuestions:
-    """Questions of one run. Each is asked once, and waiting for an answer is not counted as time of the run."""
+    """Questions of one run; each is asked once, and waiting for answers does not count as time of the run."""
 
     asker: UserChannel
+    """Passes questions to the user."""
     provenance: ProvenanceTracker
+    """Records answers as statements of the user."""
     stopwatch: Stopwatch
     """Paused while the user answers."""
     statements: list[str]
@@ -147,7 +157,7 @@ class UserQuestions:
     answered: list[QuestionAnswered] = field(default_factory=list[QuestionAnswered])
     """Questions asked so far with their results, in order."""
     foreign: bool = False
-    """A question so far contained words of a response, or may have."""
+    """True if a question so far may have contained words of a response."""
 
     @property
     def has_user(self) -> bool:
@@ -155,7 +165,7 @@ class UserQuestions:
         return not isinstance(self.asker, NoUser)
 
     def has_answered(self, question: UserQuestion) -> bool:
-        """Return whether the question was asked before, so that later program texts were written with its answer."""
+        """Return whether the question was asked before; programs written since then know its answer."""
         return any((one.question, one.choices) == (question.text, question.choices) for one in self.answered)
 
     async def ask(
@@ -163,7 +173,10 @@ class UserQuestions:
     ) -> QuestionAnswered:
         """Ask a question and return its result.
 
-        ``recorded`` is the result from before the run was interrupted; with it nobody is asked again.
+        Args:
+            question: the question.
+            site: place of the question in the text of the program that asks; empty if none does.
+            recorded: the result from before the run was interrupted; if given, nobody is asked again.
         """
         event = recorded or await self._ask_once(question, site)
         self.foreign = self.foreign or question.foreign
@@ -173,8 +186,8 @@ class UserQuestions:
     def record_answer(self, event: QuestionAnswered, *, is_foreign_choice: bool = False) -> None:
         """Record a question with its answer; recording it twice has no effect.
 
-        With ``is_foreign_choice`` the answer is a choice that came from a response. The user picked it but did not say it, so it
-        is not recorded as the user's statement.
+        With ``is_foreign_choice`` the answer is a choice that came from a response. The user picked it but did not say
+        it, so it does not become a statement of the user.
         """
         if not any(_is_same_question(one, event) for one in self.answered):
             self.answered.append(event)
@@ -183,6 +196,7 @@ class UserQuestions:
                 self.statements.append(event.answer)
 
     async def _ask_once(self, question: UserQuestion, site: str) -> QuestionAnswered:
+        """Return the earlier answer to the same question; else ask the user, if a further question is allowed."""
         event = QuestionAnswered(question=question.text, choices=question.choices, site=site)
         earlier = next((one for one in self.answered if _is_same_question(one, event)), None)
         if earlier is not None:
@@ -194,6 +208,7 @@ class UserQuestions:
         with self.stopwatch.pause():
             reply = await self.asker.answer(question)
         answer = question.resolve_answer(reply) if reply is not None else ""
+        # A program of another user decides where the answer goes, so a secret is not passed on.
         if question.strangers and answer not in question.choices and looks_secret(answer):
             return event.model_copy(update={"unanswered": _SECRET_WITHHELD})
         return event.model_copy(update={"answer": answer} if answer else {"unanswered": _NO_ANSWER})
@@ -204,6 +219,6 @@ def _is_same_question(first: QuestionAnswered, other: QuestionAnswered) -> bool:
 
 
 def describe_unanswered(event: QuestionAnswered) -> str:
-    """Describe a question that was not answered."""
+    """Describe what a question without answer wanted to know, and why it has none."""
     proposed = f" ({clean('; '.join(event.choices), 400)})" if event.choices else ""
     return f"it needs to know: “{event.question}”{proposed}, and {event.unanswered}"

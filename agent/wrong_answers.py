@@ -1,18 +1,19 @@
-"""Detection of answers that repeat what the user has marked as wrong, in the same or in other words."""
+"""Detection of answers that repeat what the user has marked as wrong, in the same words or others."""
 
 import re
 from collections.abc import Collection, Iterator
 
 _SOURCES = re.compile(r"\[\d+\]|^Based on: .*$", re.MULTILINE)
 _LABEL = re.compile(r"^[-\s]*(?:[^\W\d_][\w ]{0,40}: )?")
-"""Label in front of a value."""
+"""Label in front of a value, such as ``- Capital: ``."""
 _WORD = re.compile(r"\w+(?:[.,:/-]\w+)*")
 
 
 def is_known_wrong(answer: str, wrong: Collection[str], request: str) -> bool:
-    """Return whether an answer equals one of the wrong ones.
+    """Return whether an answer repeats one of the wrong ones.
 
-    If both contain figures or names that the request does not, only these are compared, in their order.
+    It does if all words are equal, or if the figures and names that are not in the request are equal and in the same
+    order: an answer in other words is still wrong if it gives the same values.
     """
     own, distinctive = _extract_words(answer), _extract_distinctive_words(answer, request)
     return any(
@@ -27,6 +28,7 @@ def _extract_words(answer: str) -> list[str]:
 
 
 def _extract_distinctive_words(answer: str, request: str) -> list[str]:
+    """Return the words with a digit or a capital that the request does not contain."""
     request_words = {word.casefold() for word in _WORD.findall(request)}
     words = [word for part in _split_values(answer) for word in _WORD.findall(part)]
     return [
@@ -38,6 +40,6 @@ def _extract_distinctive_words(answer: str, request: str) -> list[str]:
 
 
 def _split_values(answer: str) -> Iterator[str]:
-    """Yield the lines and clauses of an answer, without sources and labels of values."""
+    """Yield the lines and clauses of an answer, without sources and without labels of values."""
     for part in re.split(r"[\n;]", _SOURCES.sub("", answer)):
         yield _LABEL.sub("", part, count=1)

@@ -1,1 +1,1 @@
-"""Planners: by graph search, step by step with results, in one decision, by retrieval alone, or by programs."""
+"""Planners: they serve a subtask by a given plan, by programs, or by a path through the tool graph."""

@@ -1,4 +1,4 @@
-"""Search of the tool graph for one path: search, reflect, search on (thesis 4.3.2), with the planner's options."""
+"""Search of the tool graph for a path, with reflection on what was found (thesis 4.3.2)."""
 
 from dataclasses import replace
 
@@ -16,7 +16,10 @@ from domain.event import PathEnded
 
 
 class GraphSearchPlanner:
-    """Finds the path of one subtask, in the mode set by its planner's :class:`agent.search.settings.SearchOptions`."""
+    """Finds the path of one subtask.
+
+    Which planner searches, and with which :class:`agent.search.settings.SearchOptions`, depends on the run.
+    """
 
     def __init__(self, context: SubtaskContext) -> None:
         deps, evidence, request = context.deps, context.evidence, context.request
@@ -46,7 +49,10 @@ class GraphSearchPlanner:
         self._moves = 0
 
     async def find_path(self) -> None:
-        """Search and reflect until a path is good enough or nothing more may be tried; the best path found is used."""
+        """Search and reflect until a path is good enough or nothing more may be tried.
+
+        If the last path is worse than an earlier one, the end of the earlier one is emitted again, so that it counts.
+        """
         progress, meter = self._progress, self._progress.meter
         best: ScoredPath | None = None
         verdict = ""
@@ -76,7 +82,7 @@ class GraphSearchPlanner:
                 await self._emit(better_path.ended.model_copy(update={"reason": reason}))
 
     async def _should_reflect(self, ended: PathEnded) -> bool:
-        """Return whether to reflect on a path: always, or only in case of doubt if a program is written over it."""
+        """Return whether to reflect on a path: always, or only in doubt if a program will be written over its tools."""
 
         async def is_in_doubt() -> bool:
             return not self._deps.writes_programs or await self._reflector.is_doubtful(ended, self._progress.state)
@@ -84,7 +90,7 @@ class GraphSearchPlanner:
         return await self._context.memo.decide(decisions.read_path_reflected, is_in_doubt)
 
     async def _walk(self) -> PathEnded:
-        """Search from the current state and keep the state in which the search ended."""
+        """Search from the current state, and emit how the search ended."""
         progress = self._progress
         self._moves = 0
         planner = self._planner
@@ -97,7 +103,7 @@ class GraphSearchPlanner:
             ended, state = await planner(
                 self._context.request, clauses, progress.state, self._search_deps, progress.meter, self._emit_step
             )
-        if self._moves > MAX_MOVES:
+        if self._moves > MAX_MOVES:  # it was stopped because of this, and reflection is to see the best path so far
             state = state.resume(state.best, len(state.best), ended.reason)
             ended = PathEnded(path=state.best, how="budget", reason=ended.reason)
         progress.state = state
@@ -105,11 +111,12 @@ class GraphSearchPlanner:
         return ended
 
     async def _emit_step(self, event: WalkEvent, state: SearchState) -> None:
+        """Emit an event of the search, after saving the state that goes with it."""
         self._progress.state = state
         await self._emit(event)
 
     def _collect_results(self) -> Results:
-        """Return the results of the steps so far, for a planner that looks at them before it goes on."""
+        """Return the results so far, for a planner that sees them before it chooses the next step."""
         done = self._progress.done
         return (
             *self._context.prior_steps,
@@ -117,10 +124,11 @@ class GraphSearchPlanner:
         )
 
     async def _choose(self, situation: MoveQuestion) -> NextMove:
-        """Return the policy's next move; give up after too many moves if a reflection may still correct the search."""
+        """Return the next move of the policy; after too many moves, give up if a reflection may still help."""
         self._moves += 1
         if self._moves > MAX_MOVES and self._progress.meter.may_reflect:
             return NextMove("give_up", f"{MAX_MOVES} moves, and no end of the path")
+        # Without a reflection left the search goes on, and must not be taken for one that was stopped here.
         self._moves = min(self._moves, MAX_MOVES)
         choice = await self._deps.planning.policy.decide(situation)
         only_given = len(situation.path) == len(self._context.prior_steps) > 0

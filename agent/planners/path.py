@@ -1,4 +1,4 @@
-"""Serving a request by a path through the tool graph, which is replanned where a step fails."""
+"""Serving a subtask by a path through the tool graph, which is replanned where a step fails."""
 
 from agent.memory.recall import recall
 from agent.offer.failed_hosts import ban_failed_hosts, end_without_alternative
@@ -18,12 +18,12 @@ from domain.plan import Plan
 
 
 class PathPlanner:
-    """Serves one subtask by paths. Used once."""
+    """Serves one subtask by paths; an object serves one subtask."""
 
     def __init__(self, context: SubtaskContext, first: ProgramEnded | None = None) -> None:
-        """Serve a subtask.
+        """Prepare to serve a subtask.
 
-        ``first`` is the end of a program that ran for it before; it counts if nothing better follows.
+        ``first`` is the end of a program that ran before; it counts if nothing better follows.
         """
         self._context = context
         self._deps = context.deps
@@ -37,13 +37,13 @@ class PathPlanner:
         self._first_path: Path | None = None
 
     async def serve(self) -> None:
-        """Serve the subtask by paths; of several programs, the end of the best one counts."""
+        """Serve the subtask by paths; if programs ran, the end of the best one counts."""
         await self._follow_paths()
         if self._first_end is not None and is_worse(self._progress.program_end, self._first_end):
             await self._emit(self._first_end)
 
     async def _follow_paths(self) -> None:
-        """Search, execute and replan around failed steps, until there is an answer or nothing is left to try."""
+        """Search for a path, execute it and replan around failed steps, until nothing is left to do or to try."""
         progress = self._progress
         recalled = await recall(self._context.request, self._deps, self._evidence, self._memo)
         if recalled is not None:
@@ -60,8 +60,10 @@ class PathPlanner:
                     return
                 await self._emit(further)
                 continue
+            # The planner waits for the result of each step; the search goes on with it.
             if ended.how == "open" and progress.stuck is None and not progress.meter.exhausted:
                 continue
+            # A refused change is not replaced by another, nor is one that may have taken effect.
             if progress.stuck is None or progress.stuck[1].status in ("unknown", "skipped") or progress.meter.exhausted:
                 return
             step, result = progress.stuck
@@ -73,9 +75,12 @@ class PathPlanner:
                 return
 
     def _extend_search(self, ended: PathEnded) -> ReflectionMade | None:
-        """Continue the search, once, from a path whose program reports what it lacks; not after a change was made.
+        """Prepare to continue the search, once, from a path whose program reports what it lacks.
 
-        Returns the event of this reflection, or None if the search is not continued.
+        After a change the search is not continued, because another program might make the change again.
+
+        Returns:
+            The event of this reflection; None if the search is not continued.
         """
         progress = self._progress
         end, meter = progress.program_end, progress.meter
@@ -102,7 +107,10 @@ class PathPlanner:
         return build_reflection_event(ended.path, reflection, resumed=True)
 
     async def _carry_out_path(self, ended: PathEnded) -> None:
-        """Execute a path: as the user approves it, by one program over its tools, or step by step if no program came out."""
+        """Execute a path.
+
+        It is executed as the user approves it, by a program over its tools, or step by step if no program came out.
+        """
         plan = Plan(path=ended.path, complete=ended.how == "finished", reason=ended.reason)
         await self._emit(PlanReady(plan=plan))
         if self._deps.user.approves is not None:
@@ -115,11 +123,11 @@ class PathPlanner:
             if program_loop.is_over:
                 self._is_over = True
                 return
-            await self._emit(PlanReady(plan=plan))
+            await self._emit(PlanReady(plan=plan))  # the plan counts again, in place of the program
         await execute_path(self._context, ended, self._deps.planning.policy)
 
     async def _carry_out_approved(self, planned: PathEnded, approves: PlanApprover) -> None:
-        """Ask the user about the plan, and execute the plan that the user returns; nothing if it is refused."""
+        """Show the plan to the user, and execute what the user returns; nothing if the plan is refused."""
         prior_tools = self._context.prior_tools
         tools = self._evidence.docs(planned.path)
         draft = draft_plan(self._context.request, tools, self._evidence.reader, prior_tools)

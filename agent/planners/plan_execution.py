@@ -1,4 +1,4 @@
-"""Execution of plans and paths without changing them: a given or approved plan, or a path that was found."""
+"""Execution of a given or approved plan, or of a path step by step, without any change of course."""
 
 from agent import resume_decisions as decisions
 from agent.execution.execute import execute_steps, rebuild_compression_event
@@ -14,19 +14,23 @@ from domain.program import ProgramPlan
 from domain.source_text import parse_source
 
 APPROVED = "its user approved this plan"
+"""Reason of the path of an approved plan."""
 
 
 async def carry_out_plan(context: SubtaskContext, plan: ProgramPlan, planned: PathEnded | None = None) -> None:
     """Execute a plan unchanged; if it breaks off, nothing replaces it.
 
-    ``planned`` is the event of its search, if there was one.
+    ``planned`` is the path that the user was asked about; None if the plan was given with the request.
+
+    Raises:
+        UsageError: the run has no sandbox.
     """
     context.progress.is_users_plan = True
     path = await read_plan_tools(plan, context.evidence)
     ended = PathEnded(path=path, how="finished", reason="its plan is given" if planned is None else APPROVED)
     if planned is None:
         await context.emit(ended)
-    else:
+    else:  # the search has emitted its end already
         context.progress.note(ended)
     if planned is None or (planned.path, planned.how) != (path, "finished"):
         await context.emit(PlanReady(plan=Plan(path=path, complete=True, reason=ended.reason)))
@@ -48,7 +52,7 @@ async def carry_out_plan(context: SubtaskContext, plan: ProgramPlan, planned: Pa
 
 
 async def execute_path(context: SubtaskContext, ended: PathEnded, policy: Policy) -> None:
-    """Make the calls of a path that are not made yet, within the remaining time. Recorded calls are replayed first."""
+    """Replay the recorded calls of a path, then make the others within the remaining time."""
     progress = context.progress
     tools = (*context.prior_tools, *context.evidence.docs(ended.path))
     progress.writes |= {tool.id for tool in tools[progress.prior_count :] if not tool.safe}

@@ -1,4 +1,4 @@
-"""Serving a request by programs: by a solution used unchanged, else by one written over the offered tools."""
+"""Serving a subtask by programs: a solution used unchanged, else a program written over the offered tools."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -19,7 +19,7 @@ _UNBOUNDED_TOKENS = 1_000_000
 
 
 class ProgramPlanner:
-    """Serves one subtask by programs. Used once."""
+    """Serves one subtask by programs; an object serves one subtask."""
 
     def __init__(self, context: SubtaskContext) -> None:
         self._context = context
@@ -37,7 +37,7 @@ class ProgramPlanner:
         """Reason why the last written program came to nothing."""
 
     async def serve(self) -> None:
-        """Try a solution unchanged, then a written program; the better end counts."""
+        """Run a selected solution unchanged, then a written program if need be; the better end counts."""
         selection = SolutionSelection()
         if self._deps.takes_solutions:
             with self._progress.measure_time("plan"):
@@ -62,14 +62,15 @@ class ProgramPlanner:
     async def _run_selected_solution(self, selection: SolutionSelection) -> None:
         """Run a solution's text once, unchanged.
 
-        If it does not serve the request, planning goes on as if there were none, unless a plan is to be approved, something was
-        changed, or a question to the user stayed open.
+        If it does not serve the request, a program is written as if there were no solution, unless plans need approval,
+        something was changed, or a question to the user stayed open: then nothing else is tried.
         """
         tools = await self._load_tools(selection)
         if not tools:
             return
         program_request = replace(
             self._program_request,
+            # Without a plan the solution is gone since the run was interrupted, and its recorded text is used.
             given_text=render_program(selection.plan, tools) if selection.plan is not None else "pass",
             of_strangers=selection.untrusted_author,
             wider=False,
@@ -88,7 +89,7 @@ class ProgramPlanner:
     async def _load_tools(self, selection: SolutionSelection) -> list[ToolDoc]:
         """Return the tools of the solution, or of the recorded program in a resumed run.
 
-        The result is empty if one of them no longer exists.
+        None are returned if one of them no longer exists.
         """
         plan = self._memo.decide_sync(decisions.read_started_plan, lambda: selection.plan)
         ids = tuple(dict.fromkeys(plan.program.tools.values())) if plan is not None else ()
@@ -96,7 +97,7 @@ class ProgramPlanner:
         return list(self._evidence.docs(ids)) if all(map(self._evidence.has, ids)) else []
 
     async def _write(self, selection: SolutionSelection) -> None:
-        """Write and run a program over the offered tools, or modelled on a chosen solution."""
+        """Write and run a program over the offered tools, or one modelled on a chosen solution."""
         with self._progress.measure_time("plan"):
             offered = await self._load_offer()
             known_solution = selection.event.solution if selection.event is not None else ""
@@ -120,13 +121,14 @@ class ProgramPlanner:
 
     @property
     def _gives_up(self) -> bool:
-        """Return whether to end when no program came out after a binding choice.
+        """Return whether the subtask ends if no program came out after a binding choice.
 
-        A resumed run does as recorded. Otherwise it ends only while the policy can write: else the graph search must serve.
+        It does not if the policy can no longer write programs: then a path must serve the request.
         """
         return self._memo.decide_sync(decisions.read_gave_up, lambda: self._deps.planning.policy.writes)
 
     async def _load_offer(self) -> Sequence[ToolDoc]:
+        """Return the tools to offer, those of earlier runs included if the request may continue from them."""
         request, offers = self._program_request.request, self._deps.knowledge.offers
         if self._context.follow_up:
             return await find_follow_up_tools(request, self._context.follow_up, offers, self._evidence)

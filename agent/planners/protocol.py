@@ -11,9 +11,10 @@ from agent.search.state import SearchState
 
 
 class Planner(Protocol):
-    """Searches on from a state, as :func:`agent.search.dfs.search` does.
+    """Searches for a path from a state, as :func:`agent.search.dfs.search` does.
 
-    It emits its events and returns how the search ended.
+    It emits its events, and returns how the search ended and in which state. All planners share policy, retriever,
+    weights and budget.
     """
 
     async def __call__(

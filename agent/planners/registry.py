@@ -1,4 +1,8 @@
-"""Planner that sees each result before it goes on: choose, call, observe, choose (ReAct, Yao et al. 2023)."""
+"""The planners that find paths, by name, with their descriptions and search options.
+
+Besides depth-first search (:mod:`agent.search.dfs`) these are ReAct, one decision for the whole path, and retrieval
+alone.
+"""
 
 from dataclasses import replace
 
@@ -17,9 +21,9 @@ from domain.event import PathEnded, StepChosen
 async def react(
     request: str, clauses: tuple[str, ...], state: SearchState, deps: SearchDeps, meter: BudgetMeter, emit: EmitStep
 ) -> WalkResult:
-    """Choose one step.
+    """Choose one step with the results so far in view (ReAct, Yao et al. 2023).
 
-    The path ends as ``open``, so that the step is called and the planner is asked again with its result.
+    The path ends as ``open``: the step is called, and the planner is asked again with its result.
     """
 
     async def choose(situation: MoveQuestion) -> NextMove:
@@ -30,11 +34,11 @@ async def react(
 
 
 DEFAULT_START_TOOLS = 2
-"""Number of start tools: the best F1 on the trajectories' own requests (docs/benchmarks.md)."""
+"""Number of tools that ``retrieve`` takes: the one with the best F1 on recorded requests (docs/benchmarks.md)."""
 
 
 def build_retrieve_planner(k: int = DEFAULT_START_TOOLS) -> Planner:
-    """Build a planner whose path is the first ``k`` start tools that are still open, without regard to edges."""
+    """Build a planner whose path is the best ``k`` start tools that are still open, without regard to edges."""
 
     async def plan(
         request: str,  # noqa: ARG001  the candidates were found for it
@@ -65,9 +69,9 @@ def build_retrieve_planner(k: int = DEFAULT_START_TOOLS) -> Planner:
 def build_single_decision_planner(*, reasoned: bool) -> Planner:
     """Build a planner that chooses the whole path in one decision.
 
-    With ``reasoned``, every step is justified before it is named (chain of thought, Wei et al. 2022). The planner sees the start
-    node's candidates and what past paths called right after them. It does not backtrack: if a step fails when called, the rest of
-    the path is decided again.
+    With ``reasoned``, every step is justified before it is named (chain of thought, Wei et al. 2022). The candidates
+    are those of the current node and what past paths called right after them. There is no backtracking: if a step
+    fails when called, the rest of the path is decided again.
     """
 
     async def plan(
@@ -132,6 +136,7 @@ PLANNERS: dict[str, Planner] = {
     "basic": build_single_decision_planner(reasoned=False),
     "retrieve": build_retrieve_planner(),
 }
+"""Search for a path by the name of the planner. ``program`` and ``solution`` search only if no program serves."""
 
 
 PLANNER_DESCRIPTIONS: dict[str, str] = {
@@ -174,6 +179,7 @@ def get_search_options(name: str) -> SearchOptions:
 def choose_default_planner(policy: str) -> str:
     """Return the planner to use if none is named.
 
-    A model or the offline rules can write programs; any other policy, such as one that knows the answers, searches the graph.
+    A model or the offline rules can write programs; any other policy, such as one that knows the answers, searches
+    the graph.
     """
     return "program" if policy in ("llm", "offline") else "dfs"

@@ -1,1 +1,1 @@
-"""The decisions of a run: questions, the protocol of policies, the fallback and the circuit breaker."""
+"""Policies, which take the decisions of a run: questions, the protocol, and wrappers such as the fallback."""

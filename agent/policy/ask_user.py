@@ -1,4 +1,7 @@
-"""A policy that asks the user for a required value that nothing else supplies, instead of giving up."""
+"""A policy that asks the user for a required value that nothing else supplies, and the reading of the answer.
+
+The answer to a question for an object may be ``name: Ada, street: 3 Elm Street`` or JSON.
+"""
 
 from collections.abc import Callable
 
@@ -18,22 +21,23 @@ from domain.tool import Parameter, ToolDoc
 from graph.identifiers import split_words
 
 _UNASKED_KINDS: frozenset[NeedKind] = frozenset({"identifier", "latitude", "longitude", "coordinates", *UNTOUCHED})
-"""Kinds of values that only another tool supplies, or that nobody may tell."""
+"""Kinds of values that only another tool supplies, or that must not be asked for."""
 _UNSHARED_KINDS: frozenset[NeedKind] = frozenset({"text", "query", "entity", "amount", "number", "boolean"})
-"""Kinds for which one answer cannot serve two parameters, as they need not mean the same thing."""
+"""Kinds for which one answer cannot serve two parameters, which need not mean the same thing."""
 _MAX_ATTEMPTS = 2
-"""Questions for one value; the second follows an answer that cannot be sent."""
+"""Limit of questions for one value; a second one follows an answer that does not fit the parameter."""
 
 
 def can_user_answer(parameter: Parameter) -> bool:
-    """Check if a person would know the value: neither a key nor an id that only another tool supplies."""
+    """Return whether a person can know the value: it is neither a key nor an id that only another tool supplies."""
     return need_of(parameter).kind not in _UNASKED_KINDS
 
 
 class AskUserPolicy(DelegatingPolicy):
     """Policy of one subtask that asks the user for missing values.
 
-    Each parameter of a tool is asked for once; of several that want the same kind of value, only the first one.
+    Each parameter of a tool is asked for once. Parameters that want the same kind of value share one answer, unless
+    they need not mean the same thing.
     """
 
     def __init__(
@@ -45,10 +49,14 @@ class AskUserPolicy(DelegatingPolicy):
         *,
         chosen: bool = True,
     ) -> None:
-        """Wrap ``policy``.
+        """Wrap a policy.
 
-        ``find_recorded`` finds the event of a question that was asked before the run was interrupted. ``chosen`` is False for tools
-        that were only found and may be of no use: they are not worth a question.
+        Args:
+            policy: takes the decisions.
+            asking: the questions of the run.
+            subtask: number of the subtask, part of the identity of its questions.
+            find_recorded: returns the event of a question that was asked before the run was interrupted.
+            chosen: False if tools are only found and not chosen; they may be of no use, so nothing is asked for them.
         """
         super().__init__(policy)
         self._may_ask = chosen and asking.has_user
@@ -56,28 +64,28 @@ class AskUserPolicy(DelegatingPolicy):
         self._subtask = subtask
         self._find_recorded = find_recorded
         self._answers: dict[tuple[str, str], str] = {}
-        self.events: list[QuestionAnswered] = []  # asked, and not yet emitted
+        self.events: list[QuestionAnswered] = []  # of questions that were asked, not emitted yet
 
     def take_events(self) -> list[QuestionAnswered]:
-        """Return the questions asked since the last call, and forget them."""
+        """Return and clear the events of the questions asked since the last call."""
         events, self.events = self.events, []
         return events
 
     async def choose(self, situation: MoveQuestion) -> NextMove:
-        """Return the policy's move; if a value was missing and the user gave it, the move that it allows."""
+        """Return the move of the policy, or the one that a missing value allows once the user has given it."""
         choice = await self.pass_on(situation)
         lacking = choice.lacking
         if lacking is None or not self._may_ask:
             return choice
         parameter = lacking.parameter
         if choice.action != "give_up" and _build_need_key(lacking.tool, parameter) not in self._answers:
-            return choice  # there may be another way
+            return choice  # the policy goes on without the value, so the user is not bothered
         if not await self._get_answer(lacking.tool, parameter):
             return choice
         return NextMove("advance", f"its user was asked for {clean(parameter.name, 60)}", lacking.index)
 
     async def fill_arguments(self, question: ArgumentsQuestion) -> CallArguments:
-        """Return the policy's values, with those that the user gives for the missing ones."""
+        """Return the arguments of the policy, completed by the user if the user can know all that are missing."""
         filled = await self.pass_on(question)
         open_parameters = [one for one in question.tool.parameters if one.name in filled.missing]
         if not open_parameters or not self._may_ask or not all(map(can_user_answer, open_parameters)):
@@ -92,9 +100,9 @@ class AskUserPolicy(DelegatingPolicy):
         return CallArguments({**filled.values, **answers}, (*filled.provenance, *bindings))
 
     async def _get_answer(self, tool: ToolDoc, parameter: Parameter) -> str:
-        """Return the user's answer for a parameter; empty if they give none.
+        """Return the user's answer for a parameter; empty if there is none.
 
-        An answer that does not fit is explained, and asked for once more. Answers are kept, empty ones too.
+        If an answer does not fit, the user is told why and asked once more. Answers are remembered, empty ones too.
         """
         key = _build_need_key(tool, parameter)
         if key not in self._answers:
@@ -118,15 +126,15 @@ class AskUserPolicy(DelegatingPolicy):
 
 
 def _build_need_key(tool: ToolDoc, parameter: Parameter) -> tuple[str, str]:
-    """Return the key that parameters share if one answer serves them all."""
+    """Return the key of the remembered answer; parameters that one answer serves share it."""
     need = need_of(parameter)
     return (tool.id, parameter.name) if need.kind in _UNSHARED_KINDS or parameter.enum else (need.kind, need.role)
 
 
 def _word_question(tool: ToolDoc, parameter: Parameter, fault: str = "") -> str:
-    """Word the question for a value, with its name, description and form, and the tool that needs it.
+    """Return the question for a value, with its name, description and form, and the tool that needs it.
 
-    ``fault`` says what was wrong with the previous answer.
+    ``fault`` is what was wrong with the previous answer, if there was one.
     """
     name = " ".join(split_words(parameter.name)) or parameter.name
     description = clean(parameter.description, 140).rstrip(".")

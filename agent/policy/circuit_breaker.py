@@ -1,4 +1,4 @@
-"""A circuit breaker: an endpoint that keeps failing is not called for a while. One per endpoint and process."""
+"""A circuit breaker, which stops calls to an endpoint that keeps failing. There is one per endpoint and process."""
 
 import time
 from collections.abc import Callable
@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 class CircuitBreaker:
     """Circuit breaker with the usual three states.
 
-    Closed: every call is allowed. Open: none, until the pause is over. Half open: one call per pause, whose success closes
-    the breaker.
+    Closed: every call is allowed. Open: none, until the pause is over. Half open: one call per pause, whose success
+    closes the breaker.
     """
 
     failures: int = 3
@@ -18,19 +18,20 @@ class CircuitBreaker:
     pause: float = 60.0
     """Seconds for which it stays open."""
     clock: Callable[[], float] = time.monotonic
+    """Returns the time in seconds."""
     reason: str = ""
-    """The last failure, in words."""
+    """The last failure, in words; empty after a success."""
     _consecutive_failures: int = field(default=0, init=False)
     _open_until: float | None = field(default=None, init=False)
     """Time at which it becomes half open; None while it is closed."""
 
     @property
     def is_open(self) -> bool:
-        """True if it has opened and no success has closed it since."""
+        """Return whether it has opened and no success has closed it since."""
         return self._open_until is not None
 
     def allow_request(self) -> bool:
-        """Return True if a call may be made now; in the half-open state this takes the only place."""
+        """Return whether a call may be made now; in the half-open state only the first caller is allowed."""
         if self._open_until is None:
             return True
         if self.clock() < self._open_until:
@@ -46,8 +47,7 @@ class CircuitBreaker:
     def record_failure(self, reason: str, *, at_once: bool) -> None:
         """Record a failure.
 
-        ``at_once`` opens the breaker without waiting for more failures, as a further call would be of no use or cost too
-        much.
+        ``at_once`` opens the breaker without waiting for more failures: a further call would be useless or too costly.
         """
         self._consecutive_failures += 1
         self.reason = reason

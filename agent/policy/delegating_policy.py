@@ -1,4 +1,4 @@
-"""Base class of policies that decide some questions themselves and delegate the others."""
+"""Policies that delegate: the base class of wrappers, and a policy made of several ones."""
 
 from collections.abc import AsyncIterator, Mapping, Sequence
 from typing import TypeVar
@@ -13,7 +13,10 @@ T = TypeVar("T")
 
 
 class DelegatingPolicy(Decider):
-    """Policy that delegates to another one, whose cost and notices it shares, what it has no method for."""
+    """Policy that answers the questions it has methods for, and delegates the others.
+
+    It shares the cost and the notices of the policy that it wraps.
+    """
 
     def __init__(self, policy: Policy) -> None:
         self.name = policy.name
@@ -37,7 +40,7 @@ class DelegatingPolicy(Decider):
 
 
 class PolicyByPurpose(DelegatingPolicy):
-    """Policy of one run, made of policies that share one account.
+    """Policy of one run that asks another policy for each purpose; they share one cost account.
 
     ``decisions`` answers whatever the others are not for. The notices of all of them are in one list.
     """
@@ -54,7 +57,7 @@ class PolicyByPurpose(DelegatingPolicy):
 
     @property
     def writes(self) -> bool:
-        """True if it can be asked for a program."""
+        """Return whether the policy for programs can write them."""
         return self._by_purpose["programs"].writes
 
     async def decide(self, question: PolicyQuestion[T]) -> T:

@@ -1,4 +1,4 @@
-"""A policy that takes over from another one whose model fails, so that every run goes on."""
+"""A policy that falls back to another one when its model fails, and the circuit breaker of the model's endpoint."""
 
 from collections.abc import AsyncIterator, Sequence
 from contextlib import aclosing
@@ -14,19 +14,19 @@ from domain.tool import ToolDoc
 
 T = TypeVar("T")
 BROKEN_OFF_NOTE = "\n\n[The model broke off here. What follows is put together from the same calls without it.]\n\n"
-"""Stands between the part of an answer that a model streamed before it failed and the second policy's answer.
+"""Text between the part of an answer that a model streamed before it failed and the answer of the second policy.
 
 The second answer is complete by itself.
 """
 
 
 class FallbackPolicy:
-    """Policy of one run that decides by ``primary``, and by ``secondary`` where that fails.
+    """Policy of one run that asks ``primary``, and ``secondary`` where that fails.
 
-    ``breaker`` is shared between runs. ``secondary`` takes each decision that failed, and all decisions while the breaker is
-    open. A notice is emitted whenever the deciding policy changes, also back to ``primary``. When the budget forbids further
-    calls of the model, ``secondary`` decides for the rest of the run; that is no failure of the endpoint. Only ``primary``
-    writes programs: once it could not, it is asked for none in the rest of the run.
+    ``secondary`` takes each decision that failed, and all decisions while ``breaker``, which runs share, is open. When
+    the budget forbids further calls of the model, ``secondary`` decides for the rest of the run; the breaker does not
+    count that as a failure. A notice is emitted whenever the deciding policy changes, also back to ``primary``. Only
+    ``primary`` writes programs: once it could not, it is asked for none in the rest of the run.
     """
 
     def __init__(self, primary: Policy, secondary: Policy, breaker: CircuitBreaker) -> None:
@@ -43,13 +43,14 @@ class FallbackPolicy:
 
     @property
     def writes(self) -> bool:
-        """True if the first policy writes programs and was able to so far."""
+        """Return whether the first policy writes programs and was able to so far."""
         return self._primary.writes and not self._writing_failed and not self._budget_spent
 
     async def decide(self, question: PolicyQuestion[T]) -> T:
-        """Have the first policy answer; if it cannot, the second one.
+        """Return the answer of the first policy, or of the second one if the first cannot answer.
 
-        A question may bring an answer of its own for this case; then the second policy is not asked.
+        A question may supply an answer for this case (:meth:`PolicyQuestion.answer_without_model`); then nobody is
+        asked.
         """
         if self._can_ask_primary():
             try:
@@ -71,14 +72,14 @@ class FallbackPolicy:
         return default_answer
 
     def find_unserved(self, question: UnservedQuestion) -> tuple[str, ...]:
-        """Return the unserved changes that the currently deciding policy finds."""
+        """Return the unserved changes that the policy finds which decides at present."""
         return (self._secondary if self._uses_secondary else self._primary).find_unserved(question)
 
     async def answer(self, request: str, steps: Sequence[tuple[ToolDoc, StepResult]]) -> AsyncIterator[str]:
         """Stream the first policy's answer.
 
-        If it breaks off, what was streamed stays, and ``BROKEN_OFF_NOTE`` and the second policy's whole answer follow: streamed
-        pieces cannot be withdrawn, and half a sentence does not say what was missing.
+        If it breaks off, ``BROKEN_OFF_NOTE`` and the whole answer of the second policy follow: pieces that were
+        streamed cannot be withdrawn, and half a sentence does not show what is missing.
         """
         has_output = False
         if self._can_ask_primary():
@@ -117,7 +118,7 @@ class FallbackPolicy:
             self.notices.append(PolicyNotice(self._secondary.name, self._primary.name, "the model answers again"))
 
     def _record_failure(self, error: ModelUnavailableError) -> None:
-        """Record a failure; a timeout opens the breaker at once, as a second one would cost the run as long again."""
+        """Record a failure; a timeout opens the breaker at once, because a second one would take as long again."""
         self._breaker.record_failure(str(error), at_once=error.lasting or error.kind == "timeout")
         self._switch_to_secondary(str(error))
 

@@ -1,7 +1,4 @@
-"""People's answers to a question for an object.
-
-The question lists the fields; the answer may be ``name: Ada, street: 3 Elm Street`` or JSON.
-"""
+"""Answers of people to a question for an object: ``name: Ada, street: 3 Elm Street`` or JSON."""
 
 import re
 from typing import Any, cast
@@ -16,11 +13,11 @@ from graph.identifiers import split_words
 from graph.lenient_json import read_value
 
 _MAX_NAMED_FIELDS = 8
-"""Most fields that a question names."""
+"""Limit of fields that a question names."""
 
 
 def get_fields(parameter: Parameter) -> dict[str, dict[str, Any]]:
-    """Return the fields of an object with their schemas; none if it has no fixed ones or is no object."""
+    """Return the fields of an object parameter with their schemas; none if they are not fixed or it is no object."""
     if parameter.type != "object":
         return {}
     schema: Any = build_value_schema(parameter)
@@ -32,7 +29,7 @@ def get_fields(parameter: Parameter) -> dict[str, dict[str, Any]]:
 
 
 def describe_form(parameter: Parameter) -> str:
-    """Describe how to answer with an object; empty if the parameter is no object.
+    """Describe the form of an answer that is an object; empty for other parameters.
 
     Example: ``answer as name: …, street: …; phone may be left out``.
     """
@@ -48,7 +45,7 @@ def describe_form(parameter: Parameter) -> str:
 
 
 def parse_answer(answer: str, parameter: Parameter) -> JsonValue:
-    """Return the answer in the parameter's type if it can be read so, else as text."""
+    """Convert an answer to the type of a parameter; if that is not possible, return it as text."""
     value = coerce(answer, parameter)
     if parameter.type == "any" and answer.lstrip()[:1] in ("{", "["):
         structure = read_value(answer)
@@ -61,13 +58,13 @@ def parse_answer(answer: str, parameter: Parameter) -> JsonValue:
 
 
 def find_fault(value: JsonValue, tool: ToolDoc, parameter: Parameter) -> str:
-    """Return the complaint about a value in a sentence; empty if it fits."""
+    """Return why a value does not fit a parameter, in a sentence; empty if it fits."""
     complaints = check_arguments(tool, {parameter.name: value})[1]
     return next((said for name, said in complaints if name == parameter.name), "")
 
 
 def _parse_pairs(text: str, fields: dict[str, Any]) -> dict[str, str]:
-    """Return the text behind each field that is named, up to the next one."""
+    """Return the text after each field name, up to the next one."""
     by_words = {" ".join(split_words(name)): name for name in fields} | {name.casefold(): name for name in fields}
     name_pattern = "|".join(sorted(map(re.escape, by_words), key=len, reverse=True))
     marks = list(re.finditer(rf"(?:^|[\s,;])({name_pattern})\s*[:=]\s*", text, re.IGNORECASE))

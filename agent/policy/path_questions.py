@@ -1,4 +1,4 @@
-"""Questions about whole paths and their answers: ended walks, remembered paths, finished runs."""
+"""Questions about whole paths: the judgement of a search, the adoption of a remembered path, the scores of steps."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -12,30 +12,31 @@ from domain.tool import ToolDoc, ToolId
 
 @dataclass(frozen=True, slots=True)
 class Reflection:
-    """Judgement of a path on which a walk ended."""
+    """Judgement of the path on which a search ended."""
 
     verdict: Literal["success", "partial", "total"]
-    """Consequence for the walk.
+    """Consequence for the search.
 
-    ``success``: go on with the path. ``partial``: the steps before ``first_wrong`` are right. ``total``: start anew without
-    the start tools in ``noisy``; if there are none, there is nothing to try.
+    ``success``: the path is good. ``partial``: the steps before ``first_wrong`` are right, and the search resumes
+    there. ``total``: the search starts anew without the start tools in ``noisy``; it ends if there are none.
     """
     reason: str
     first_wrong: int | None = None
-    """Counts from 1; one more than there are steps if all are right and something is left to do."""
+    """Number of the first wrong step, from 1; one past the last step if all are right and something is missing."""
     noisy: tuple[ToolId, ...] = ()
+    """Start tools that do not belong to the request."""
 
 
 @dataclass(frozen=True, slots=True)
 class ReflectionQuestion(PolicyQuestion[Reflection]):
-    """Question for a judgement of an ended walk (thesis 4.3.2.3)."""
+    """Question for the judgement of a search that has ended (thesis 4.3.2.3)."""
 
     request: str
     clauses: tuple[str, ...]
     earlier_tools: tuple[ToolDoc, ...]
     """Tools of earlier subtasks whose results the path builds on."""
     path: tuple[ToolDoc, ...]
-    """The path on which the walk ended, else the best one that it has seen; it may be empty."""
+    """The path on which the search ended, or the best one that it saw; it may be empty."""
     relevance: tuple[tuple[float, ...], ...]
     """Relevance of each tool in ``path``, one value per clause."""
     starts: tuple[Candidate, ...]
@@ -43,7 +44,7 @@ class ReflectionQuestion(PolicyQuestion[Reflection]):
     ending: Literal["finished", "gave_up", "budget"]
     reason: str
     memory: tuple[str, ...] = ()
-    """Moves of the walk."""
+    """Moves of the search, in words."""
 
     async def put_to(self, decider: Decider) -> Reflection:
         return await decider.reflect(self)
@@ -51,7 +52,7 @@ class ReflectionQuestion(PolicyQuestion[Reflection]):
 
 @dataclass(frozen=True, slots=True)
 class PathAdoption:
-    """Decision if a remembered path is taken as it is."""
+    """Decision whether a remembered path is used unchanged."""
 
     adopted: bool
     reason: str
@@ -59,9 +60,9 @@ class PathAdoption:
 
 @dataclass(frozen=True, slots=True)
 class AdoptionQuestion(PolicyQuestion[PathAdoption]):
-    """Proposal to take the path of a nearly identical request as it is.
+    """Question whether to use the path of a nearly identical earlier request unchanged.
 
-    It was checked before: every tool exists and works, and every required parameter can be filled in this order.
+    The path is possible: every tool exists and works, and every required parameter can be filled in this order.
     """
 
     request: str
@@ -74,9 +75,9 @@ class AdoptionQuestion(PolicyQuestion[PathAdoption]):
 
 @dataclass(frozen=True, slots=True)
 class ScoreQuestion(PolicyQuestion[tuple[float, ...]]):
-    """Question for the value of each step of a finished run.
+    """Question for the worth of each step to a finished run.
 
-    Steps that were not called are included, so that step numbers hold.
+    Steps that were not called are included, so that step numbers stay right.
     """
 
     request: str
@@ -85,7 +86,7 @@ class ScoreQuestion(PolicyQuestion[tuple[float, ...]]):
     steps: tuple[tuple[ToolDoc, StepResult], ...]
     """Steps of the last plan, in order."""
     failed: tuple[tuple[ToolDoc, StepResult], ...] = ()
-    """Steps that were given up on the way."""
+    """Steps that were abandoned."""
 
     async def put_to(self, decider: Decider) -> tuple[float, ...]:
         return await decider.score(self)

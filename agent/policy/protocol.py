@@ -1,6 +1,7 @@
-"""The protocol of policies, and the questions about steps and calls.
+"""The protocol of policies, and the questions that they answer about subtasks, steps, paths and calls.
 
-Each question is defined with the type of its answer (:mod:`agent.policy.question`).
+Each question is defined with the type of its answer (:mod:`agent.policy.question`). Questions about programs and about
+solutions are defined in :mod:`agent.programs.protocol` and :mod:`agent.solutions.protocol`.
 """
 
 from collections.abc import AsyncIterator, Mapping, Sequence
@@ -25,35 +26,37 @@ Results = Sequence[tuple[ToolDoc, StepResult]]
 
 @dataclass(frozen=True, slots=True)
 class MissingValue:
-    """A missing parameter value; with it, ``candidates[index]`` would be the next step."""
+    """A value without which a candidate cannot be the next step."""
 
     tool: ToolDoc
     parameter: Parameter
     index: int
+    """Index of the tool in ``candidates`` of the question."""
 
 
 @dataclass(frozen=True, slots=True)
 class NextMove:
-    """The next move: ``advance`` to ``candidates[index]``, ``finish``, ``backtrack`` one step, or ``give_up``."""
+    """The next move of a search: to a candidate, to the end of the path, one step back, or to give up."""
 
     action: Literal["advance", "finish", "backtrack", "give_up"]
     reason: str
     index: int | None = None
+    """Index of the candidate to advance to; None for other actions."""
     memory: str = ""
     """Id of the memory that was followed, if any."""
     then: tuple[ToolId, ...] = ()
     """Further tools of the path, named in the same decision."""
     last: bool = False
-    """The path is complete after these tools."""
+    """True if the path is complete after these tools."""
     unserved: str = ""
-    """Part of the request that the finished path leaves undone."""
+    """Part of the request that the finished path does not serve."""
     lacking: MissingValue | None = None
-    """Value that the user would have to give for the path to go on."""
+    """Value that the user would have to give for the path to continue."""
 
 
 @dataclass(frozen=True, slots=True)
 class MoveQuestion(PolicyQuestion[NextMove]):
-    """Question for the next move of a walk."""
+    """Question for the next move of a search in the tool graph."""
 
     request: str
     clauses: tuple[str, ...]
@@ -61,7 +64,7 @@ class MoveQuestion(PolicyQuestion[NextMove]):
     path_relevance: tuple[tuple[float, ...], ...]
     """Relevance of each tool in the path, one value per clause."""
     best_relevance: tuple[float, ...]
-    """Best relevance per clause of any tool found for the request; coverage is measured against it."""
+    """Best relevance of any tool found for the request, one value per clause; coverage is measured against it."""
     candidates: tuple[Candidate, ...]
     finish_weight: float
     """Share of past paths that ended here."""
@@ -72,9 +75,9 @@ class MoveQuestion(PolicyQuestion[NextMove]):
     followers: tuple[FollowingCandidate, ...] = ()
     """Candidates for the step after the next one, if several steps may be named at once."""
     several: bool = False
-    """Several steps may be named at once."""
+    """True if several steps may be named at once."""
     kin: Mapping[ToolId, ToolsetPrior] = field(default_factory=dict[ToolId, ToolsetPrior])
-    """Evidence for each tool that was found, if paths went through few of them; else empty."""
+    """Prior of each found tool from the toolsets of past paths; empty if those went through too many tools to tell."""
     results: Results | None = None
     """Results of the path's steps if they are called as they are chosen; None if only planned."""
 
@@ -87,15 +90,15 @@ class WholePath:
     """A path that was chosen in one decision."""
 
     steps: tuple[int, ...]
-    """Places in ``candidates`` of the tools to call, in order and each once; empty if no tool serves."""
+    """Indices in ``candidates`` of the tools to call, in order and each once; empty if no tool serves."""
     reason: str
     unserved: str = ""
-    """Part of the request that they leave undone."""
+    """Part of the request that the path does not serve."""
 
 
 @dataclass(frozen=True, slots=True)
 class PathQuestion(PolicyQuestion[WholePath]):
-    """Question for a whole path, with all tools at once."""
+    """Question for a whole path in one decision."""
 
     request: str
     clauses: tuple[str, ...]
@@ -105,10 +108,11 @@ class PathQuestion(PolicyQuestion[WholePath]):
     best_relevance: tuple[float, ...]
     candidates: tuple[Candidate, ...]
     max_steps: int
-    """Most tools that may be added."""
+    """Limit of tools that may be added."""
     with_reasons: bool = False
-    """Each step must be justified before it is named."""
+    """True if each step must be justified before it is named."""
     memory: tuple[str, ...] = ()
+    """Moves made before, with their reasons."""
 
     async def put_to(self, decider: Decider) -> WholePath:
         return await decider.plan_path(self)
@@ -123,9 +127,9 @@ class CallArguments:
     missing: tuple[str, ...] = ()
     """Required parameters for which no value was found; values are never invented."""
     settled: frozenset[str] = frozenset()
-    """Parameters whose values a person has decided on."""
+    """Parameters whose values a person decided on, so that they are not corrected."""
     why: str = ""
-    """Reason in a sentence."""
+    """Reason, in a sentence."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,6 +141,7 @@ class ArgumentsQuestion(PolicyQuestion[CallArguments]):
     earlier: tuple[tuple[ToolDoc, StepResult], ...]
     """Executed steps with their tools."""
     later: tuple[ToolDoc, ...] = ()
+    """Tools of the steps that follow."""
     complaint: str = ""
     """Reason why the previous arguments were refused."""
 
@@ -146,7 +151,7 @@ class ArgumentsQuestion(PolicyQuestion[CallArguments]):
 
 @dataclass(frozen=True, slots=True)
 class PhraseQuestion(PolicyQuestion[str]):
-    """Question for a wording of what a program computed, as the request asks for it."""
+    """Question for the answer of a program in the words that the request asks for."""
 
     purpose: ClassVar[Purpose] = "answers"
 
@@ -159,7 +164,7 @@ class PhraseQuestion(PolicyQuestion[str]):
 
 @dataclass(frozen=True, slots=True)
 class FieldsQuestion(PolicyQuestion[tuple[str, ...]]):
-    """Question for the fields of long responses that are worth showing."""
+    """Question for the fields of a tool's long responses that are worth showing."""
 
     purpose: ClassVar[Purpose] = "responses"
 
@@ -175,9 +180,13 @@ class FieldsQuestion(PolicyQuestion[tuple[str, ...]]):
 
 @dataclass(frozen=True, slots=True)
 class UnservedQuestion:
-    """Question for unserved changes when a subtask is over; tools come with their relevance to each clause."""
+    """Question for unserved changes when a subtask has ended; tools come with their relevance to each clause.
+
+    It is answered by code, without a model (:meth:`Policy.find_unserved`).
+    """
 
     clauses: tuple[str, ...]
+    """Parts of the request."""
     at_hand: tuple[tuple[ToolDoc, tuple[float, ...]], ...]
     """Tools that could have been called."""
     done: tuple[tuple[ToolDoc, tuple[float, ...]], ...]
@@ -189,6 +198,7 @@ class PolicyNotice:
     """Notice that another policy decides from here on."""
 
     policy: str
+    """Name of the policy that decided so far."""
     to: str
     """Name of the policy that decides in place of ``policy``."""
     reason: str
@@ -202,27 +212,29 @@ class PolicyCost:
     prompt_tokens: int = 0
     completion_tokens: int = 0
     by_purpose: dict[str, int] = field(default_factory=dict[str, int])
+    """Calls of a model by their purpose."""
     tokens_by_purpose: dict[str, int] = field(default_factory=dict[str, int])
+    """Prompt and completion tokens by purpose."""
     money: float | None = None
-    """In the currency of the prices; None if nothing had a price."""
+    """Cost in the currency of the configured prices; None if no model had a price."""
 
 
 class Policy(Protocol):
     """The policy of one run.
 
-    All decisions go through ``decide``. Two methods are separate: ``answer`` returns a stream, part of which may be out
-    when it breaks off; ``find_unserved`` is looked up without waiting, since no model is asked any more.
+    All decisions go through ``decide``, except for two: ``answer`` returns a stream, part of which may be out when it
+    breaks off, and ``find_unserved`` does not wait, since no model is asked any more.
     """
 
     name: str
     cost: PolicyCost
     """Resources used in this run."""
     notices: list[PolicyNotice]
-    """Emitted and cleared by the run after each decision."""
+    """Notices since the last decision; the run emits and clears them (:func:`take_notices`)."""
 
     @property
     def writes(self) -> bool:
-        """True if it can be asked for a program."""
+        """Return whether it can be asked for a program."""
         ...
 
     async def decide(self, question: PolicyQuestion[T]) -> T:
@@ -230,16 +242,16 @@ class Policy(Protocol):
         ...
 
     def find_unserved(self, question: UnservedQuestion) -> tuple[str, ...]:
-        """Return changes that the request orders and no call made, as far as no model is needed to tell."""
+        """Return parts of the request that ask for a change which no call made, as far as code can tell."""
         ...
 
     def answer(self, request: str, steps: Results) -> AsyncIterator[str]:
-        """Stream the answer, which names the calls that it rests on."""
+        """Stream the answer, which cites the calls that it is based on."""
         ...
 
 
 def take_notices(policy: Policy) -> list[PolicyFellBack]:
-    """Return and clear the policy's notices, as events to emit before those of its last decision."""
+    """Return and clear the notices of a policy, as events to emit before those of its last decision."""
     notices = policy.notices
     events = [PolicyFellBack(policy=n.policy, to=n.to, reason=clean(n.reason, 400)) for n in notices]
     notices.clear()

@@ -1,4 +1,4 @@
-"""Questions and answers about the split of a request into subtasks."""
+"""Subtasks of a request, and the question for them."""
 
 from dataclasses import dataclass
 
@@ -9,7 +9,7 @@ from domain.plan import StepResult
 from domain.tool import ToolDoc
 
 MAX_NAME_CHARS = 80
-"""Characters of a subtask's name."""
+"""Limit of the name of a subtask, in characters."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,23 +26,23 @@ class Subtask:
     """A part of a request that is planned by itself."""
 
     number: int
-    """Counts from 1."""
+    """Number of the subtask, from 1."""
     name: str
     description: str
-    """Complete by itself: it holds every value that it needs, and only values of the request."""
+    """Request of the subtask, clear by itself: it has every value that it needs, and only values of the request."""
     category: str = ""
-    """Category of its tools, if the planner asks for it and there is a model to name it."""
+    """Category of its tools; empty unless the planner asks for it and a model names it."""
     depends_on: tuple[int, ...] = ()
     """Numbers of earlier subtasks whose results it needs."""
     earlier: tuple[int, ...] = ()
     """Numbers of earlier calls of the conversation whose results it needs."""
     reread: bool = False
-    """These earlier calls alone answer it."""
+    """True if these earlier calls alone answer it, so that nothing is called."""
     queries: tuple[str, ...] = ()
-    """Descriptions of the calls that would serve it, worded as tool documents are, whatever the request's language."""
+    """Descriptions of calls that would serve it, in the language of tool documents; tools are searched by them."""
 
     def to_event(self, step_count: int) -> SubtaskStarted:
-        """Build the event of its beginning; ``step_count`` is the number of earlier steps that it builds on."""
+        """Build the event of its start; ``step_count`` is the number of prior steps that it builds on."""
         return SubtaskStarted(
             subtask=self.number,
             name=self.name,
@@ -57,7 +57,7 @@ class Subtask:
 
 
 def subtask_from_event(event: SubtaskStarted) -> Subtask:
-    """Rebuild a subtask from the event of its beginning."""
+    """Rebuild a subtask from the event of its start."""
     return Subtask(
         event.subtask,
         event.name,
@@ -72,7 +72,7 @@ def subtask_from_event(event: SubtaskStarted) -> Subtask:
 
 @dataclass(frozen=True, slots=True)
 class Decomposition:
-    """The subtasks of a request, at least one; a request that is not split is its own subtask, in its own words."""
+    """The subtasks of a request, at least one; a request that is not split is its own subtask."""
 
     subtasks: tuple[Subtask, ...]
     reason: str
@@ -86,7 +86,7 @@ class DecomposeQuestion(PolicyQuestion[Decomposition]):
     earlier: tuple[EarlierRequest, ...] = ()
     """Earlier requests of the conversation, the oldest first."""
     categories: tuple[str, ...] = ()
-    """Categories of the tools nearest to the request, if each subtask is to name its own."""
+    """Categories to choose from, if each subtask is to name one; else empty."""
 
     async def put_to(self, decider: Decider) -> Decomposition:
         return await decider.decompose(self)

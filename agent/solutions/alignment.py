@@ -1,4 +1,4 @@
-"""Alignment of a request with a pattern, word by word, to find the values of its inputs.
+"""Alignment of a request with a pattern, which yields the values of the inputs.
 
 In a pattern, ``{name}`` is an input, and ``{what is|tell me}`` are alternatives; an empty alternative may be left
 out. Any other difference between request and pattern means that they do not match. The comparison knows no
@@ -19,24 +19,26 @@ QUOTED = re.compile(r"\"([^\"]+)\"|“([^”]+)”|«([^»]+)»|„([^“”]+)[
 _MAX_LENGTH = 600
 """Maximum characters of a request or pattern that are compared."""
 _MOST_INPUTS = 6
+"""Limit of inputs in a pattern."""
 _VALUE_LENGTH = 80
+"""Limit of the value of an input, in characters."""
 
 
 @dataclass(frozen=True, slots=True)
 class RequestValue:
-    """Words of a request in the place of an input."""
+    """The words of a request that stand in the place of an input."""
 
     text: str
     quoted: bool = False
-    """They are in quotation marks."""
+    """True if they are in quotation marks."""
     opens_sentence: bool = False
-    """They begin a sentence."""
+    """True if they begin a sentence, so that a capital does not mark them as a name."""
 
 
 def align_request(request: str, pattern: str) -> dict[str, RequestValue] | None:
-    """Return the values of the inputs by name.
+    """Return the values of the inputs of a pattern, by name, as a request words them.
 
-    None if request and pattern differ in anything else, or if the alignment is ambiguous.
+    None if request and pattern differ in anything else, or if a value could begin or end in two places.
     """
     parts = _parse_pattern(pattern)
     if len(request) > _MAX_LENGTH or parts is None:
@@ -87,9 +89,9 @@ def _count_words(text: str) -> int:
 def _read_value(
     request: str, span: tuple[int, int], quotes: Sequence[tuple[tuple[int, int], tuple[int, int]]]
 ) -> RequestValue | None:
-    """Return the value at a place; all of it if it is in quotation marks.
+    """Return the value at a span of the request; of a quotation, the text within the marks.
 
-    None if the place is only part of a quotation, or reaches beyond one.
+    None if the span is only part of a quotation, or reaches beyond one.
     """
     start, end = span
     around = [one for one in quotes if one[0][0] < end and start < one[0][1]]
@@ -108,12 +110,12 @@ def _read_value(
 
 @dataclass(frozen=True, slots=True)
 class _PatternPart:
-    """Part of a pattern: an input, or alternative texts."""
+    """Part of a pattern: an input, or text, possibly with alternatives."""
 
     name: str = ""
     """Name of the input; empty for texts."""
     options: tuple[re.Pattern[str], ...] = ()
-    """Texts one of which must be there."""
+    """Alternative texts, one of which the request must have here."""
 
 
 _STRIPPED = " .,;:!?¡¿。，、；：！？…"
@@ -128,6 +130,7 @@ def _parse_pattern(pattern: str) -> tuple[_PatternPart, ...] | None:
         return None
     text = pattern.strip(_STRIPPED)
     parts: list[_PatternPart] = []
+    # Next to an alternative that may be empty, the space or mark that separates it may be missing, too (``loose``).
     at, loose, before = 0, False, f"[{MARKS}]*"
     for hit in _HOLE.finditer(text):
         own = "".join(_build_regex(text[at : hit.start()], loose=loose or _may_be_empty(hit[1])))
@@ -143,11 +146,11 @@ def _parse_pattern(pattern: str) -> tuple[_PatternPart, ...] | None:
 
 
 def _match_parts(request: str, parts: Sequence[_PatternPart]) -> dict[str, tuple[int, int]] | None:
-    """Return the place of each input.
+    """Return the span of each input; None if the parts do not cover the request in exactly one way.
 
-    None if the parts do not cover the whole request, or if an input could be in two places. The set of places where
-    a part may begin is a number with a bit for each place, so that the work does not grow with the number of
-    possible combinations.
+    Dynamic programming over sets of positions: forward, where each part may end; backward, from which of these the
+    rest of the request is covered. A set is an integer with a bit for each position, so the work does not grow with
+    the number of possible combinations.
     """
     begins = sum(1 << hit.start() for hit in _NO_MARK.finditer(request))
     # Forward: all places that the parts so far may end at.
@@ -159,6 +162,7 @@ def _match_parts(request: str, parts: Sequence[_PatternPart]) -> dict[str, tuple
         after = 0
         for ends in steps[-1].values():
             after |= ends
+        # A value has at least one character, and neither begins nor ends with a mark.
         reached.append(_extend_places((reached[-1] & begins) << 1) & (begins << 1) if part.name else after)
     # Backward: only places from which the rest of the parts reaches the end of the request.
     ending_places = [reached[-1] & (1 << len(request))]
@@ -178,13 +182,13 @@ def _match_parts(request: str, parts: Sequence[_PatternPart]) -> dict[str, tuple
 
 
 def _match_ends(request: str, part: _PatternPart, place: int) -> int:
-    """Return the places where a part that begins here may end, as bits."""
+    """Return the positions at which a text that begins at ``place`` may end, as bits."""
     hits = (option.match(request, place) for option in part.options)
     return sum({1 << hit.end() for hit in hits if hit is not None})
 
 
 def _extend_places(places: int, *, back: bool = False) -> int:
-    """Return these places and those after them (before, if ``back``) within the length of a value, as bits."""
+    """Return these positions and the ones after them (before, if ``back``) within the length of a value, as bits."""
     width = 1
     while width < _VALUE_LENGTH + 2:
         step = min(width, _VALUE_LENGTH + 2 - width)
@@ -202,18 +206,19 @@ def _iterate_bits(places: int) -> Iterator[int]:
 
 
 def _has_several(places: int) -> bool:
-    """Return True if more than one bit is set."""
+    """Return whether more than one bit is set."""
     return bool(places & (places - 1))
 
 
 def _may_be_empty(hole: str) -> bool:
+    """Return whether one of the alternatives in braces is empty."""
     return "|" in hole and any(not option.strip() for option in hole.split("|"))
 
 
 def _build_regex(text: str, *, loose: bool) -> Iterator[str]:
     """Yield regular expressions for words and signs.
 
-    With ``loose``, punctuation may be missing, because what it separates may be.
+    With ``loose``, marks and spaces may be missing, because the text that they separate may be missing.
     """
     for part in _PART.findall(text):
         marks = re.fullmatch(rf"[{MARKS}]+", part)

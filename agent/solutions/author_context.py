@@ -1,4 +1,4 @@
-"""Near solutions as examples for the author of a program: at most two, abbreviated."""
+"""Near solutions as examples for the author of a program."""
 
 from collections.abc import Mapping, Sequence
 
@@ -11,19 +11,20 @@ from domain.solution import Solution
 from domain.tool import ToolDoc, ToolId
 
 MAX_SHOWN = 2
+"""Limit of examples."""
 NEAR_ENOUGH = 0.5
-"""Minimum likeness of a solution that is shown."""
+"""Minimum likeness of a solution that is shown as an example."""
 _MAX_LENGTH = 1_500
-"""Maximum characters of a text that is shown."""
+"""Limit of the text of an example, in characters; longer ones are not shown."""
 
 
 async def select_known_programs(
     near: Sequence[NearSolution], taken_id: str, offered_tools: Sequence[ToolDoc], evidence: ToolEvidence
 ) -> tuple[KnownPrograms, Sequence[ToolDoc]]:
-    """Return the best solutions except the ``taken_id`` one, and the offered tools with theirs in front.
+    """Return the best near solutions as examples, and the offered tools with the tools of the examples in front.
 
-    A text whose author had seen responses is not shown, because it may contain some of their words; nor is one
-    whose tools are not all indexed.
+    Not shown are the solution ``taken_id``, which was tried already; texts whose author had seen responses, because
+    they may contain words of these; and texts whose tools are not all indexed.
     """
     fit = [one for one in near if one.likeness >= NEAR_ENOUGH and one.solution.id != taken_id and _is_fit(one)]
     await evidence.read([tool for one in fit[:MAX_SHOWN] for tool in one.solution.plan.program.tools.values()])
@@ -37,12 +38,13 @@ async def select_known_programs(
 
 
 def _is_fit(candidate: NearSolution) -> bool:
+    """Return whether the text of a solution may be shown to an author."""
     program = candidate.solution.plan.program
     return not program.tainted and len(program.text) <= _MAX_LENGTH
 
 
 def to_known_program(solution: Solution, pattern: str, names: Mapping[str, ToolId]) -> KnownProgram:
-    """Return a solution as an example for an author, with its calls renamed to these ``names`` of functions."""
+    """Return a solution as an example for an author; ``names`` are the names that functions have in the prompt."""
     plan = solution.plan
     by_tool = {tool: name for name, tool in names.items()}
     called = {name: by_tool.get(tool, name) for name, tool in plan.program.tools.items()}

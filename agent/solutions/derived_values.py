@@ -1,8 +1,7 @@
 """Values in a program that its request does not contain.
 
-Its author worked them out from a value of the request or the day of the run, or took them from own knowledge or
-from responses. With other inputs they would be wrong without any sign of it, so a program with such a value is not
-kept for other requests.
+Its author derived them from a value of the request or from the date, knew them, or read them in a response. For
+other inputs they would silently be wrong, so a program with such a value is not kept for other requests.
 """
 
 import re
@@ -17,10 +16,11 @@ from domain.source_text import parse_source
 from domain.tool import Parameter, ToolDoc, ToolId
 
 _MAX_SMALL_COUNT = 100
-"""Whole numbers up to this are mere counts."""
+"""Whole numbers up to this one are taken for counts, which fit any request."""
 _SHORTEST = 2
+"""Minimum length of a text that is examined, in characters."""
 _MAX_CHOICES = 20
-"""Maximum documented values of a parameter whose choice is a way of calling, as an order or a unit."""
+"""Limit of documented values from which a program may choose by itself, such as units; longer lists name things."""
 _CODE = re.compile(r"[a-z]{2,3}")
 _SURROUNDING_MARKS = " ,.;:!?-/()"
 _SPECIFIC_WORD = re.compile(r"(?<=[^.!?:\s] )(?:[A-ZÀ-ÖØ-Þ]\w+|\w*\d\w*)|(?<=^ )[A-ZÀ-ÖØ-Þ]\w+")
@@ -34,11 +34,16 @@ def find_derived_values(
     seen: Collection[str] = (),
     answers: Collection[str] = (),
 ) -> list[JsonValue]:
-    """Return the constants of a text that must come from elsewhere than the request or a tool's document.
+    """Return the constants of a program that come neither from the request nor from the documents of its tools.
 
-    Constants that calls take, that the text compares with, or that it picks by are examined. ``seen`` are texts of
-    responses that its author was shown: a constant in them may come from there. ``answers`` are responses of which
-    its author may have been shown any part: a text in them may come from there.
+    Examined are arguments of calls, values that the text compares with, and indices by which it picks from lists.
+
+    Args:
+        program: the program.
+        request: the request that it served.
+        docs: documents of its tools.
+        seen: texts of responses that the author was shown; constants in them may come from there.
+        answers: responses of which the author may have been shown any part; texts in them may come from there.
     """
     constants = list(find_fixed_values(parse_source(program.text), program.tools))
     values = [
@@ -58,10 +63,10 @@ def find_derived_values(
 
 
 def find_answer_words(program: Program, request: str, answers: Collection[str]) -> list[str]:
-    """Return names, codes and figures in a program's texts for people that the answers of its calls contain.
+    """Return names, codes and figures in the program's texts for people that responses of its calls contain.
 
-    They belong to this one run, as the name of a country or currency does. The first word of a sentence is ignored,
-    because any such word has a capital.
+    They belong to this one run, like the name of a country or currency. The first word of a sentence is ignored,
+    because it has a capital whatever it is.
     """
     texts = [text for text in parse_source(program.text).texts if " " in text]
     words = dict.fromkeys(hit[0] for text in texts for hit in _SPECIFIC_WORD.finditer(text))
@@ -76,7 +81,10 @@ def find_answer_words(program: Program, request: str, answers: Collection[str]) 
 def _find_codes(
     fixed: Sequence[FixedValue], program: Program, docs: Mapping[ToolId, ToolDoc]
 ) -> Iterator[tuple[str, frozenset[JsonValue]]]:
-    """Yield arguments that look like codes of countries, currencies or languages, with their documented words."""
+    """Yield arguments that look like codes of countries, currencies or languages.
+
+    With each come the words that the document of its parameter contains.
+    """
     for one in fixed:
         if one.role == "argument" and not one.composed and isinstance(one.value, str) and _CODE.fullmatch(one.value):
             own = _find_parameter(one, program, docs)
@@ -87,14 +95,14 @@ def _find_codes(
 def _find_picked_indices(fixed: Sequence[FixedValue]) -> list[JsonValue]:
     """Return the indices by which a text picks from lists, except the first and the last.
 
-    An author who saw the list may have looked up the right one.
+    An author who saw the list may have chosen the index that was right for this request only.
     """
     indices = [one.value for one in fixed if one.role == "picked by"]
     return [one for one in indices if isinstance(one, int) and one not in (0, -1)]
 
 
 def _find_parameter(constant: FixedValue, program: Program, docs: Mapping[ToolId, ToolDoc]) -> Parameter | None:
-    """Return the parameter that takes a constant."""
+    """Return the parameter that a constant is an argument for; None if there is none."""
     doc = docs.get(program.tools[constant.function]) if constant.function else None
     name = program.arguments.get(constant.function, {}).get(constant.parameter, constant.parameter)
     return next((each for each in doc.parameters if each.name == name), None) if doc else None
@@ -103,13 +111,13 @@ def _find_parameter(constant: FixedValue, program: Program, docs: Mapping[ToolId
 def _list_documented_values(own: Parameter | None) -> tuple[JsonValue, ...]:
     """Return the values that a document names for a parameter.
 
-    A long list of them is left out: it names things, and the choice of one is not the program's own.
+    A long enumeration is left out: it names things, so the choice of one depends on the request.
     """
     return (*(own.enum if len(own.enum) <= _MAX_CHOICES else ()), own.default) if own else ()
 
 
 def _is_specific(value: JsonValue) -> bool:
-    """Return True if a value is a figure, a code or a name rather than a word of the program's own."""
+    """Return whether a value is a figure, a code or a name, rather than a word or count that fits any request."""
     match value:
         case bool():
             return False
@@ -125,7 +133,7 @@ def _is_specific(value: JsonValue) -> bool:
 
 
 def _is_in_texts(value: JsonValue, seen: Collection[str], answers: Collection[str]) -> bool:
-    """Return True if a text occurs in any of these, or a number in what was seen."""
+    """Return whether a text occurs in any of these texts, or a number in what the author was shown."""
     if isinstance(value, bool) or value is None:
         return False
     if isinstance(value, str):

@@ -1,4 +1,4 @@
-"""Drift: changes of a solution's tools since its program was checked."""
+"""Drift: changes in the signatures of a solution's tools since its program was checked."""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -23,9 +23,9 @@ _NAMED_SCHEMAS = frozenset({"properties", "patternProperties", "$defs", "definit
 def compute_fingerprints(program: Program, docs: Mapping[ToolId, ToolDoc]) -> dict[ToolId, str]:
     """Return a fingerprint of each tool's signature as a program uses it; tools without a document are left out.
 
-    It covers the method, the host, the schemas of parameters that are required or given by the program, and the
-    types of those fields of the documented answer that the text names. Descriptions, defaults, order and whatever
-    the program does not use do not count.
+    A fingerprint covers the method, the host, the schemas of parameters that are required or that the program passes,
+    and the types of the documented response fields that the text names. Descriptions, defaults, order and whatever the
+    program does not use do not matter.
     """
     source = try_parse_source(program.text) or parse_source("")
     words, called_names = frozenset(source.texts), set(source.names)
@@ -43,6 +43,7 @@ def compute_fingerprints(program: Program, docs: Mapping[ToolId, ToolDoc]) -> di
 
 def find_drifted_tools(solution: Solution, docs: Mapping[ToolId, ToolDoc]) -> list[ToolId]:
     """Return the tools of a solution whose signatures have changed since it was checked."""
+    # A tool without a document has no fingerprint now, and does not count as changed.
     now = compute_fingerprints(solution.plan.program, docs)
     return [tool for tool, fingerprint in solution.fingerprints.items() if now.get(tool, fingerprint) != fingerprint]
 
@@ -67,7 +68,7 @@ def _describe_parameter(parameter: Parameter) -> JsonValue:
 
 
 def _strip_prose(schema: JsonValue) -> JsonValue:
-    """Return a schema without prose, with unordered lists sorted."""
+    """Return a schema without prose, and with lists sorted whose order has no meaning."""
     match schema:
         case dict():
             return {
@@ -94,7 +95,7 @@ def _sort_list(part: JsonValue) -> JsonValue:
 
 
 def _find_named_types(schema: JsonValue, words: frozenset[str], place: str = "", depth: int = 12) -> Iterator[str]:
-    """Yield path and type of each field in an answer's schema that a text names."""
+    """Yield path and type of each field of a response schema whose name is among ``words``."""
     if not isinstance(schema, dict) or not depth:
         return
     for name, part in schema.items():

@@ -1,4 +1,7 @@
-"""Evidence for and against a solution: counts, verdicts of runs and users, and merging of equal programs."""
+"""Identity of solutions, and the evidence for and against them: counts, verdicts of runs and users, merging.
+
+Two solutions of an owner are the same if their programs are, whatever the names in them and the wording of the answer.
+"""
 
 from hashlib import blake2b
 
@@ -6,29 +9,29 @@ from agent.solutions.identity import rename_patterns
 from domain.solution import Solution
 
 MAX_NET_FAILURES = 3
-"""Failures in excess of successes that suspend a solution."""
+"""Number by which failures must exceed successes for a solution to be suspended."""
 MAX_PATTERNS = 40
-"""Maximum patterns of one solution; more would hardly match further requests."""
+"""Limit of patterns of one solution; more would hardly match further requests."""
 MAX_WRONG = 100
-"""Maximum requests with wrong answers; one more suspends a solution."""
+"""Limit of requests with wrong answers; one more suspends a solution."""
 _MAX_RUNS = 20
+"""Limit of runs that are remembered as authors of a solution, the latest ones."""
 _MAX_VERDICTS = 200
+"""Limit of runs whose verdicts are remembered, the latest ones."""
 _ORIGIN_RANK = {"mined": 0, "run": 1, "template": 2, "person": 3}
+"""Rank of origins, from the least to the most deliberate; merged solutions keep the higher one."""
 
 
 def estimate_trust(solution: Solution) -> float:
-    """Return how far a solution can be trusted, in (0, 1]: the share of successes.
-
-    The request that it was made for counts as a success.
-    """
+    """Return the share of successes of a solution, in (0, 1]; the request that it was made for counts as one."""
     return (solution.good + 1) / (solution.good + solution.bad + 1)
 
 
 def merge_solutions(existing: Solution, new: Solution) -> Solution:
-    """Return a solution merged with another that is the same program; a run that wrote it again counts as a success.
+    """Return a solution merged with a new one of the same program; a run that wrote it again counts as a success.
 
-    Its suspension is lifted if it was made again for its tools' new signatures, or if a run has written it and was
-    served, unless it has failed too often.
+    A suspension is lifted if the new one was made for changed signatures of its tools, or if a run that wrote it was
+    served by it and it has not failed too often.
     """
     fresh = bool(new.fingerprints) and new.fingerprints != existing.fingerprints
     patterns = tuple(dict.fromkeys((*existing.patterns, *rename_patterns(existing, new))))
@@ -56,14 +59,14 @@ def merge_solutions(existing: Solution, new: Solution) -> Solution:
 
 
 def count_outcome(solution: Solution, run: str, *, good: bool) -> Solution:
-    """Return a solution with one more success or failure, counted once per run.
+    """Return a solution with one more success or failure; it is suspended if it has failed too often.
 
-    It is suspended if it has failed too often. Without a ``run`` it is counted in any case.
+    An outcome counts once per ``run`` (a key of :func:`hash_run`), and without one each time.
     """
     previous = solution.verdicts.get(run) if run else None
     if previous is good:
         return solution
-    # The run has the opposite verdict so far, which is taken back.
+    # If the run had the opposite verdict so far, that one is taken back.
     previous_count = int(previous is not None)
     update: dict[str, object] = {
         "good": solution.good + (1 if good else -previous_count),
@@ -81,7 +84,7 @@ def count_outcome(solution: Solution, run: str, *, good: bool) -> Solution:
 
 
 def remove_outcome(solution: Solution, run: str) -> Solution:
-    """Return a solution as if a run had not counted for it."""
+    """Return a solution without the outcome of a run."""
     previous = solution.verdicts.get(run)
     if previous is None:
         return solution
@@ -91,7 +94,7 @@ def remove_outcome(solution: Solution, run: str) -> Solution:
 
 
 def copy_for_owner(shared: Solution, copy_id: str, owner: str) -> Solution:
-    """Return a copy of a shared solution for an owner, without evidence. Its text counts as someone else's."""
+    """Return a copy of a shared solution for an owner, without evidence; its text counts as someone else's."""
     program = shared.plan.program.model_copy(update={"tainted": True})
     blank = Solution(
         id=copy_id,
@@ -107,7 +110,10 @@ def copy_for_owner(shared: Solution, copy_id: str, owner: str) -> Solution:
 
 
 def mark_request(solution: Solution, wrong: str, right: str) -> Solution:
-    """Return a solution with a request marked as answered wrongly, or with such a mark removed (``right``)."""
+    """Return a solution with the request ``wrong`` marked as answered wrongly, or ``right`` no longer marked.
+
+    An empty text stands for no request.
+    """
     wrong_requests = tuple(one for one in solution.wrong if one not in (wrong, right))
     wrong_requests = (*wrong_requests, wrong) if wrong else wrong_requests
     if (
@@ -118,5 +124,8 @@ def mark_request(solution: Solution, wrong: str, right: str) -> Solution:
 
 
 def hash_run(run: str) -> str:
-    """Return the key of a run's verdict, a hash: a shared solution must not name a user's runs."""
+    """Return the key under which the verdict of a run is stored.
+
+    It is a hash, because a shared solution must not name a user's runs.
+    """
     return blake2b(run.encode(), digest_size=8).hexdigest() if run else ""

@@ -1,4 +1,4 @@
-"""Solutions from memories of earlier versions, which stored the program that served a request with its path."""
+"""Solutions from memories of earlier versions, which stored a program together with the path of a request."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
@@ -18,7 +18,7 @@ _NAMED = re.compile(r"\{\w+\}")
 def build_solution_from_memory(earlier: LegacyMemory) -> Solution:
     """Return the program of a memory as a solution of the same owner.
 
-    It is suspended if some of its inputs are not found in the request.
+    It is suspended if the request does not contain one of its inputs.
     """
     memory, plan = earlier.memory, earlier.program
     text = insert_names(memory.request, [RequestWords(words, name) for name, words in _collect_words(earlier).items()])
@@ -38,13 +38,13 @@ def build_solution_from_memory(earlier: LegacyMemory) -> Solution:
 
 
 def _collect_words(earlier: LegacyMemory) -> dict[str, str]:
-    """Return the words of the request that inputs had as values, as far as the bindings of their calls show them."""
+    """Return the words of the request that inputs had as values, as far as the bindings of the calls show them."""
     words_by_name = dict(_find_taken_words(earlier))
     return {name: words for name, words in words_by_name.items() if name in earlier.program.inputs}
 
 
 def _find_taken_words(earlier: LegacyMemory) -> Iterator[tuple[str, str]]:
-    """Yield the names of values in the text with the words of the request that they came from."""
+    """Yield names of the program with the words of the request that their values came from."""
     program = earlier.program.program
     request_words: dict[ToolId, dict[str, str]] = {
         tool: {one.parameter: one.reference for one in bindings if one.origin == "request" and one.reference}
@@ -62,8 +62,8 @@ def _find_taken_words(earlier: LegacyMemory) -> Iterator[tuple[str, str]]:
 def _insert_inputs_by_shape(text: str, unnamed_inputs: Mapping[str, JsonObject]) -> str:
     """Return a text with inputs in place of what looks like their values.
 
-    Only if exactly one input and one value of a kind (numbers, or anything else) are left, so that there is no
-    choice.
+    An input is inserted only if it and one value are the only ones left of their kind (numbers, or anything else), so
+    that there is no doubt which belongs to which.
     """
     for number in (True, False):
         names = [

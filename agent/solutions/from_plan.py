@@ -1,4 +1,4 @@
-"""Solutions that people make: a plan and the requests that it serves."""
+"""Solutions from plans that people make, with the requests that they serve, and from memories of earlier versions."""
 
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
@@ -20,10 +20,17 @@ from domain.source_text import parse_source
 def build_solution_from_plan(
     plan: ProgramPlan, patterns: Sequence[str], owner: str, origin: SolutionOrigin, *, runs: Sequence[str] = ()
 ) -> Solution:
-    """Return a plan as a solution; ``patterns`` name its inputs as people know them.
+    """Return a plan as a solution.
+
+    Args:
+        plan: the plan.
+        patterns: the requests that it serves, with the shown names of its inputs in braces.
+        owner: owner of the solution.
+        origin: where the plan comes from.
+        runs: runs that the plan served.
 
     Raises:
-        UsageError: it leaves values open, has no answer of its own, or its patterns do not name its inputs.
+        UsageError: the plan leaves values open or has no answer of its own, or the patterns do not name its inputs.
     """
     if wrong := next(_find_faults(plan, patterns), ""):
         raise UsageError(wrong)
@@ -40,16 +47,16 @@ def build_solution_from_plan(
 
 
 def _drop_run_default(name: str, schema: JsonObject, patterns: Sequence[str]) -> JsonObject:
-    """Return the schema of an input, without its default if every request names the input.
+    """Return the schema of an input, without its default if every pattern names the input.
 
-    Such a default would only be the value of the run that the plan came from.
+    Such a default is only the value of the run that the plan came from.
     """
     is_always_named = all(name in find_names(one) for one in patterns)
     return {key: value for key, value in schema.items() if not (is_always_named and key == "default")}
 
 
 def _find_faults(plan: ProgramPlan, patterns: Sequence[str]) -> Iterator[str]:
-    """Yield the reasons why a plan cannot be a solution."""
+    """Yield why a plan cannot be a solution, and what to do about it."""
     text, shown_names = plan.program.text, map_shown_names(plan)
     open_ = sorted({FILL, NAMED, EARLIER} & parse_source(text).uses)
     if open_:
@@ -71,7 +78,7 @@ def _find_faults(plan: ProgramPlan, patterns: Sequence[str]) -> Iterator[str]:
 
 
 def _rename_inputs(pattern: str, shown_names: dict[str, str]) -> str:
-    """Return a pattern with the inputs' names in the text instead of the shown ones."""
+    """Return a pattern with the names that inputs have in the program, in place of the shown ones."""
     for name, own in shown_names.items():
         pattern = pattern.replace(f"{{{name}}}", f"{{{own}}}")
     return pattern

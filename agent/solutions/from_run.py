@@ -1,4 +1,4 @@
-"""Contributions of a run to the library: verdicts on the solutions that it took, and new solutions."""
+"""What a run contributes to the library: verdicts on the solutions that it used, and its programs as new solutions."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -33,36 +33,43 @@ from domain.source_text import parse_source
 from domain.tool import ToolDoc, ToolId
 
 MAX_PROGRAM_LENGTH = 4_000
-"""Maximum characters of a program that is kept."""
+"""Limit of a program that is kept, in characters."""
 _CIRCUMSTANCE = frozenset({"absent", "undecided", "refused", "unreached", "transient"})
 """Outcomes of calls that say nothing about the program that made them."""
 _MIN_WORDS = 2
+"""Minimum words of a pattern besides its inputs; fewer would match too many requests."""
 _MIN_LETTERS = 4
+"""Minimum letters of a pattern in a script without spaces between words."""
 _MAX_WORDING = 300
+"""Limit of a pattern, in characters."""
 
 
 @dataclass(slots=True)
 class TakenSolution:
-    """A solution that a subtask took, and what became of its program."""
+    """A solution that a subtask used, unchanged or as a model, and what became of its program."""
 
     subtask: int
+    """Number of the subtask."""
     event: SolutionTaken
-    """The event that recorded it."""
+    """The event of the selection."""
     number: int = 0
     """Number of its program; 0 before it started."""
     refused: bool = False
+    """True if the checks refused its text."""
     failed: bool = False
+    """True if it broke off."""
     ended: ProgramEnded | None = None
+    """Its last event; None if it did not end."""
     cut_short: bool = False
-    """A call failed for reasons outside of the program."""
+    """True if a call was refused or failed for reasons outside of the program."""
     found_nothing: bool = False
-    """A call found nothing, as when there is no such thing."""
+    """True if a call found nothing, perhaps because there is nothing to find."""
     is_superseded: bool = field(default=False, repr=False)
-    """The subtask went on with another plan; later events do not concern the solution."""
+    """True once the subtask has gone on to another plan; later events do not concern the solution."""
 
 
 def collect_taken_solutions(records: Sequence[EventRecord]) -> list[TakenSolution]:
-    """Return the solutions that a run took, in order."""
+    """Return the solutions that a run used, in order; of each subtask, the last one."""
     taken_by_subtask: dict[int, TakenSolution] = {}
     for record in records:
         if isinstance(record.event, SolutionTaken):
@@ -73,7 +80,7 @@ def collect_taken_solutions(records: Sequence[EventRecord]) -> list[TakenSolutio
 
 
 def _update_taken(taken_solution: TakenSolution, record: EventRecord) -> None:
-    """Update a taken solution by a later event of its subtask."""
+    """Apply a later event of the subtask to a used solution."""
     match record.event:
         case CandidatesConsidered():
             taken_solution.is_superseded = True
@@ -93,13 +100,15 @@ def _update_taken(taken_solution: TakenSolution, record: EventRecord) -> None:
 
 
 def judge_taken_solutions(records: Sequence[EventRecord], transcript: RunTranscript) -> Iterator[tuple[str, bool]]:
-    """Yield each taken solution with True if it served.
+    """Yield the id of each used solution with a verdict: True if it served its subtask, False if it failed.
 
-    Solutions are left out if no program of theirs ran, or if they failed for other reasons.
+    Without verdict, and so left out, are solutions whose program did not run, or failed for reasons outside of it such
+    as an unreachable host, a refused call, or a thing that does not exist.
     """
     for one in collect_taken_solutions(records):
         subtask = transcript.subtasks[one.subtask]
         served = transcript.is_served(subtask) and subtask.answered
+        # A solution chosen as a model has no program of its own: it counts if what was written after it served.
         if one.event.how == "chosen" or (one.ended is not None and one.ended.verdict == "yes"):
             if served:
                 yield one.event.solution, True
@@ -107,6 +116,7 @@ def judge_taken_solutions(records: Sequence[EventRecord], transcript: RunTranscr
             yield one.event.solution, False
         elif (one.failed or one.ended is not None) and not one.cut_short:
             has_failed = one.failed or bool(one.ended and one.ended.veto)
+            # That another program served the subtask shows that an answer was to be found.
             if served or (has_failed and not one.found_nothing):
                 yield one.event.solution, False
 
@@ -114,10 +124,17 @@ def judge_taken_solutions(records: Sequence[EventRecord], transcript: RunTranscr
 def build_reworded_solution(
     taken_solution: TakenSolution, existing: Solution, request: str, owner: str, *, changes: bool
 ) -> Solution | None:
-    """Return an owner's solution with the new patterns that a run of it has shown; None if there are none.
+    """Return an owner's solution with the patterns that a run of it has added; None if it has added none.
 
-    New patterns are the run's own request and the wordings that the model has suggested. If the solution may have
-    side effects (``changes``) and is someone else's, its text counts as foreign in the copy, too.
+    They are the request of the run, and the wordings that the model suggested when it filled the inputs.
+
+    Args:
+        taken_solution: the solution as the run used it.
+        existing: the stored solution.
+        request: the request of the run.
+        owner: owner of the new solution.
+        changes: the solution may have side effects. If it is someone else's, its text then counts as foreign in the
+            owner's copy, too.
     """
     inputs = taken_solution.event.values
     words_by_name = {name: find_request_words(value, request) for name, value in inputs.items()}
@@ -152,7 +169,7 @@ def build_reworded_solution(
 
 
 def is_pattern(text: str, needed: Sequence[str]) -> bool:
-    """Return True if a text can be a pattern: it names each needed input once, and has enough words besides."""
+    """Return whether a text can be a pattern: it names each needed input once, and has enough words besides."""
     literal_text = get_literal_text(text).replace("{", "").replace("}", "")
     # In scripts without spaces between words, letters are counted instead.
     has_enough_words = count_fixed_words(text) >= _MIN_WORDS or (
@@ -171,11 +188,16 @@ def learn_solutions(
 ) -> Iterator[Solution]:
     """Yield the programs of a run as solutions, with inputs for the values of their requests.
 
-    Subtasks that a solution in the library has served are left out. A program is kept only if it answered all of
-    its request, needs no earlier results, asks its user itself whatever has to be asked, and holds no value of this
-    one run (:mod:`agent.solutions.derived_values`).
+    A program is kept only if it answered all of its request, needs no earlier results, asks the user itself whatever
+    must be asked, and contains no value that belongs to this run only (:func:`find_derived_values`). Subtasks that a
+    solution of the library has served are left out.
 
-    ``planned`` is False if the user may have changed the programs before they ran.
+    Args:
+        records: the events of the run.
+        transcript: the run, folded from the same events.
+        docs: documents of the called tools.
+        owner: owner of the new solutions.
+        planned: False if the user may have changed the programs before they ran.
     """
     served_subtasks = {
         one.subtask for one in collect_taken_solutions(records) if one.ended is not None and one.ended.verdict == "yes"
@@ -214,7 +236,7 @@ def learn_solutions(
 
 
 def _collect_shown_texts(records: Sequence[EventRecord]) -> Iterator[str]:
-    """Yield the texts that authors of programs were shown of the run."""
+    """Yield the values and errors of the run that authors of programs were shown."""
     for record in records:
         match record.event:
             case ProgramLooked(shown=text) | ProgramFailed(error=text):
@@ -224,9 +246,9 @@ def _collect_shown_texts(records: Sequence[EventRecord]) -> Iterator[str]:
 
 
 def _follows_an_answer(subtask: SubtaskTranscript) -> bool:
-    """Return True if a program was written after its user had answered a question in their own words.
+    """Return whether a program was written after its user had answered a question of an earlier program.
 
-    Such a program no longer asks, and holds what only this user has said.
+    Such a program contains the answer, which holds for this user only, and does not ask again.
     """
     last = subtask.programs.last
     cells = {str(number) for number in last.cells} if last is not None else set[str]()
@@ -234,7 +256,7 @@ def _follows_an_answer(subtask: SubtaskTranscript) -> bool:
 
 
 def collect_path(program: Program) -> tuple[ToolId, ...]:
-    """Return the tools of a text in the order of their first calls."""
+    """Return the tools that a program calls, in the order of their first calls in its text."""
     names = [call.name for call in parse_source(program.text).calls]
     return tuple(dict.fromkeys(program.tools[name] for name in names if name in program.tools))
 
@@ -242,7 +264,7 @@ def collect_path(program: Program) -> tuple[ToolId, ...]:
 def _find_program(subtask: SubtaskTranscript) -> Program | None:
     """Return the program that served a subtask.
 
-    None if steps served it, if it is too long, or if it reads earlier results of its conversation.
+    None if a path served it, if the program is too long, or if it reads earlier results of the conversation.
     """
     last = subtask.programs.last
     effective = build_effective_program(last) if last is not None and subtask.sites else None
@@ -257,10 +279,10 @@ def _find_program(subtask: SubtaskTranscript) -> Program | None:
 def _parameterize_program(
     program: Program, request: str, docs: Mapping[ToolId, ToolDoc]
 ) -> tuple[ProgramPlan | None, str]:
-    """Return a program with inputs for values that its request has once, and the request as their pattern.
+    """Return a plan with inputs for the values that the request has exactly once, and the request as its pattern.
 
-    There is no plan if the pattern does not name each input exactly once, as when two constants come from the same
-    words: one of them would stay as it is, whatever the next request says.
+    The plan is None if the pattern does not name each input exactly once, as when two constants come from the same
+    words: one of them would keep its value, whatever the next request says.
     """
     whole_plan = ProgramPlan(program=program)
     chosen = _merge_lowered(
@@ -280,9 +302,9 @@ def _parameterize_program(
 
 
 def _merge_lowered(candidates: Sequence[InputCandidate]) -> list[InputCandidate]:
-    """Merge candidates that are the same words in lower case.
+    """Merge each candidate that is another one in lower case into that one.
 
-    A text that is compared in lower case becomes the input's value in lower case.
+    A program may compare with a value in lower case; the place then takes the value of the input in lower case.
     """
     by_request_words = {one.request_words: one for one in candidates if one.value == one.request_words}
     lowered_candidates = [
@@ -302,6 +324,7 @@ def _merge_lowered(candidates: Sequence[InputCandidate]) -> list[InputCandidate]
 
 
 def _is_lowered(candidate: InputCandidate) -> bool:
+    """Return whether the value of a candidate is the words of the request in lower case, at known places."""
     return (
         candidate.value == candidate.request_words.lower()
         and bool(candidate.spans)
@@ -310,6 +333,7 @@ def _is_lowered(candidate: InputCandidate) -> bool:
 
 
 def _build_pattern(chosen: Sequence[InputCandidate], request: str) -> str:
+    """Return a request with inputs in place of their words."""
     return insert_names(request, [RequestWords(one.request_words, one.name) for one in chosen])
 
 

@@ -13,7 +13,10 @@ _NAMED = re.compile(r"\{(\w+)\}")
 
 
 def compute_solution_id(owner: str, plan: ProgramPlan) -> str:
-    """Return the id of an owner's program; :func:`domain.solution.get_program_id` gives the part that names the program."""
+    """Return the id of an owner's program.
+
+    :func:`domain.solution.get_program_id` returns the part of it that is the same for all owners.
+    """
     program = _hash_text(build_canonical_form(plan, wording=False).text)
     return build_owned_id(program, owner)
 
@@ -24,14 +27,14 @@ def build_owned_id(program: str, owner: str) -> str:
 
 
 def hash_owner(owner: str) -> str:
-    """Return the hash that stands for an owner in ids and in what all users share."""
+    """Return the hash that stands for an owner in ids and in shared solutions."""
     return _hash_text(owner, 6)
 
 
 def rename_patterns(existing: Solution, other: Solution, patterns: Sequence[str] | None = None) -> tuple[str, ...]:
-    """Return patterns of another solution with the same program, renamed to the inputs of the kept one.
+    """Return patterns of another solution with the same program, with the input names of the existing one.
 
-    ``patterns`` selects some of them; by default all.
+    ``patterns`` are some of its patterns; by default all.
     """
     names = dict(zip(build_canonical_form(other.plan).inputs, build_canonical_form(existing.plan).inputs, strict=True))
     return tuple(_rename_inputs(pattern, names) for pattern in (other.patterns if patterns is None else patterns))

@@ -1,6 +1,6 @@
 """The library of solutions (SoAy, Wang et al. 2024, section 4.1), searched by the wording of requests.
 
-Its solutions are judged by what became of the runs that took them.
+It keeps a record of each solution: the outcomes of the runs that used it, and the verdicts of users on its answers.
 """
 
 from collections.abc import AsyncIterator, Callable, Collection, Iterable, Mapping, Sequence
@@ -29,12 +29,13 @@ from retriever.calibration import LinearMap
 from retriever.index import Embedder
 
 _WRONG_MARGIN = 0.02
-"""Margin by which a request must be nearer to a pattern than to any request that was answered wrongly."""
+"""Margin by which a request must be more like a pattern than like any request that was answered wrongly."""
 MIN_DOUBTING_OWNERS = 3
-"""Owners who must have marked an answer as wrong before a shared solution is suspended for all."""
+"""Number of owners who must have marked an answer as wrong before a shared solution is suspended for all."""
 _CANDIDATE_FACTOR = 12
-"""Factor of the number of patterns that the encoder returns; words decide among them."""
+"""Patterns that are retrieved by vector for each solution to find; they are ranked again with their words."""
 _PAGE_SIZE = 256
+"""Solutions that are embedded at a time."""
 
 
 class ToolDocSource(Protocol):
@@ -46,9 +47,9 @@ class ToolDocSource(Protocol):
 
 
 class SolutionLibrary:
-    """Solutions of one owner and the shared ones, except those that call one of the ``hidden`` tools.
+    """The solutions of one owner and the shared ones.
 
-    An empty owner stands for the shared solutions alone and for whoever maintains them.
+    An empty owner stands for the shared solutions alone, and for whoever maintains them.
     """
 
     def __init__(
@@ -64,8 +65,15 @@ class SolutionLibrary:
     ) -> None:
         """Create the library of an owner.
 
-        ``shares_by_agreement`` lets solutions be shared automatically once several owners came to them; it must be off
-        where one person may be several owners.
+        Args:
+            store: keeps the solutions of all owners.
+            index: finds patterns by their vectors.
+            embedder: embeds requests and patterns.
+            owner: owner of the library; empty for the shared solutions.
+            documents: source of tool documents.
+            hidden: tools that the owner may not use; solutions that call them are not found.
+            shares_by_agreement: share solutions automatically once several owners came to them. It must be off where
+                one person may have several accounts.
         """
         self._store = store
         self._index = index
@@ -81,9 +89,9 @@ class SolutionLibrary:
         return self._owner
 
     async def find_near(self, request: str, k: int, least: float = MIN_LIKENESS) -> list[NearSolution]:
-        """Return the best solutions for a request, as :meth:`agent.solutions.protocol.SolutionAccess.find_near` says.
+        """Return the best solutions for a request (see :meth:`agent.solutions.protocol.SolutionAccess.find_near`).
 
-        Of the same program, the owner's solution comes before the shared one.
+        Of one program, the owner's copy is preferred to the shared solution. Requests with too few words find nothing.
         """
         request_pattern = pattern(request)
         if len(telling(request_pattern)) < LEAST or k < 1:
@@ -111,20 +119,20 @@ class SolutionLibrary:
     async def add(self, solutions: Sequence[Solution]) -> list[str]:
         """Store solutions so that they can be found, and return their ids.
 
-        Ids, values and stubs that they come with are ignored. What an owner adds to a shared solution becomes that
-        owner's own.
+        Their own ids, values and stubs are ignored. What an owner adds to a shared solution is stored as the owner's
+        copy.
         """
         ids, written = await self._store_solutions(solutions)
         await self._embed(written)
         return ids
 
     async def keep(self, solutions: Sequence[Solution]) -> list[str]:
-        """Store solutions as :meth:`add` does, but without embedding them: they are found after :meth:`embed`."""
+        """Store solutions without embedding them, so that they are found only after :meth:`embed`; return their ids."""
         ids, _ = await self._store_solutions(solutions)
         return ids
 
     async def _store_solutions(self, solutions: Sequence[Solution]) -> tuple[list[str], list[Solution]]:
-        """Store solutions, merged with existing ones; return their ids and what was written."""
+        """Store solutions, merged with existing ones; return the ids and the solutions as they were written."""
         prepared = [await self._prepare_solution(one, one.owner or self._owner) for one in solutions]
         by_id: dict[str, list[Solution]] = {}
         for one in prepared:
@@ -149,12 +157,18 @@ class SolutionLibrary:
                 yield one
 
     async def judge(self, solution: str, *, good: bool, run: str = "", wrong: str = "", right: str = "") -> None:
-        """Record the result of a run that took a solution, once per run; a later verdict replaces an earlier one.
+        """Record the outcome of a run that used a solution, once per run; a later outcome replaces an earlier one.
 
-        ``wrong`` is the request if a user marked its answer as wrong; ``right`` if a user marked it as right, which
-        removes such a mark. If an owner marks an answer of a shared solution, only the owner's copy is affected;
-        the shared one merely loses the count of that run. A shared solution is suspended once several owners have
-        marked answers of it. A success of an owner's copy counts for the shared one, too.
+        A success of an owner's copy counts for the shared solution, too. If an owner marks an answer of a shared
+        solution as wrong, the mark goes to the owner's copy, and the shared solution only loses the outcome of that
+        run; it is suspended once several owners have marked answers of it.
+
+        Args:
+            solution: id of the solution.
+            good: the run was served.
+            run: name of the run.
+            wrong: the request, if a user marked its answer as wrong.
+            right: the request, if a user marked its answer as right, which removes an earlier mark.
         """
         existing = (await self.get([solution])).get(solution)
         if existing is None:
@@ -183,11 +197,11 @@ class SolutionLibrary:
             await self._share_if_due(solution)
 
     async def share(self, solution: str) -> str:
-        """Share an owner's solution with all users, without its owner's private parts, and return its new id.
+        """Share an owner's solution with all users, without private parts, and return the id of the shared one.
 
-        See :mod:`agent.solutions.sharing`. The owner's solution is kept if its owner has marked answers of it as
-        wrong. Sharing a solution that is already shared approves it: it then stays when the owners that it came
-        from are removed.
+        What is shared, see :mod:`agent.solutions.sharing`. The owner's copy is removed unless it has answers marked as
+        wrong. Sharing a solution that is shared already approves it: it then stays when the owners that it came from
+        are removed.
 
         Raises:
             ConflictError: it cannot be shared; the message says why.
@@ -206,7 +220,7 @@ class SolutionLibrary:
         return shared
 
     async def _share_if_due(self, solution: str) -> None:
-        """Share a program that enough owners have come to independently."""
+        """Share a program if enough owners have come to it independently, and it is not shared yet."""
         fellows = await self._store.list_by_program(get_program_id(solution))
         if not self._owner or any(not one.owner for one in fellows):
             return
@@ -225,7 +239,7 @@ class SolutionLibrary:
         return prepared.id
 
     async def reinstate(self, solution: str) -> None:
-        """Reinstate a solution that was checked again: its tools' current signatures apply, and its record starts anew."""
+        """Reinstate a solution that was checked again, with the current signatures of its tools and an empty record."""
         existing = (await self.get([solution])).get(solution)
         if existing is None:
             return
@@ -236,7 +250,10 @@ class SolutionLibrary:
         await self._store.change([solution], lambda _, there: there and there.model_copy(update=reset_fields))
 
     async def withdraw(self, owner: str) -> None:
-        """Remove what was shared automatically from this owner's solutions, with the copies that others have of it."""
+        """Remove what was shared automatically from the solutions of an owner.
+
+        Copies that others have of it are removed, too, unless their own runs planned the program.
+        """
         key = hash_owner(owner)
         gone = [one.id async for one in self._store.all() if key in one.sharers and not (one.promoted or one.planned)]
         await self._store.remove(gone)
@@ -262,7 +279,7 @@ class SolutionLibrary:
         return [one for one in await self._store.list_by_tools(tools) if self._can_see(one)]
 
     async def forget(self, ids: Iterable[str]) -> None:
-        """Remove solutions permanently: an owner's own, or any for whoever maintains the shared ones."""
+        """Remove solutions permanently: those of this owner, or any if the owner is empty."""
         stored = await self._store.get(ids)
         gone = [one for one, kept in stored.items() if kept.owner == self._owner or not self._owner]
         if gone:
@@ -311,7 +328,7 @@ class SolutionLibrary:
     async def _measure_wrong_likeness(
         self, request_pattern: str, vector: Sequence[float], near: Sequence[Solution], solutions: Mapping[str, Solution]
     ) -> dict[str, float]:
-        """Return the likeness of a request to the wrongly answered requests of each program, by program."""
+        """Return, for each program, the highest likeness of a request to one that it answered wrongly."""
         texts_by_program: dict[str, list[str]] = {}
         for one in near:
             own = solutions.get(build_owned_id(get_program_id(one.id), self._owner))
@@ -330,7 +347,7 @@ class SolutionLibrary:
         }
 
     async def _select_undrifted(self, near: Sequence[NearSolution], k: int) -> list[NearSolution]:
-        """Return the first ``k`` solutions whose tools are unchanged; those whose tools have drifted are suspended."""
+        """Return the best ``k`` solutions whose tools are unchanged, and suspend those whose tools have drifted."""
         ranked = sorted(near, key=_sort_key)
         docs = await self._documents.get_tools({tool for one in ranked for tool in one.solution.path})
         usable: list[NearSolution] = []
@@ -360,7 +377,7 @@ class SolutionLibrary:
         return solution.model_copy(update={**own_fields, "id": compute_solution_id(owner, plan), "owner": owner})
 
     async def _embed(self, solutions: Sequence[Solution]) -> int:
-        """Embed the solutions with patterns that this encoder has not seen, and return their number."""
+        """Embed those of the solutions that have patterns new to this encoder, and return their number."""
         identity, new = self._embedder.identity, await self._select_unembedded(solutions)
         if not new:
             return 0
@@ -376,7 +393,7 @@ class SolutionLibrary:
         return len(new)
 
     async def _select_unembedded(self, solutions: Sequence[Solution]) -> list[Solution]:
-        """Return the solutions with patterns that this encoder has not seen."""
+        """Return those of the solutions that have patterns new to this encoder."""
         seen = await self._index.count_patterns([one.id for one in solutions], self._embedder.identity)
         return [one for one in solutions if seen.get(one.id, 0) != len(one.patterns)]
 
@@ -384,7 +401,7 @@ class SolutionLibrary:
 def _select_best_per_program(
     near_patterns: Iterable[NearPattern], solutions: Mapping[str, Solution], request: str, scale: LinearMap
 ) -> list[NearSolution]:
-    """Return each program that may be taken, with its nearest pattern; an owner's copy comes before the shared one."""
+    """Return each usable program with its nearest pattern; an owner's copy is preferred to the shared solution."""
     best: dict[str, NearSolution] = {}
     for one in near_patterns:
         solution = solutions.get(one.solution)
@@ -402,10 +419,10 @@ def _select_best_per_program(
 
 
 def _is_refused(own: Solution | None) -> bool:
-    """Return True if the owner's copy of a program is suspended: then the shared one is not taken, either."""
+    """Return whether the owner's copy of a program is suspended; then the shared solution is not used either."""
     return own is not None and bool(own.suspended)
 
 
 def _sort_key(near: NearSolution) -> tuple[float, int, str]:
-    """Return the sort key of a solution: likeness weighted by its record."""
+    """Return the sort key of a solution: its likeness weighted by its trust, then its successes."""
     return (-near.likeness * estimate_trust(near.solution), -near.solution.good, near.solution.id)

@@ -1,6 +1,7 @@
-"""SoAy's retrieval: the policy sees the solutions near a request at once and chooses one, or none.
+"""Solutions as examples for the author of a program: the most similar ones, or one that the policy chooses.
 
-A new program is written after the chosen one.
+For the planner ``solution``, the policy sees the solutions near a request at once and chooses one, or none (SoAy, Wang
+et al. 2024). The program for the request is modelled on the chosen one.
 """
 
 import asyncio
@@ -25,28 +26,28 @@ from domain.solution import Solution
 from domain.tool import ToolDoc, ToolId
 
 MAX_SHOWN = 20
-"""Solutions that are shown."""
+"""Limit of solutions that the policy sees."""
 _MAX_NEAR = 8 * MAX_SHOWN
-"""Near solutions that are searched; many of them may have the same path."""
+"""Limit of near solutions that are retrieved; more than are shown, because many may have the same path."""
 LIBRARY_TIMEOUT = 5.0
-"""Time limit of the library; a run goes on without it after that."""
+"""Time limit of the library in seconds; after that a run goes on without it."""
 _log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
 class SolutionChoice:
-    """Choice among near solutions."""
+    """The choice of the policy among near solutions, and the request for a program that follows from it."""
 
     event: SolutionTaken | NoSolution | None
     """The choice as an event; None if there was none."""
     program_request: ProgramRequest
-    """Request that a program is written for, with the chosen solution."""
+    """Request that a program is written for, with the chosen solution as an example."""
     tools: Sequence[ToolDoc]
     """Tools that the program may use, best first."""
 
     @property
     def binding(self) -> bool:
-        """True if writing a program is the only way on: if it fails, nothing else is tried."""
+        """Return whether nothing else is tried if no program is written, because the policy was asked."""
         return isinstance(self.event, SolutionTaken) or (self.event is not None and self.event.shown > 0)
 
 
@@ -57,9 +58,9 @@ async def choose_solution(
     evidence: ToolEvidence,
     memo: SubtaskMemo,
 ) -> SolutionChoice:
-    """Return the choice for a request, or the recorded one when a run is resumed.
+    """Have the policy choose a solution for a request; in a resumed run, return the recorded choice.
 
-    ``offered_tools`` are the tools that are offered for the request.
+    If one is chosen, a program may use the tools of that one; else the ``offered_tools``.
     """
     event, solution = await _make_choice(program_request, offered_tools, deps, evidence, memo)
     if isinstance(event, SolutionTaken) and solution is not None:
@@ -93,7 +94,7 @@ async def _make_choice(
     evidence: ToolEvidence,
     memo: SubtaskMemo,
 ) -> tuple[SolutionTaken | NoSolution | None, Solution | None]:
-    """Return the event of the choice, and the chosen solution."""
+    """Return the event of the choice, and the chosen solution if it still exists."""
     recorded = memo.recall(decisions.read_chosen_solution)
     if recorded is not None:
         recorded_event = recorded.value
@@ -130,7 +131,7 @@ async def _find_changing_tools(near: Sequence[NearSolution], evidence: ToolEvide
 
 
 async def _find_near(request: str, deps: RunDeps) -> list[NearSolution] | NoSolution:
-    """Return the near solutions, or the reason why none can be chosen."""
+    """Return the solutions to choose from, or an event with the reason why there are none."""
     if deps.knowledge.solutions is None:
         return NoSolution(shown=0, reason="there is no library of solutions")
     try:
@@ -144,7 +145,10 @@ async def _find_near(request: str, deps: RunDeps) -> list[NearSolution] | NoSolu
 
 
 def _interleave_paths(near: Sequence[NearSolution]) -> list[NearSolution]:
-    """Return the nearest of each path, then the second of each, up to the number shown, ordered by likeness."""
+    """Return the solutions to show: the nearest of each path, then the second of each and so on, ordered by likeness.
+
+    Many solutions of one path would otherwise hide the other paths.
+    """
     path_counts = Counter[tuple[ToolId, ...]]()
     rank: dict[str, int] = {}
     for one in near:

@@ -1,4 +1,11 @@
-"""Patterns of solutions in the form that is compared with requests: values masked by their kinds."""
+"""Patterns of solutions: requests with names of inputs in place of values, as ``How old is {name}?``.
+
+A pattern is aligned with a request to find the values of its inputs, and masked by the kinds of these values to
+measure how similar it is to a request. In a pattern, ``{name}`` is an input, and ``{what is|tell me}`` are
+alternatives; an empty alternative may be left out. Any other difference between request and pattern means that they
+do not match. The comparison knows no language: letters, digits and signs have to be equal; only punctuation,
+quotation marks and the capital of the first word may differ.
+"""
 
 import re
 from collections.abc import Mapping
@@ -12,7 +19,7 @@ _FORMATS = {"email": "<email>", "uri": "<url>", "date": "<number>", "date-time":
 
 
 def mask_inputs(text: str, inputs: Mapping[str, JsonObject]) -> str:
-    """Return a pattern with each input replaced by the kind of its values, such as ``<number>``."""
+    """Return a pattern with each input replaced by a mask for the kind of its values, such as ``<number>``."""
     parts = _NAMED.split(text)
     return " ".join(
         "".join(_choose_mask(inputs.get(part, {})) if at % 2 else part for at, part in enumerate(parts)).split()
@@ -20,6 +27,7 @@ def mask_inputs(text: str, inputs: Mapping[str, JsonObject]) -> str:
 
 
 def _choose_mask(schema: JsonObject) -> str:
+    """Return the mask for values of a schema; it is the one that :func:`mask_request` gives to such values."""
     format_name = schema.get("format")
     if isinstance(format_name, str) and format_name in _FORMATS:
         return _FORMATS[format_name]
@@ -27,9 +35,9 @@ def _choose_mask(schema: JsonObject) -> str:
 
 
 def is_worded_like(text: str, request: str) -> bool:
-    """Return True if a request has all words of a pattern, and something in the place of each input.
+    """Return whether a request has all words of a pattern in order, and something in the place of each input.
 
-    Case, spacing and final punctuation do not count.
+    Case, spacing and final punctuation do not matter.
     """
     first, *others = _NAMED.split(_normalize(text))[::2]
     plain_request = _normalize(request)
@@ -51,8 +59,9 @@ def _normalize(text: str) -> str:
 
 
 def mask_request(text: str, request: str, inputs: Mapping[str, JsonObject]) -> str:
-    """Return a request with masked values for comparison with a pattern.
+    """Return a request with its values masked, for comparison with a masked pattern.
 
-    The pattern itself is used if the request has its words; else values are recognized by their form.
+    If the request has the words of the pattern, the result is the masked pattern; else values are recognized by their
+    form.
     """
     return mask_inputs(text, inputs) if is_worded_like(text, request) else pattern(request)

@@ -1,4 +1,4 @@
-"""Values that can be read from a request without a model, in any language; all others are left to a model."""
+"""Values that code can read from a request in any language, without doubt; all others are left to a model."""
 
 import re
 from datetime import date
@@ -10,7 +10,7 @@ from agent.solutions.alignment import RequestValue
 from domain.model import JsonObject
 
 SHAPE_KEYWORD = "x-looks"
-"""Keyword of an input's schema: shape of its value in the request that the solution is from (:func:`describe_shape`).
+"""Schema keyword for the shape that an input's value had in the request of its solution (:func:`describe_shape`).
 
 A value of another shape may have another meaning.
 """
@@ -26,12 +26,13 @@ _SHAPES = (
     ("code", re.compile(r"(?=[\w-]*[^\W\d_])(?=[\w-]*\d)\w[\w-]*")),
 )
 _MOST_WORDS = 6
+"""Limit of words in a name."""
 _PARTS = ("anyOf", "oneOf", "allOf")
 _POSSESSIVE = ("'s", "’s")
 
 
 def read_plain_value(request_value: RequestValue, schema: JsonObject) -> JsonValue:
-    """Return the value of an input that these words are; None if that takes more to decide."""
+    """Return the value that words of a request have for an input; None if code cannot tell."""
     allowed = collect_allowed_values(schema)
     if allowed:
         return _match_allowed_value(request_value.text, allowed)
@@ -61,7 +62,7 @@ def describe_shape(value: JsonValue, *, quoted: bool = False) -> str:
 
 
 def _is_plain_text(request_value: RequestValue, schema: JsonObject) -> bool:
-    """Return True if a text is quoted or of a recognizable shape, and of the expected shape if one is known."""
+    """Return whether a text has the shape that the schema expects, or any recognizable shape if it expects none."""
     text, expected_shape = request_value.text, schema.get(SHAPE_KEYWORD)
     schema_format = _find_format(schema)
     if schema_format == "date":
@@ -86,7 +87,7 @@ def _is_plain_text(request_value: RequestValue, schema: JsonObject) -> bool:
 
 
 def _is_name(text: str) -> bool:
-    """Return True if each word has a capital; with other words beside it, a name could not be told from them."""
+    """Return whether each word has a capital, so that the name cannot include other words of the request."""
     words = text.split(" ")
     return len(words) <= _MOST_WORDS and all(
         re.fullmatch(r"[^\W\d_](?:[^\W\d_]|[-.'’&])*", word) and word[0].isupper() and not word.endswith(_POSSESSIVE)
@@ -102,7 +103,7 @@ def _is_day(text: str) -> bool:
 
 
 def _match_allowed_value(text: str, allowed: list[JsonValue]) -> JsonValue:
-    """Return the allowed value that a text names; None if there is none, or more than one."""
+    """Return the allowed value that a text names; None if there is none or several."""
     matches = [
         one
         for one in allowed

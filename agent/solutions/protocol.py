@@ -1,4 +1,4 @@
-"""Types shared by the parts that use solutions: near solutions, questions to a policy, and its answers."""
+"""The protocol of the library of solutions, and the questions to a policy about solutions."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -10,9 +10,9 @@ from domain.solution import Solution
 from domain.tool import ToolId
 
 MIN_LIKENESS = 0.35
-"""Minimum likeness of a solution that is worth showing."""
+"""Minimum likeness of solutions that are returned by default."""
 ANY_LIKENESS = -2.0
-"""Minimum likeness that admits every solution: the nearest ones, however unlike."""
+"""Minimum likeness that every solution has, so that the nearest ones are returned however unlike they are."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,11 +23,11 @@ class NearSolution:
     pattern: str
     """Its pattern that is nearest to the request."""
     likeness: float
-    """Likeness of the request to the pattern, in [-1, 1], as for memories."""
+    """Likeness of the request to the pattern, in [-1, 1] (:mod:`agent.memory.similarity`)."""
 
 
 class SolutionAccess(Protocol):
-    """The library as runs and user interfaces see it: the solutions of one owner and the shared ones."""
+    """The library as runs and user interfaces see it, with the solutions of one owner and the shared ones."""
 
     @property
     def owner(self) -> str:
@@ -37,15 +37,15 @@ class SolutionAccess(Protocol):
     async def find_near(self, request: str, k: int, least: float = MIN_LIKENESS) -> list[NearSolution]:
         """Return the best solutions for a request, ordered by likeness weighted by their record.
 
-        ``least`` is the minimum likeness. Left out are solutions that are suspended, whose tools are gone or have
-        drifted, or whose answer to such a request was marked as wrong.
+        ``k`` is the limit of solutions, ``least`` their minimum likeness. Left out are solutions that are suspended,
+        whose tools are gone or have drifted, or whose answer to such a request was marked as wrong.
         """
         ...
 
     async def add(self, solutions: Sequence[Solution]) -> list[str]:
         """Store solutions so that they can be found, and return their ids.
 
-        The patterns of one that is nearly equal to a stored one are added to that.
+        A solution whose program is stored already is merged into the stored one.
         """
         ...
 
@@ -54,7 +54,7 @@ class SolutionAccess(Protocol):
         ...
 
     async def judge(self, solution: str, *, good: bool, run: str = "", wrong: str = "", right: str = "") -> None:
-        """Record the result of a run that took a solution, once per run; a later verdict replaces an earlier one.
+        """Record the outcome of a run that used a solution, once per run; a later outcome replaces an earlier one.
 
         ``wrong`` is the request if a user marked its answer as wrong; ``right`` if a user marked it as right, which
         removes such a mark.
@@ -62,7 +62,7 @@ class SolutionAccess(Protocol):
         ...
 
     async def suspend(self, solution: str, why: str) -> None:
-        """Exclude a solution until it is checked again."""
+        """Exclude a solution until it is checked again; ``why`` is shown to people."""
         ...
 
     async def find_by_tools(self, tools: Iterable[ToolId]) -> list[Solution]:
@@ -79,13 +79,13 @@ class FilledSolution:
     """Answer to a :class:`FillQuestion`."""
 
     fits: bool
-    """False if the solution does not serve the request."""
+    """True if the solution serves the request."""
     values: JsonObject
-    """Values of its inputs; those that were not found are missing."""
+    """Values of its inputs, by name; those that were not found are missing."""
     why: str = ""
     """Reason, in one sentence."""
     wordings: tuple[str, ...] = ()
-    """Further patterns with the same meaning (:mod:`agent.solutions.alignment`), if whoever answered knows any."""
+    """Further patterns with the same meaning (:mod:`agent.solutions.alignment`), if the policy suggests any."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +94,7 @@ class FillQuestion(PolicyQuestion[FilledSolution]):
 
     request: str
     pattern: str
-    """Pattern of the solution, with its inputs in braces."""
+    """Pattern of the solution that is nearest to the request, with its inputs in braces."""
     inputs: Mapping[str, JsonObject]
     """JSON Schemas of the inputs."""
     today: str
@@ -110,15 +110,15 @@ class ChosenSolution:
     """Answer to a :class:`SolutionQuestion`."""
 
     place: int | None
-    """Index of the chosen solution in ``solutions``; None if none fits."""
+    """Index of the chosen solution in ``solutions`` of the question; None if none fits."""
     path: tuple[str, ...] = ()
-    """If none fits: functions to call instead, in order, or nothing."""
+    """Functions to call instead, in order, if none fits; may be empty."""
     reason: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class SolutionQuestion(PolicyQuestion[ChosenSolution]):
-    """SoAy's first question: which of the near solutions serves the request?"""
+    """Question which of the near solutions serves the request (the first question of SoAy)."""
 
     request: str
     solutions: Sequence[NearSolution]

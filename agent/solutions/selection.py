@@ -1,9 +1,8 @@
-"""Selection of a solution for a request.
+"""Selection of a solution that serves a request unchanged, with new values for its inputs.
 
-No model is asked if the request matches a pattern with plain values; else it takes one short question.
-
-A request that says anything besides a pattern, or has values that do not fit, is left to a model. If the model
-ignores a figure or a quotation of the request, the solution is not taken.
+If the request matches a pattern and all values are plain (:mod:`agent.solutions.plain_values`), no model is asked.
+Otherwise one short question to the policy decides about the nearest solution. If the answer ignores a figure or a
+quotation of the request, the solution is not used.
 """
 
 import asyncio
@@ -33,22 +32,22 @@ from domain.solution import Solution
 from domain.tool import ToolDoc
 
 MAX_NEAR = 8
-"""Near solutions whose patterns are aligned with a request."""
+"""Limit of near solutions whose patterns are aligned with a request."""
 NEAR_ENOUGH, MIN_LIKENESS, LEAD = 0.7, 0.5, 0.1
-"""Likeness from which a model is asked whether the nearest solution serves.
+"""Likeness from which the policy is asked whether the nearest solution serves.
 
-A lower one (``MIN_LIKENESS``) is enough if no other solution comes within ``LEAD`` of it; docs/memory.md has the
+The lower ``MIN_LIKENESS`` is enough if no other solution comes within ``LEAD`` of the nearest. docs/memory.md has the
 measurements.
 """
 _SECONDS = 5.0
-"""Time limit of the library; a run goes on without it after that."""
+"""Time limit of the library in seconds; after that a run goes on without it."""
 _FIGURE = re.compile(r"\d+")
 _log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
 class SolutionSelection:
-    """Selection from the library for a request."""
+    """The solution selected for a request, if any, and the near ones."""
 
     near: Sequence[NearSolution] = ()
     """Near solutions, best first."""
@@ -57,15 +56,15 @@ class SolutionSelection:
     plan: ProgramPlan | None = None
     """The selected solution with its values; None if it no longer exists."""
     untrusted_author: bool = False
-    """The plan may contain someone else's words: it is not the user's own, or its author was shown foreign data."""
+    """True if the plan may contain someone else's words: another user's, or those of responses shown to its author."""
 
 
 async def select_solution(
     program_request: ProgramRequest, deps: RunDeps, memo: SubtaskMemo, meter: BudgetMeter, *, follow_up: bool
 ) -> SolutionSelection:
-    """Return the selection for a request, or the recorded one when a run is resumed.
+    """Select a solution for a request; in a resumed run, return the recorded selection.
 
-    A ``follow_up`` may refer to earlier requests, which no pattern knows.
+    With ``follow_up`` the request may refer to earlier ones, which no pattern contains; the policy is then not asked.
     """
     if deps.knowledge.solutions is None:
         return SolutionSelection()
@@ -94,16 +93,16 @@ def _build_selection(
 
 
 def render_program(plan: ProgramPlan, tools: Sequence[ToolDoc]) -> str:
-    """Return the text of a plan that is run: functions named after these tools, inputs assigned at its beginning."""
+    """Return the text of a plan to run: inputs are assigned at its beginning, functions named after these tools."""
     names = {tool.id: name for name, tool in assign_tool_names(tools)}
     called = {name: names.get(tool, name) for name, tool in plan.program.tools.items()}
     return rename_functions(select_inputs(plan, {}).program.text, called)
 
 
 def _select_plain(request: str, near: Sequence[NearSolution], *, follow_up: bool) -> SolutionTaken | None:
-    """Return the first solution with a pattern that the request matches with plain values.
+    """Return the first solution with a pattern that the request matches with plain values; None if there is none.
 
-    In a conversation, the pattern has to have an input: a request without values may refer to earlier ones.
+    In a conversation the pattern must have an input, because a request without values may refer to earlier ones.
     """
     for one in near:
         for pattern in one.solution.patterns:
@@ -116,9 +115,10 @@ def _select_plain(request: str, near: Sequence[NearSolution], *, follow_up: bool
 
 
 def read_plain_values(request: str, pattern: str, inputs: dict[str, JsonObject]) -> JsonObject | None:
-    """Return values for all inputs without a default, read from the request.
+    """Return the values of a pattern's inputs, read from the request.
 
-    None if the request says anything else than the pattern, or a value is not plain.
+    None if the request differs from the pattern in anything else, a value is not plain or does not fit its schema, or
+    an input without a default has no value.
     """
     request_values = align_request(request, pattern)
     if request_values is None or not request_values.keys() <= inputs.keys():
@@ -133,7 +133,7 @@ def read_plain_values(request: str, pattern: str, inputs: dict[str, JsonObject])
 
 
 def is_worth_asking(near: Sequence[NearSolution]) -> bool:
-    """Return True if the nearest solution is likely enough to serve; asking costs a third of writing a program."""
+    """Return whether the nearest solution is likely enough to serve; asking costs a third of writing a program."""
     other_likenesses = [one.likeness for one in near[1:]]
     ahead = near[0].likeness - max(other_likenesses, default=0.0)
     return near[0].likeness >= NEAR_ENOUGH or (near[0].likeness >= MIN_LIKENESS and ahead >= LEAD)
@@ -142,7 +142,7 @@ def is_worth_asking(near: Sequence[NearSolution]) -> bool:
 async def _ask_policy(
     program_request: ProgramRequest, candidate: NearSolution, deps: RunDeps, meter: BudgetMeter
 ) -> SolutionTaken | None:
-    """Return the nearest solution if the policy finds that it serves the request."""
+    """Return a near solution with values if the policy finds that it serves the request; else None."""
     inputs = candidate.solution.plan.inputs
     answer = await deps.planning.policy.decide(
         FillQuestion(program_request.request, candidate.pattern, inputs, program_request.today, {})
@@ -163,7 +163,10 @@ async def _ask_policy(
 
 
 def find_unaccounted(request: str, pattern: str, values: JsonObject) -> list[str]:
-    """Return figures and quotations of a request that are neither in the pattern nor among the values."""
+    """Return figures and quotations of a request that are neither in the pattern nor among the values.
+
+    A solution that ignores one of them would answer another request.
+    """
     accounted_text = f"{get_literal_text(pattern)} {' '.join(map(format_scalar, values.values()))}"
     figures = {one.lstrip("0") for one in _FIGURE.findall(accounted_text)}
     quoted = [hit[hit.lastindex or 0] for hit in QUOTED.finditer(request)]
@@ -187,7 +190,7 @@ def _find_solution(near: Sequence[NearSolution], solution: str) -> Solution | No
 
 
 async def _find_near(request: str, library: SolutionAccess) -> list[NearSolution]:
-    """Return the near solutions; none if the library cannot be reached, since a run goes on without it."""
+    """Return the near solutions; none if the library does not answer, because a run can go on without it."""
     try:
         async with asyncio.timeout(_SECONDS):
             return await library.find_near(request, MAX_NEAR)
@@ -197,7 +200,7 @@ async def _find_near(request: str, library: SolutionAccess) -> list[NearSolution
 
 
 async def _load_solution(solution: str, library: SolutionAccess, near: Sequence[NearSolution]) -> Solution | None:
-    """Return the selected solution if it still exists; it may have been selected before the run was interrupted."""
+    """Return the selected solution; None if it was removed since the run was interrupted, or cannot be read."""
     try:
         async with asyncio.timeout(_SECONDS):
             return _find_solution(near, solution) or (await library.get([solution])).get(solution)

@@ -1,10 +1,10 @@
 """Sharing of solutions: which parts of an owner's solution all users may have.
 
-An administrator shares what a person has read. No one reads what is shared because several owners came to it
-independently: the program is the same for all of them, so its constants belong to none of them. Of the parts that
-may differ between owners, only words stay that the documents of its tools contain or that enough owners use.
-Patterns, too, must be worded by enough owners, so that a single owner cannot have the program taken for other
-requests.
+A solution is shared by an administrator, who has read it, or automatically when several owners came to the same
+program independently. Nobody reads the latter, so nothing of a single owner may be in it. Its constants are safe,
+because all owners have the same. Of the parts that may differ between owners, such as names and the wording of the
+answer, only words stay that the documents of its tools contain or that enough owners use. The words of patterns must
+be used by enough owners, too: otherwise one owner could make the program answer other people's requests.
 """
 
 import re
@@ -31,17 +31,17 @@ from domain.tool import Parameter, ToolDoc, ToolId
 from graph.identifiers import split_words
 
 MIN_OWNERS = 3
-"""Owners who must have come to a program independently before it is shared automatically."""
+"""Number of owners who must have come to a program independently before it is shared automatically."""
 MIN_USES = 3
-"""Times that it must have served them since."""
+"""Number of requests that it must have served since."""
 _PART = 80
-"""Characters of a question that are examined at a time; parts overlap by this much."""
+"""Half the length of the overlapping parts, in characters, in which the texts of questions are examined."""
 _NAMED = re.compile(r"\{(\w+)\}")
 _WORDS = re.compile(r"[^\W_]+")
 _PARTS = re.compile(r"[^\W_]+|[\W_]+")
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _PRIVATE = frozenset({"cvc", "cvv", "otp", "passcode", "passphrase", "pin", "tan"})
-"""Words of a question that asks for what stays with its owner, beside those of keys and passwords."""
+"""Words that show that a question asks for a secret, besides the words for keys and passwords."""
 
 
 def build_shareable(solution: Solution, docs: Mapping[ToolId, ToolDoc]) -> Solution:
@@ -50,7 +50,7 @@ def build_shareable(solution: Solution, docs: Mapping[ToolId, ToolDoc]) -> Solut
     Runs, verdicts, comments and patterns that contain a value are removed.
 
     Raises:
-        ConflictError: its text was written after foreign data was shown, its answer does not depend on its calls, it asks users for
+        ConflictError: its author had seen responses, its answer does not depend on its calls, it asks users for
             secrets, or each of its patterns contains a value; the message says what to do.
     """
     refuse_unfit(solution, docs)
@@ -68,9 +68,9 @@ def build_shareable(solution: Solution, docs: Mapping[ToolId, ToolDoc]) -> Solut
 
 
 def refuse_unfit(solution: Solution, docs: Mapping[ToolId, ToolDoc]) -> None:
-    """Raise ``ConflictError`` if a program must not answer all users.
+    """Raise ``ConflictError`` if a program must not be shared with all users.
 
-    Its answer depends on no call, or it asks users for what must stay private.
+    It must not if its answer depends on no call, or if it asks users for what must stay private.
     """
     program = solution.plan.program
     if not is_answer_from_calls(program):
@@ -83,7 +83,11 @@ def refuse_unfit(solution: Solution, docs: Mapping[ToolId, ToolDoc]) -> None:
 
 
 def _find_improper_questions(solution: Solution, docs: Mapping[ToolId, ToolDoc]) -> Iterator[str]:
-    """Yield the reasons why a program's questions must not be put to all users."""
+    """Yield the reasons why the questions of a program must not be put to all users.
+
+    It asks for a secret, or passes what users answer to a secret parameter or to another host than that of its first
+    tool.
+    """
     program = solution.plan.program
     for text in _collect_question_texts(program):
         parts = (
@@ -106,12 +110,12 @@ def _find_improper_questions(solution: Solution, docs: Mapping[ToolId, ToolDoc])
 
 
 def build_common_solution(same_program: Sequence[Solution], docs: Mapping[ToolId, ToolDoc]) -> Solution | None:
-    """Return what owners who came to the same program independently may share with all users.
+    """Return the common part of solutions with the same program, which may be shared with all users; None if none may.
 
-    None if there are too few of them, or too little is common. Programs with side effects and those that ask their
-    user are shared only by an administrator; those whose answer depends on no call are never shared. Patterns are
-    taken only from runs that planned the program themselves, because a user who sends a program may put any request
-    above it.
+    None if there are too few independent owners or successes, or no common pattern. Programs with side effects and
+    programs that ask their user are shared by an administrator only; programs whose answer depends on no call never
+    are. Patterns are taken only from runs that planned the program themselves (``planned``): a user who sends a program
+    can claim any request for it.
     """
     trusted = [one for one in same_program if _is_trusted(one)]
     owners = {one.owner for one in trusted}
@@ -127,6 +131,7 @@ def build_common_solution(same_program: Sequence[Solution], docs: Mapping[ToolId
     anonymized = {one.id: _anonymize_plan(one.plan, public_words) for one in trusted}
 
     def own_words(one: Solution) -> tuple[int, int]:
+        """Rank a solution by how many names had to be replaced, those of inputs first."""
         names = anonymized[one.id][1]
         return len(names.keys() & one.plan.inputs.keys()), len(names)
 
@@ -152,24 +157,24 @@ def build_common_solution(same_program: Sequence[Solution], docs: Mapping[ToolId
 
 
 def collect_tools(solution: Solution) -> set[ToolId]:
-    """Return all tools that a solution may call; its text may call some under other names."""
+    """Return all tools that a solution may call."""
     return {*solution.path, *solution.plan.program.tools.values()}
 
 
 def _collect_question_texts(program: Program) -> list[str]:
-    """Return the texts that a program's questions may be made of: all its constants, where it asks anything."""
+    """Return the texts that the questions of a program may consist of: all its constants, if it asks anything."""
     return list(parse_source(program.text).texts) if _has_questions(program) else []
 
 
 def _has_questions(program: Program) -> bool:
-    """Return True if a program asks its user anything."""
+    """Return whether a program asks its user anything."""
     return ASK in parse_source(program.text).uses
 
 
 def _intersect_schemas(plans: Sequence[ProgramPlan]) -> list[JsonObject]:
-    """Return the part of each input's schema that all owners have, in the order of the programs' normal forms.
+    """Return the part of each input's schema that all plans share, in the order of inputs in the canonical form.
 
-    The name that an owner has for an input is left out.
+    The name that people see for an input is left out, because its owner may have chosen it.
     """
     schemas_by_plan = [[plan.inputs[name] for name in build_canonical_form(plan).inputs] for plan in plans]
     return [
@@ -183,9 +188,9 @@ def _intersect_schemas(plans: Sequence[ProgramPlan]) -> list[JsonObject]:
 
 
 def _is_trusted(solution: Solution) -> bool:
-    """Return True if a solution counts as independent evidence for its program.
+    """Return whether a solution counts as independent evidence for its program.
 
-    Runs of its owner planned it, no user sent it, and it has not failed more often than it served.
+    It does if runs of its owner planned it, nobody sent it, and it has not failed more often than it served.
     """
     made_by_runs = solution.origin == "run" and bool(solution.planned)
     is_owned_plan = bool(solution.owner) and made_by_runs and not solution.plan.program.tainted
@@ -193,12 +198,12 @@ def _is_trusted(solution: Solution) -> bool:
 
 
 def _has_value(text: str) -> bool:
-    """Return True if a pattern contains something that looks like a value."""
+    """Return whether a pattern contains something that looks like a value."""
     return "<" in pattern(_NAMED.sub("it", text))
 
 
 def _strip_history(solution: Solution, plan: ProgramPlan, patterns: tuple[str, ...]) -> Solution:
-    """Return a solution without anything of its runs."""
+    """Return a solution without owner, runs, verdicts and fingerprints."""
     return Solution(
         id="",
         plan=plan,
@@ -217,7 +222,7 @@ def _replace_text(plan: ProgramPlan, text: str) -> ProgramPlan:
 
 
 def _collect_texts(solutions: Sequence[Solution]) -> Iterator[tuple[str, str]]:
-    """Yield all texts of these solutions that may hold their owners' words, each with its owner."""
+    """Yield all texts of these solutions that may contain words of their owners, each with its owner."""
     for one in solutions:
         texts = (*one.patterns, normalize(one.plan.program.text), *one.plan.inputs)
         yield from ((one.owner, text) for text in texts)
@@ -243,9 +248,9 @@ def _split_words(text: str) -> Iterator[str]:
 
 
 def _anonymize_plan(plan: ProgramPlan, public: AbstractSet[str]) -> tuple[ProgramPlan, dict[str, str]]:
-    """Return a plan without words that only its author uses, and the new names.
+    """Return a plan without words that are not public, and the new names by the old ones.
 
-    Names of inputs and variables are replaced, and such words are removed from its answer.
+    Names of inputs and variables with such words are replaced, and the words are removed from the answer.
     """
     bound = parse_source(plan.program.text).names_bound
     fixed_names = {*plan.program.tools, *PROGRAM_NAMES}
@@ -263,6 +268,6 @@ def _anonymize_plan(plan: ProgramPlan, public: AbstractSet[str]) -> tuple[Progra
 
 
 def _keep_public_words(text: str, public: AbstractSet[str]) -> str:
-    """Return a text without words that only one owner uses; the punctuation between them stays."""
+    """Return a text without words that are not public; the punctuation between them stays."""
     parts = _PARTS.findall(text)
     return "".join(part for part in parts if not _WORDS.fullmatch(part) or part.casefold() in public)
