@@ -1,4 +1,4 @@
-"""The forms that a program is exported in, each a text that is the same whenever the program is."""
+"""Export of a program as a Python module, an MCP server or a LangGraph node; the same program gives the same text."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -19,13 +19,15 @@ _WRITERS: dict[Form, tuple[str, Callable[[ExportedProgram], str]]] = {
 
 @dataclass(frozen=True, slots=True)
 class ExportedFile:
-    """``file``: what it may be called."""
+    """An exported program."""
 
     file: str
+    """Suggested file name."""
     text: str
+    """Content of the file."""
 
 
 def written(program: ExportedProgram, form: Form) -> ExportedFile:
-    """Write a program in a form."""
+    """Render a program in one of the forms."""
     name, write = _WRITERS[form]
     return ExportedFile(name.format(program.name), write(program))
