@@ -107,7 +107,6 @@ def _is_name(name: str) -> bool:
 
 def _schema(name: str, plan: ProgramPlan, *, secret: bool) -> JsonObject:
     """Return an input's schema without Footpath's own keywords, with the run's value as default unless it is secret."""
-    """Return an input's schema without Footpath's own keywords, with the run's value as default unless it is secret."""
     schema = {key: one for key, one in plan.inputs[name].items() if key not in (PARAMETER, SHAPE_KEYWORD)}
     if secret:
         return {key: one for key, one in schema.items() if key in _SHAPE}
@@ -137,7 +136,6 @@ def _secret_inputs(plan: ProgramPlan, docs: Mapping[ToolId, ToolDoc]) -> set[str
 def _secret_arguments(
     call: SourceCall, plan: ProgramPlan, docs: Mapping[ToolId, ToolDoc]
 ) -> Iterator[tuple[SourceExpression, Parameter]]:
-    """Yield the arguments of a call that are passed to secret parameters."""
     """Yield the arguments of a call that are passed to secret parameters."""
     tool = docs.get(plan.program.tools.get(call.name, ToolId("")))
     names = plan.program.arguments.get(call.name, {})

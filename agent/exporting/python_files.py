@@ -157,7 +157,6 @@ def _free(name: str, program: ExportedProgram) -> str:
 
 def _whole(program: ExportedProgram, imports: list[str], text: str) -> str:
     """Join docstring, imports and body to a module."""
-    """Join docstring, imports and body to a module."""
     return "\n".join((docstring(program.words, "\n".join(ABOUT)), "", *imports, "", text, ""))
 
 
@@ -171,7 +170,6 @@ def _values(inputs: list[Input]) -> str:
 
 
 def _described(one: Input) -> Input:
-    """Put an input's description into its annotation, where FastMCP looks for it."""
     """Put an input's description into its annotation, where FastMCP looks for it."""
     if not one.description:
         return one

@@ -65,7 +65,7 @@ class GivenFiles:
 
     @property
     def seen_whole(self) -> bool:
-        """True if the preview shows some file in full, so that an answer may rest on it without reading the variable."""
+        """True if the preview shows some file in full, so an answer may rest on it unread."""
         return any(
             one.characters <= _TEXT if one.kind == "text" else isinstance(one.value, list) and len(one.value) <= _ROWS
             for one in self.all
@@ -92,7 +92,6 @@ def _shape(file: GivenFile, *, sure: bool = False) -> JsonShape:
     if file.kind != "table":
         long = sure and isinstance(file.value, list) and len(file.value) > _LOOKED_AT
         return JsonShape(frozenset({"array"})) if long else infer_shape(file.value, items=_LOOKED_AT)
-    # An empty cell is None in a typed column, and an empty text in a column of texts.
     # An empty cell is None in a typed column, and an empty text in a column of texts.
     columns = {
         one.name: JsonShape(frozenset({_KINDS[one.type], *(_NULL if one.empty and one.type != "text" else ())}))

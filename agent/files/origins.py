@@ -30,7 +30,7 @@ class FileOrigins:
         self._files = {one.variable: _Searched(one) for one in files}
 
     def place(self, value: JsonValue, variables: Collection[str] | None = None, column: str = "") -> str | None:
-        """Return the file and place that hold a value, such as ``orders.csv, row 3, column name``; None if there is none.
+        """Return the file and place that hold a value, such as ``orders.csv, row 3, column name``; None without one.
 
         Args:
             value: the value to look for.
@@ -38,7 +38,6 @@ class FileOrigins:
             column: column that is preferred if several hold the value.
         """
         chosen = [one for name, one in self._files.items() if variables is None or name in variables]
-        # A whole cell in any file is better evidence than a substring in the first one.
         # A whole cell in any file is better evidence than a substring in the first one.
         for ways in (_Searched.whole, _Searched.inside):
             for one in chosen:
@@ -83,7 +82,6 @@ class _Searched:
 
     @cached_property
     def _cells(self) -> dict[str, list[_Cell]]:
-        """The non-empty cells of a table by their normalized value."""
         """The non-empty cells of a table by their normalized value."""
         found: defaultdict[str, list[_Cell]] = defaultdict(list)
         for number, row in enumerate(cast("list[JsonObject]", self.file.value), start=1):

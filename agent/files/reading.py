@@ -105,7 +105,6 @@ def free_name(variable: str, taken: Collection[str]) -> str:
 
 def _variable(name: str) -> str:
     """Make a variable's name of a file's name; it begins with a letter."""
-    """Make a variable's name of a file's name; it begins with a letter."""
     made = to_identifier(PurePath(name).stem.lower(), "file")
     return made if made[0].isalpha() else f"file_{made}"
 
@@ -147,7 +146,8 @@ def _json(name: str, text: str, *, certain: bool) -> tuple[JsonValue] | None:
         certain: the file's suffix says that it is JSON, so a text that cannot be parsed is an error.
 
     Raises:
-        UsageError: ``certain`` and it cannot be parsed, or it holds something that cannot be stored.
+        UsageError: it holds something that cannot be stored, or it cannot be parsed although ``certain`` or its first
+            line say that it is JSON.
     """
     stripped = text.strip()
     if not certain and not stripped.startswith(("{", "[")):
@@ -157,7 +157,6 @@ def _json(name: str, text: str, *, certain: bool) -> tuple[JsonValue] | None:
     except RecursionError:
         raise _too_deep(name) from None
     except ValueError as error:
-        # Several values one after the other are no JSON; if the first line is a value by itself, they are JSON lines.
         # Several values one after the other are no JSON; if the first line is a value by itself, they are JSON lines.
         first, *more = stripped.split("\n")
         if more and _is_json(first):
@@ -174,7 +173,6 @@ def _json(name: str, text: str, *, certain: bool) -> tuple[JsonValue] | None:
 
 
 def _lines(name: str, text: str) -> JsonValue:
-    """Parse JSON lines into the list of their values; empty lines are skipped."""
     """Parse JSON lines into the list of their values; empty lines are skipped."""
     found: list[JsonValue] = []
     for number, line in enumerate(text.split("\n"), start=1):
@@ -222,7 +220,6 @@ def _checked(name: str, value: JsonValue, line: str = "") -> JsonValue:
 
 
 def _parts(place: str, value: JsonValue) -> Iterable[tuple[str, JsonValue]]:
-    """Return the direct children of a list or an object, each with its path."""
     """Return the direct children of a list or an object, each with its path."""
     match value:
         case list():

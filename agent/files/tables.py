@@ -36,7 +36,7 @@ class Table:
 def is_table(text: str, *, certain: bool) -> bool:
     """Check if a text should be parsed as a table.
 
-    ``certain``: the file's suffix says that it is one. Then it is parsed whatever it looks like, so that errors are reported.
+    ``certain``: the file's suffix says that it is one. Then it is parsed in any case, so that errors are reported.
     """
     return certain or _delimiter(text) is not None
 
@@ -45,8 +45,8 @@ def read_table(name: str, text: str, most: int) -> Table:
     """Parse a delimited text; the first record holds the names of the columns unless it has a number in it.
 
     Raises:
-        UsageError: a record has more or fewer values than there are columns, there are no rows or more than ``most``, or
-            the quoting is broken; the message names the line.
+        UsageError: a record has more or fewer values than there are columns, there are no rows or more than ``most``,
+            or the quoting is broken; the message names the line.
     """
     delimiter = _delimiter(text) or _usual(text)
     records = list(_records(name, text, delimiter, most))
@@ -83,7 +83,7 @@ def read_table(name: str, text: str, most: int) -> Table:
 def _records(name: str, text: str, delimiter: str, most: int) -> Iterator[tuple[int, list[str]]]:
     """Yield the records, each with the number of its first line; records without any text are skipped."""
     reader = csv.reader(text.split("\n"), delimiter=delimiter, strict=True)
-    line, count = 1, -1  # the first record usually holds the names of the columns and is not counted  # the first record usually holds the names of the columns and is not counted
+    line, count = 1, -1  # the first record mostly holds the columns' names and is not counted
     try:
         for record in reader:
             if any(cell.strip() for cell in record):
@@ -113,7 +113,6 @@ def _delimiter(text: str) -> str | None:
 
 
 def _first(text: str, delimiter: str) -> list[list[str]]:
-    """Read the first ``_LOOKED_AT`` + 1 records that are not empty."""
     """Read the first ``_LOOKED_AT`` + 1 records that are not empty."""
     kept: list[list[str]] = []
     for record in csv.reader(text.split("\n"), delimiter=delimiter, strict=True):
@@ -159,7 +158,6 @@ def _type(cells: Sequence[str]) -> ColumnType:
 
 
 def _value(cell: str, kind: ColumnType) -> object:
-    """Convert a cell to its column's type; an empty one is None unless the column holds texts."""
     """Convert a cell to its column's type; an empty one is None unless the column holds texts."""
     match kind:
         case "text":
