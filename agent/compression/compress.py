@@ -49,8 +49,8 @@ async def compress(
 ) -> Compressed | None:
     """Compress a response to at most ``limit`` characters (256 or more); None if it is short enough already.
 
-    It is only cut, with no fields selected, if there is no policy (as for the response of a failed call), and for a tool
-    that changes something: no call of a model may delay or fail the report of such a change.
+    It is only cut, with no fields selected, if there is no policy (as for the response of a failed call), and for a
+    tool that changes something: no call of a model may delay or fail the report of such a change.
 
     Foreign responses must not break a run, so this raises no error for any content and takes linear time.
     """
