@@ -99,7 +99,7 @@ def _sample(items: list[JsonValue]) -> Iterable[JsonValue]:
 
 
 def keys_are_data(value: Mapping[str, JsonValue]) -> bool:
-    """Check if an object's keys are values rather than field names: ``{"2024-05-01": …}``, ``{"EUR": 1.1, "USD": …}``."""
+    """Check if an object's keys are values rather than field names, as in ``{"2024-05-01": …, "2024-05-02": …}``."""
     if len(value) < _FEW:
         return False
     kinds = {type(item) for item in value.values() if item is not None}

@@ -30,8 +30,8 @@ def written(value: JsonValue) -> str:
 def fitted(value: JsonValue, room: int, depth: int = 0) -> str:
     """Dump a value as valid JSON of at most ``room`` characters (48 or more), in the value's order.
 
-    Small members of an object are kept whole and large ones share the rest; of a list, the first items are kept. What is
-    left out is marked: by a member ``"…": "3 more fields"``, an item ``"… 12 more"``, or ``…`` at the end of a text.
+    Small members of an object are kept whole and large ones share the rest; of a list, the first items are kept. A cut
+    is marked: by a member ``"…": "3 more fields"``, an item ``"… 12 more"``, or ``…`` at the end of a text.
     """
     if length(value, room) <= room:
         return written(value)

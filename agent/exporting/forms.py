@@ -1,4 +1,7 @@
-"""Export of a program as a Python module, an MCP server or a LangGraph node; the same program gives the same text."""
+"""Export of a program as a Python module, an MCP server or a LangGraph node over the library ``footpath``.
+
+The same program always gives the same text.
+"""
 
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -17,8 +17,8 @@ _CIRCUMSTANCE = frozenset({"absent", "undecided", "refused", "unreached"})
 def followed(records: Iterable[EventRecord], transcript: RunTranscript) -> Iterator[tuple[str, bool]]:
     """Yield the ids of the memories that a run followed, each with whether its path served.
 
-    A path has failed if one of its tools failed or its subtask got no answer. It has served if the subtask was answered by
-    exactly its steps. Nothing is yielded for a memory if the run says nothing about it:
+    A path has failed if one of its tools failed or its subtask got no answer. It has served if the subtask was answered
+    by exactly its steps. Nothing is yielded for a memory if the run says nothing about it:
 
     - The subtask left the path, had no failure on it, and was answered.
     - The path fits far worse than tools that were passed over, so it may have answered another question.
@@ -49,9 +49,9 @@ def followed(records: Iterable[EventRecord], transcript: RunTranscript) -> Itera
 def solved(records: Iterable[EventRecord], transcript: RunTranscript) -> Iterator[SolvedRequest]:
     """Yield the subtasks of a run that are worth remembering, each with the path that answered it, every tool once.
 
-    A run without subtasks yields its request. Subtasks that build on others are left out, as nobody would ask them alone.
-    So are those in which a tool failed and no similar one took its place, or in which a tool that was passed over fits
-    far better: their answer is often to another question, and would be repeated for every similar request.
+    A run without subtasks yields its request. Subtasks that build on others are left out, as nobody would ask them
+    alone. So are those in which a tool failed and no similar one took its place, or in which a tool that was passed
+    over fits far better: their answer is often to another question, and would be repeated for every similar request.
     """
     for one in transcript.ordered_subtasks:
         relevance = _relevance(records, one.number)

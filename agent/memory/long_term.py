@@ -1,4 +1,4 @@
-"""Long-term memory (thesis 4.3.2.4): solved requests with their paths, recalled by similarity and rated by later use."""
+"""Long-term memory (thesis 4.3.2.4): solved requests with their paths, recalled by similarity and rated by use."""
 
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from datetime import UTC, datetime

@@ -96,8 +96,8 @@ def agreed(
 async def _walk(one: RecalledMemory, state: SearchState, deps: SearchDeps) -> _Walked | None:
     """Follow a memory's path from ``state``; None if it cannot be taken now.
 
-    Each tool must be a working candidate with all its inputs. No candidate that is tried again or stands in for a failing
-    tool may rival it, since the adopted path would keep that one from ever being tried.
+    Each tool must be a working candidate with all its inputs. No candidate that is tried again or stands in for a
+    failing tool may rival it, since the adopted path would keep that one from ever being tried.
     """
     path: list[ToolDoc] = []
     states: list[SearchState] = []

@@ -1,7 +1,7 @@
 """Recall of similar requests from long-term memory for one run, which continues without it if memory fails.
 
-The result is recorded in the run's events. A resumed run takes it from there instead of asking again: its earlier decisions
-rest on it, and memory may have changed or be available again since.
+The result is recorded in the run's events. A resumed run takes it from there instead of asking again: its earlier
+decisions rest on it, and memory may have changed or be available again since.
 """
 
 import asyncio
@@ -29,7 +29,7 @@ _log = logging.getLogger(__name__)
 async def recall(request: str, deps: RunDeps, evidence: ToolEvidence, memo: SubtaskMemo) -> MemoryRecalled | None:
     """Recall memories of similar requests and set ``evidence.recalled``; None if the run has no memory.
 
-    ``memo``: the decisions of the subtask, in which the result is recorded or found.
+    ``memo``: recorded decisions of the subtask; a recorded recall is used instead of asking memory.
     """
     told = await memo.decide(decisions.read_recalled_memories, partial(_asked, request, deps, evidence))
     evidence.recalled = tuple(_recalled(one) for one in told.memories) if told is not None else ()

@@ -14,10 +14,14 @@ TARGETS_PER_CLAUSE = 3
 """Most relevant tools per clause for whose missing inputs producers are sought."""
 
 _MAX_PREDECESSORS = 6
+"""Tools most often called before a tool that are considered as its producers."""
 _HITS_PER_QUERY = 8
 _MAX_QUERIES = 6
+"""Tools for whose missing inputs the retriever is asked."""
 _STEPS_BACK = 2
+"""Calls in a row that may lead to a tool: its producers, and theirs."""
 _MAX_PRODUCERS = 3
+"""Producers kept of one tool."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -239,6 +243,7 @@ def take_in_turns(queues: Iterable[list[ToolId]], most: int) -> list[ToolId]:
 
 
 _MAX_HELPERS = 2
+"""Producers added to one node."""
 
 
 class ProducerFinder:

@@ -34,12 +34,15 @@ OFFERED = 16
 
 _log = logging.getLogger(__name__)
 _RESERVED_PLACES = 3
+"""Of the K places, those reserved for the pool if a clause is still unserved."""
 _READ_FACTOR = 2
+"""Neighbours that are read, in multiples of K: exploration may exchange some of the first K."""
 _MAX_REMEMBERED = 3
+"""Next steps of remembered paths that are added to a node."""
 
 
 class NodeExpander:
-    """Builder of the nodes of one run's search. ``seed``: the run's; it draws which failing tools are tried again."""
+    """Builds the nodes of one run's search, each once."""
 
     def __init__(
         self,
@@ -59,7 +62,7 @@ class NodeExpander:
             evidence: facts about tools.
             settings: parameters of the search.
             done_path: tools of steps that are already done, which precede every path.
-            seed: seed of the run; empty means no exploration.
+            seed: seed of the run, by which failing tools are drawn to be tried again; empty means no exploration.
             offers: source of the request's offer.
             options: variants of the search.
             category: category of tools that the request calls for, if the decomposition named one.

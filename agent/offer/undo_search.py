@@ -8,6 +8,7 @@ from domain.tool import ToolDoc
 from graph.store import GraphStore
 
 _MAX_HITS = 24
+"""Tools that are compared with the one to undo."""
 
 
 class UndoCandidateSearch:
