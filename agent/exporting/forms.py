@@ -1,6 +1,7 @@
 """Export of a program as a Python module, an MCP server or a LangGraph node over the library ``footpath``.
 
-The same program always gives the same text.
+The same program always gives the same text. Descriptions and names come from foreign documents, so they are escaped:
+none may end its literal and become code.
 """
 
 from collections.abc import Callable

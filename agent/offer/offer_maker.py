@@ -1,4 +1,7 @@
-"""Offers: the tools for a request, selected by retrieval and graph together (docs/offers.md)."""
+"""Offers: the tools for a request, selected by retrieval and graph together (docs/offers.md).
+
+A tool's score is the sum of its signals, each times the weight of its kind.
+"""
 
 import math
 from collections import Counter

@@ -1,7 +1,4 @@
-"""Calls through OpenAI's SDK: one attempt with its time limit and translated failures, and retries of it.
-
-Waits between attempts grow exponentially with jitter, or are as long as ``Retry-After`` asks, within the time left.
-"""
+"""Retries of a call to a model: exponential waits with jitter or as ``Retry-After`` asks, within the time left."""
 
 from collections.abc import Awaitable, Callable
 from typing import TypeVar
