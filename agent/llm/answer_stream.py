@@ -1,4 +1,4 @@
-"""Texts of answers: a streamed answer without the model's thoughts, and the wording of an answer that a program computed."""
+"""Texts of answers: a stream without the model's thoughts, and the wording of an answer computed by a program."""
 
 import unicodedata
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""The model's judgements of whole paths: adoption of a remembered one, reflection on a plan, and scores of its steps."""
+"""The model's judgements of whole paths: adoption of a remembered one, reflection on a plan, scores of its steps."""
 
 import math
 from collections.abc import Sequence

@@ -69,9 +69,9 @@ def extract_program(reply: ModelReply) -> WrittenProgram:
 def _extract_from_blocks(source_text: str) -> str:
     """Return the last block that is a program, together with earlier blocks whose names it uses.
 
-    If no block is a program, the last one marked as Python is returned. A block that holds only values counts if there is
-    no other: behind a program, it is the result that its author expects. Code that does not parse counts like a program;
-    neither a part of it nor a block before it is taken in its place.
+    If no block is a program, the last one marked as Python is returned. A block that holds only values counts if there
+    is no other: behind a program, it is the result that its author expects. Code that does not parse counts like a
+    program; neither a part of it nor a block before it is taken in its place.
     """
     blocks = [
         (match[2].lower(), match[3].strip("\n"))

@@ -82,7 +82,7 @@ class ModelPrompter:
     ) -> tuple[A | None, A | None]:
         """Return the answer that passes ``check`` or None, and the last answer that could be parsed.
 
-        ``check`` returns the complaint about an answer, empty if there is none. A complaint is returned to the model once.
+        ``check`` returns the complaint about an answer, empty if there is none; the model is told a complaint once.
 
         Raises:
             ModelUnavailableError: the model gave no answer.

@@ -1,4 +1,4 @@
-"""What long-term memory learns from a run: how the memories it followed fared, and which requests it solved."""
+"""Lessons of a run for long-term memory: how the memories that it followed fared, and which requests it solved."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 

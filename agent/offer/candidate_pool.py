@@ -247,7 +247,7 @@ _MAX_HELPERS = 2
 
 
 class ProducerFinder:
-    """Finder of missing producers for one request. ``done_path``: the tools of steps that are already done."""
+    """Finds missing producers for one request. ``done_path``: tools of the steps that are already done."""
 
     def __init__(
         self, request: str, evidence: ToolEvidence, pool: CandidatePool, done_path: Path, settings: WalkSettings

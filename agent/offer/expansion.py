@@ -132,7 +132,7 @@ class NodeExpander:
     def _build_candidates(
         self, offers: list[WeightedTool], repeatable: Path, state: SearchState
     ) -> tuple[Candidate, ...]:
-        """Return the candidates, followed by the tools that may be called ``repeatable``, with the evidence for each."""
+        """Build the candidates with the evidence for each; the ``repeatable`` tools of the path come last."""
         path, offered = (*self._done_path, *state.path), [offer[0] for offer in offers]
         all_offers = [*offers, *to_unweighted(repeatable, "graph")]
         if not self._options.widens_nodes:
@@ -228,7 +228,7 @@ class NodeExpander:
         )
 
     def _select_start(self, closed: set[ToolId], pool: CandidatePool) -> list[WeightedTool]:
-        """Return the first node's tools, taken in turns from the best for the request and each clause, and producers."""
+        """Return the first node's tools, in turns from the best for the request, for each clause, and producers."""
         weights = {**pool.producers, **pool.found}
         tools = take_in_turns(self._build_queues(closed, pool, floor=0.0), self._settings.k)
         offers: list[WeightedTool] = [(tool, min(1.0, weights[tool]), find_origin(tool, pool)) for tool in tools]

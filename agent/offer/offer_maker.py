@@ -39,9 +39,14 @@ class _WeighedTools:
 
 
 class OfferMaker:
-    """Maker of offers for one run or one question, as its search is.
+    """Makes the offers of one run or one question.
 
-    Without ``precedents`` no earlier request speaks for a tool.
+    Args:
+        search: the retriever, limited to what the user may see.
+        graph: the graph, limited likewise.
+        precedents: requests that were served before; None if they are not to count.
+        weights: parameters of edge weights and availability.
+        counts: weights of the kinds of evidence.
     """
 
     def __init__(

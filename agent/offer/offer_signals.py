@@ -1,4 +1,4 @@
-"""Signals of an offer: the evidence for each tool that may serve a request, by kind, and the terms of the request that it mentions."""
+"""Signals of an offer: the evidence for each tool that may serve a request, by kind."""
 
 import math
 from collections import Counter

@@ -38,7 +38,10 @@ class _WeightedFeed:
 
 
 class ProducerConsumerIndex:
-    """Feeds among the tools near a request. ``near``: each tool's own nearness to the request, in [0, 1]."""
+    """Feeds among the tools near a request, with the scores that follow from them.
+
+    ``near``: each tool's own nearness to the request, in [0, 1].
+    """
 
     def __init__(self, around: OfferNeighbourhood, near: Mapping[ToolId, float]) -> None:
         self._around = around

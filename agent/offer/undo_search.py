@@ -1,4 +1,4 @@
-"""Candidates for undoing a tool's call, found by searching for what would undo it."""
+"""Search for the tools that may undo a tool's call."""
 
 from collections.abc import Sequence
 
