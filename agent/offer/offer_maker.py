@@ -42,8 +42,8 @@ class OfferMaker:
     """Makes the offers of one run or one question.
 
     Args:
-        search: the retriever, limited to what the user may see.
-        graph: the graph, limited likewise.
+        search: finds tools for a request.
+        graph: reads what joins them.
         precedents: requests that were served before; None if they are not to count.
         weights: parameters of edge weights and availability.
         counts: weights of the kinds of evidence.
