@@ -1,1 +1,1 @@
-"""Long responses made short."""
+"""Compression of long responses before a policy is shown them (docs/compression.md)."""

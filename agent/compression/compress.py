@@ -1,4 +1,4 @@
-"""Long responses made short (thesis 4.3.3.3): the fields that a policy names, and only then a cut at the limit."""
+"""Compression of long responses (thesis 4.3.3.3): first the fields that a policy selects, then a cut at the limit."""
 
 import asyncio
 from dataclasses import dataclass
@@ -18,8 +18,11 @@ from graph.lenient_json import is_too_deep, read_value
 LIMIT = 1_024
 """Characters of a response that a policy is shown."""
 _EXAMPLE = 4_096
+"""Characters of the example from which a policy chooses fields."""
 _REPAIRED = 200_000
+"""Characters of broken JSON that are repaired; the repair is much slower than parsing."""
 _CLOSED = ("}", "]", '"')
+"""Last characters of a complete JSON object, list or string."""
 _UNFINISHED = " … (the response itself was cut off)"
 
 Structure = dict[str, JsonValue] | list[JsonValue]
@@ -27,28 +30,33 @@ Structure = dict[str, JsonValue] | list[JsonValue]
 
 @dataclass(frozen=True, slots=True)
 class Compressed:
-    """``fields``: those kept; empty where all were. ``before`` and ``filtered``:
-    characters of the response, and of what was left of it before the cut, if one was needed.
-    """
+    """A compressed response."""
 
     text: str
+    """The text to show."""
     fields: tuple[str, ...]
+    """Fields that were kept; empty if all were."""
     before: int
+    """Characters of the response."""
     filtered: int
+    """Characters left by the selection of fields, before any cut."""
     cut: bool
+    """True if it still had to be cut at the limit."""
 
 
 async def compress(
     tool: ToolDoc, response: str, policy: Policy | None, choices: FieldChoices, limit: int = LIMIT
 ) -> Compressed | None:
-    """What a policy is shown in place of a response, at most ``limit`` characters (at least 256); None where the response is short enough to be shown whole.
+    """Compress a response to at most ``limit`` characters (256 or more); None if it is short enough already.
 
-    Without a policy, as for the response of a failed call, nothing is chosen, only cut. Nor is it for a tool that changes something:
-    nothing may come between such a call and the word of its outcome.
-    Whatever a response holds, this raises nothing of its own, and takes time linear in its length.
+    It is only cut, with no fields selected, if there is no policy (as for the response of a failed call), and for a
+    tool that changes something: no call of a model may delay or fail the report of such a change.
+
+    Foreign responses must not break a run, so this raises no error for any content and takes linear time.
     """
     if len(response) <= limit:
         return None
+    # In threads, as responses may have megabytes.
     value = await asyncio.to_thread(structure, response)
     whole = await asyncio.to_thread(shortened, response, value, (), limit)
     if value is None or not whole.cut or policy is None or not tool.safe:
@@ -63,7 +71,10 @@ def _question(tool: ToolDoc, value: Structure) -> FieldsQuestion:
 
 
 def structure(response: str) -> Structure | None:
-    """The object or list that a response holds, the cut end of one left out; None for any other text."""
+    """Parse a response that is a JSON object or list, without its end if it was cut off; None for any other text.
+
+    JSON inside a JSON string is parsed as well, since some tools encode their result twice.
+    """
     try:
         value = cast(JsonValue, orjson.loads(response))
     except orjson.JSONDecodeError:
@@ -76,13 +87,14 @@ def structure(response: str) -> Structure | None:
 
 
 def shortened(response: str, value: Structure | None, kept: tuple[str, ...], limit: int = LIMIT) -> Compressed:
-    """A response with only the ``kept`` fields (none named: all), cut if that is still too long. Deterministic.
+    """Reduce a response to the ``kept`` fields, or to all if that is empty, and cut it if it is still too long.
 
-    ``value`` is the response's :func:`structure`.
+    ``value``: the parsed response, from :func:`structure`.
     """
     before = len(response)
     if value is None:
         plain = sound(readable(response, limit))
+        # ``readable`` stops soon after the limit, so for a longer text this is not its full length.
         left = len(plain) if len(plain) <= limit else max(len(plain), limit + 1)
         return Compressed(cut_text(plain, limit, before), (), before, left, len(plain) > limit)
     taken = Selection.of(kept).take(value) if kept else value

@@ -1,4 +1,4 @@
-"""Asks a policy once per tool which fields to keep, and keeps its answer: in the process, and in a store if there is one."""
+"""Selection of a response's fields by a policy, asked once per tool and remembered in the process and a store."""
 
 import hashlib
 import logging
@@ -13,13 +13,18 @@ from graph.response_fields import output_fields
 
 _log = logging.getLogger(__name__)
 _IN_PROCESS = 4_096
+"""Choices kept in memory, the latest used."""
 _ASKED_ANEW = 4
-"""How often a tool whose responses differ in shape is asked about within a process."""
+"""Questions per tool and process, for tools whose responses differ in shape."""
 _KNOWN_ENOUGH = 0.5
+"""Share of a response's fields that an earlier choice must have seen to be used for it."""
 
 
 class FieldChoices:
-    """The choices that all runs of a process share. A choice rests on the tool's document and on who made it."""
+    """Choices of fields, shared by all runs of a process.
+
+    A choice is kept by the tool's document and the policy that made it, so a change of either leads to a new one.
+    """
 
     def __init__(self, store: FieldChoiceStore | None = None) -> None:
         self._store = store
@@ -28,10 +33,10 @@ class FieldChoices:
         self._with_model: set[str] = set()
 
     async def choose(self, question: FieldsQuestion, policy: Policy) -> tuple[str, ...]:
-        """The fields to keep of this response: empty where there is nothing to choose, or nobody can.
+        """Return the fields of a response to keep; empty if none of its fields were chosen.
 
-        The policy is asked where nothing is kept, and again where a response has another shape than was known: most of its
-        fields are new, or none of it would be left.
+        The policy is asked if no choice is known, and again if the known one does not fit the response: most of its
+        fields are new, or none would be left.
         """
         key = (question.tool.id, basis_of(question.tool, policy.name))
         known = await self._recall(key)
@@ -42,7 +47,10 @@ class FieldChoices:
     async def _ask(
         self, key: tuple[ToolId, str], question: FieldsQuestion, policy: Policy, known: FieldChoice | None
     ) -> FieldChoice:
-        """A new answer, joined with the earlier one, which holds for what it was about."""
+        """Ask the policy, merge its answer with the earlier choice, and keep the result.
+
+        The earlier choice stays valid for the fields it was made from. If the policy fails, it is returned unchanged.
+        """
         documented = (field.path for field in output_fields(question.tool) if field.path)
         fields = tuple(dict.fromkeys((*question.fields, *documented)))[:MAX_FIELDS]
         told, calls = len(policy.notices), policy.cost.model_calls
@@ -61,10 +69,12 @@ class FieldChoices:
             self._with_model.add(policy.name)
         by_model = policy.cost.model_calls > calls
         if len(policy.notices) == told and (by_model or policy.name not in self._with_model):
-            await self._keep(key, choice)  # else another policy answered in place of one with a model, for this once
+            # Otherwise the rules have answered in place of a policy with a model, and only for this once.
+            await self._keep(key, choice)
         return choice
 
     async def _recall(self, key: tuple[ToolId, str]) -> FieldChoice | None:
+        """Return the known choice, from memory or the store."""
         found = self._kept.get(key)
         if found is None and self._store is not None:
             try:
@@ -90,13 +100,13 @@ class FieldChoices:
             self._asked.pop(self._kept.popitem(last=False)[0], None)
 
     def _without_store(self, error: FootpathError) -> None:
-        """What cannot be kept is asked for again: a run must not fail for it."""
+        """Go on without a store that fails: losing choices must not fail a run."""
         _log.warning("choices of fields are kept in this process only: %s", error)
         self._store = None
 
 
 def basis_of(tool: ToolDoc, policy: str) -> str:
-    """A digest of what a choice rests on: the document's words and shape, where it is called, and the policy."""
+    """Return a digest of all that a choice depends on: the tool's document, its host, and the policy's name."""
     parts = (
         policy,
         tool.method,
@@ -111,11 +121,13 @@ def basis_of(tool: ToolDoc, policy: str) -> str:
 
 
 def _fits(choice: FieldChoice, fields: tuple[str, ...]) -> bool:
+    """Check if a choice was made from enough of these fields, and would keep any of them."""
     known = Selection.of(choice.known)
     covered = sum(known.covers(path) for path in fields)
     return covered >= _KNOWN_ENOUGH * len(fields) and (not choice.kept or _selects(choice.kept, fields))
 
 
 def _selects(kept: tuple[str, ...], fields: tuple[str, ...]) -> bool:
+    """Check if any of these fields is kept."""
     selection = Selection.of(kept)
     return any(selection.covers(path) for path in fields)

@@ -1,4 +1,4 @@
-"""The fields of a JSON value by path: ``items[].name``, ``rates.*`` where keys are data, ``["odd key"].name``."""
+"""Paths of fields in JSON values: ``items[].name``, ``rates.*`` for keys that are data, ``["odd key"].name``."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
@@ -10,35 +10,45 @@ import orjson
 from pydantic.types import JsonValue
 
 ITEMS = "[]"
+"""Step into every item of a list."""
 ANY_KEY = ".*"
+"""Step into every member of an object whose keys are data."""
 MAX_FIELDS = 400
+"""Fields of one response."""
 _MAX_DEPTH = 8
+"""Levels below which a structure counts as one field."""
 _MAX_NODES = 20_000
+"""Leaves that are visited in one value."""
+# A list's shape is judged from its first and last items.
 _HEAD_ITEMS, _TAIL_ITEMS = 40, 2
 
 _PLAIN = re.compile(r"[^\W\d][\w$@:/+-]{0,59}|\d[\w-]{0,59}")
+"""A key that needs no quotes in a path."""
 _STEP = re.compile(r'\[\]|\["(?:[^"\\]|\\.)*"\]|\.?\*(?=[.\[]|$)|\.?[^.\[\]"]+')
+"""One step of a path: ``[]``, ``["key"]``, ``*`` or ``.key``."""
 _DATA_KEY = re.compile(r"\W*\d[\d\W]*|\d{4}-\d\d.*|[0-9a-fA-F-]{16,}|.{61,}|[A-Z]{2,3}(?:[/_-]?[A-Z]{3})?")
+"""A key that is a value: a number, a day, a hash, a currency (pair) or a very long text."""
+# Fewer members than this never count as data, more always if they are uniform.
 _FEW, _MANY = 3, 100
 
 
 _Entry = tuple[str, JsonValue, int]
-"""A path, what stands there, and how deep."""
+"""A path, its value, and its depth."""
 
 
 @lru_cache(maxsize=16384)
 def step_of(key: str) -> str:
-    """The step of a path into a member: ``.name``; ``["a.b"]`` for a key that would be read otherwise."""
+    """Return the step into a member of an object: ``.name``, or ``["a.b"]`` for a key that would be ambiguous."""
     if _PLAIN.fullmatch(key):
         return f".{key}"
     return f"[{orjson.dumps(key.encode('utf-8', 'replace').decode()).decode()}]"
 
 
 def fields_of(value: JsonValue) -> tuple[str, ...]:
-    """The paths of all scalars, in order, each once, at most ``MAX_FIELDS``. Below eight levels a structure is one field.
+    """Return the distinct paths of a value's scalars in their order, at most ``MAX_FIELDS``.
 
-    The first items of a list and its last ones tell the shape of all. An object whose keys are data (numbers, days,
-    codes, or simply many) has one path for all its members.
+    A structure nested deeper than ``_MAX_DEPTH`` is one field. Lists are sampled at both ends. An object whose keys are
+    data (numbers, days, codes, or simply many) has one path for all its members.
     """
     found: dict[str, None] = {}
     for path, _ in leaves_of(value):
@@ -50,12 +60,12 @@ def fields_of(value: JsonValue) -> tuple[str, ...]:
 
 
 def leaves_of(value: JsonValue) -> Iterator[tuple[str, JsonValue]]:
-    """The fields of a value with what stands there, each as often as it is found; of a huge value, the first 20,000."""
+    """Yield the leaves of a value with their paths, of a huge value the first ``_MAX_NODES``; paths repeat."""
     return ((path.removeprefix("."), leaf) for path, leaf in islice(_leaves(value), _MAX_NODES))
 
 
 def _leaves(root: JsonValue) -> Iterator[tuple[str, JsonValue]]:
-    """Depth-first and in order, without recursion."""
+    """Walk depth-first and in order; iterative, so that no value exceeds Python's recursion limit."""
     stack: list[Iterator[_Entry]] = [iter((("", root, 0),))]
     while stack:
         entry = next(stack[-1], None)
@@ -70,6 +80,7 @@ def _leaves(root: JsonValue) -> Iterator[tuple[str, JsonValue]]:
 
 
 def _members(path: str, value: "dict[str, JsonValue] | list[JsonValue]", depth: int) -> Iterator[_Entry]:
+    """Yield the children of a structure that lies at ``path``."""
     if isinstance(value, list):
         for item in _sample(value):
             yield path + ITEMS, item, depth
@@ -88,7 +99,7 @@ def _sample(items: list[JsonValue]) -> Iterable[JsonValue]:
 
 
 def keys_are_data(value: Mapping[str, JsonValue]) -> bool:
-    """Whether an object is a table whose keys are values: ``{"2024-05-01": …}``, ``{"EUR": 1.1, "USD": …}``."""
+    """Check if an object's keys are values rather than field names, as in ``{"2024-05-01": …, "2024-05-02": …}``."""
     if len(value) < _FEW:
         return False
     kinds = {type(item) for item in value.values() if item is not None}
@@ -99,14 +110,16 @@ def keys_are_data(value: Mapping[str, JsonValue]) -> bool:
 
 @dataclass(slots=True)
 class Selection:
-    """A set of paths as a tree. ``whole``: all that is below is selected."""
+    """A set of selected paths as a tree of steps."""
 
     whole: bool = False
+    """True if everything below this node is selected."""
     below: dict[str, "Selection"] = field(default_factory=dict[str, "Selection"])
+    """The nodes below, by the step that leads to them."""
 
     @classmethod
     def of(cls, paths: Iterable[str]) -> "Selection":
-        """A selection of these paths; one that names a structure selects all of it."""
+        """Build a selection of these paths; the path of a structure selects all of it."""
         root = cls()
         for path in paths:
             node = root
@@ -116,18 +129,18 @@ class Selection:
         return root
 
     def into(self, step: str) -> "Selection | None":
-        """What is selected below one step; a ``*`` stands for every member."""
+        """Return the selection below a step; None if nothing there is selected. ``.*`` matches every member."""
         return self if self.whole else self.below.get(step) or (self.below.get(ANY_KEY) if step != ITEMS else None)
 
     def covers(self, path: str) -> bool:
-        """Whether a path, or a structure around it, is selected."""
+        """Check if a path is selected, by itself or within a structure."""
         node: Selection | None = self
         for step in steps_of(path):
             node = node and node.into(step)
         return node is not None and node.whole
 
     def take(self, value: JsonValue, depth: int = 0) -> JsonValue:
-        """The selected part of a value. Objects and lists stay what they are, in their order; lists keep their length."""
+        """Return the selected part of a value; objects keep the order of their members, lists their length."""
         if self.whole or not isinstance(value, (dict, list)) or depth > _MAX_DEPTH:
             return value
         if isinstance(value, list):
@@ -142,15 +155,15 @@ class Selection:
 
 
 def steps_of(path: str) -> list[str]:
-    """A path as its steps, as :func:`step_of` writes them."""
+    """Split a path into its steps, in the notation of :func:`step_of`."""
     found: list[str] = _STEP.findall(path)
     return [step if step[0] in ".[" else f".{step}" for step in found]
 
 
 def named_fields(named: Iterable[str], fields: Iterable[str]) -> tuple[str, ...]:
-    """Of names as a model writes them, those that are ``fields`` or structures around them; the rest is left out.
+    """Match names written by a model to ``fields`` or to structures that contain them; unknown names are dropped.
 
-    ``$.items[0].name``, ``items[*].name`` and ``items.name`` are all ``items[].name``.
+    ``$.items[0].name``, ``items[*].name`` and ``items.name`` all match ``items[].name``.
     """
     known: dict[str, str] = {}
     for path in fields:
@@ -164,6 +177,6 @@ def named_fields(named: Iterable[str], fields: Iterable[str]) -> tuple[str, ...]
 
 
 def _loose(name: str) -> str:
-    """A path without what models add to it or leave out of it: the root, quotes, indices, letter case."""
+    """Remove from a path what models add or omit: the root, quotes, indices and letter case."""
     plain = re.sub(r"^(?:\$|response|root)(?=[.\[])", "", name.strip("`'\" "))
     return re.sub(r"\[(?:\d+|\*)?\]", "", plain).lstrip(".").casefold()

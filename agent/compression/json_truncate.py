@@ -1,4 +1,4 @@
-"""A JSON value as JSON text of at most so many characters. What is left out is said where it is left out."""
+"""Truncation of a JSON value to valid JSON of a given length, with marks where something is left out."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice
@@ -7,26 +7,31 @@ from json import dumps
 from pydantic.types import JsonValue
 
 MARK = "…"
+"""Mark of a cut."""
 _LEAST = 24
-"""Characters below which a list or a text is not worth beginning; no number is longer."""
+"""Characters below which a list or a text is replaced by the mark; no number is longer."""
 _LEAST_OBJECT = 48
+"""Characters below which an object is replaced by the mark."""
 _WORTH = 80
-"""Characters that a structure in an object gets at least, if it needs them, before a next member is begun."""
+"""Characters that a member of an object gets at least, if it needs them, before another member is added."""
 _FIELDS_MARK = 32
+"""Characters reserved for the mark of missing members."""
 _ITEMS_MARK = 20
+"""Characters reserved for the mark of missing items."""
 _MAX_DEPTH = 40
+"""Levels below which a value is replaced by the mark, as this module recurses."""
 
 
 def written(value: JsonValue) -> str:
-    """Compact JSON, readable in any script."""
+    """Dump a value as compact JSON, with characters of all scripts unescaped."""
     return dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
 def fitted(value: JsonValue, room: int, depth: int = 0) -> str:
-    """JSON text of at most ``room`` characters (at least 48), valid, in the value's order.
+    """Dump a value as valid JSON of at most ``room`` characters (48 or more), in the value's order.
 
-    Small members of an object come before big ones, which share what is left; of a list, the first items. Where something is
-    left out, stands a member ``"…": "3 more fields"``, an item ``"… 12 more"``, or ``…`` at the end of a text.
+    Small members of an object are kept whole and large ones share the rest; of a list, the first items are kept. A cut
+    is marked: by a member ``"…": "3 more fields"``, an item ``"… 12 more"``, or ``…`` at the end of a text.
     """
     if length(value, room) <= room:
         return written(value)
@@ -44,7 +49,10 @@ def fitted(value: JsonValue, room: int, depth: int = 0) -> str:
 
 
 def length(value: JsonValue, most: int) -> int:
-    """How many characters :func:`written` makes of a value; any number above ``most`` where it is more. Looks no further."""
+    """Return the length of a value's JSON, or some number above ``most`` if it is longer.
+
+    It stops there, so the time is bounded by ``most`` and not by the value's size.
+    """
     total = 0
     stack: list[JsonValue] = [value]
     while stack and total <= most:
@@ -65,8 +73,9 @@ def length(value: JsonValue, most: int) -> int:
 
 
 def _text(text: str, room: int) -> str:
-    """A text cut at a word where one ends near, with the mark."""
-    kept = text[: room - 3]
+    """Cut a text at the end of a word if one is near, and add the mark."""
+    kept = text[: room - 3]  # two quotes and the mark
+    # Escapes make the JSON longer than the text; one character takes up to six (``\u0000``).
     while len(written(kept)) > room - 1:
         kept = kept[: len(kept) - max(1, (len(written(kept)) - room) // 6)]
     head, space, tail = kept.rpartition(" ")
@@ -74,6 +83,7 @@ def _text(text: str, room: int) -> str:
 
 
 def _object(members: Mapping[str, JsonValue], room: int, depth: int) -> str:
+    """Truncate an object: as many members as get a useful share of the room, then the mark."""
     left = room - 2
     shown: list[tuple[str, JsonValue]] = []
     for key, item in islice(members.items(), room):
@@ -91,19 +101,22 @@ def _object(members: Mapping[str, JsonValue], room: int, depth: int) -> str:
 
 
 def _worth(item: JsonValue) -> int:
-    """The least that is worth showing: some of a structure or a sentence, all of an identifier."""
+    """Return the characters below which a member is not worth showing: a sentence may be cut, an identifier not."""
     if isinstance(item, str):
         return _LEAST if " " in item[:_WORTH] else _WORTH
     return _WORTH
 
 
 def _free(members: Mapping[str, JsonValue]) -> str:
-    """A key for the mark that is none of the object's own."""
+    """Return a key for the mark that the object does not have itself."""
     return MARK if MARK not in members else f"{MARK} cut"
 
 
 def _shared(shown: Sequence[tuple[str, JsonValue]], room: int, depth: int) -> list[str]:
-    """Room dealt out: nobody gets more than it needs, those who need more than their share get equal shares."""
+    """Divide the room among members (max-min fairness) and render them.
+
+    None gets more than it needs; those that need more than an equal share get equal shares of what is left.
+    """
     room -= sum(len(name) + 2 for name, _ in shown)
     needs = [length(item, room) for _, item in shown]
     shares = [0] * len(shown)
@@ -114,6 +127,7 @@ def _shared(shown: Sequence[tuple[str, JsonValue]], room: int, depth: int) -> li
 
 
 def _list(items: Sequence[JsonValue], room: int, depth: int) -> str:
+    """Truncate a list: the first items that fit whole, or a part of the first one, then the mark."""
     left = room - 2 - _ITEMS_MARK
     parts: list[str] = []
     for item in islice(items, room):

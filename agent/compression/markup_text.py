@@ -1,4 +1,4 @@
-"""Text that is no JSON, made short: markup to the text in it, then a cut at a word."""
+"""Shortening of text that is not JSON: extraction of the text in HTML and XML, and a cut at a word."""
 
 import re
 from collections.abc import Iterator
@@ -6,15 +6,21 @@ from collections.abc import Iterator
 _HTML = re.compile(r"<(?:!doctype\s+html|html|head|body|div|p|span|table|ul|h[1-6]|br)\b", re.IGNORECASE)
 _MARKUP = re.compile(r"\s*<[?!a-zA-Z]")
 _UNSEEN = ("script", "style", "svg", "noscript", "template")
+"""Elements whose content is not displayed."""
 _TAG = re.compile(r"<([^<>]{0,4000})>")
 _NAMESPACE = re.compile(r""" (?:xmlns(?::\w+)?|xsi:\w+) ?= ?(?:"[^"]*"|'[^']*')""")
 _SPACE = re.compile(r"\s+")
 _ENTITIES = {"&lt;": "<", "&gt;": ">", "&quot;": '"', "&#39;": "'", "&apos;": "'", "&nbsp;": " ", "&amp;": "&"}
 _NEAR = 80
+"""Characters that may be given up to cut at the end of a line or word."""
 
 
 def readable(text: str, room: int) -> str:
-    """The text of a page, ``name: value`` lines of XML, other text as it is; little more than ``room`` characters of it."""
+    """Extract the text of an HTML page, ``name: value`` lines of XML, or plain text with its white space collapsed.
+
+    The result stops soon after ``room`` characters; the caller cuts it.
+    """
+    # A bound on the work: no page has so much markup that the first ``room`` characters of text lie beyond it.
     text = text[: max(400 * room, 100_000)]
     if not _MARKUP.match(text):
         return _SPACE.sub(_one_space, text).strip()
@@ -30,7 +36,10 @@ def readable(text: str, room: int) -> str:
 
 
 def cut_text(text: str, room: int, whole: int) -> str:
-    """At most ``room`` characters, cut at a line's or word's end where one is near; the cut is said, with ``whole`` as size."""
+    """Cut a text to ``room`` characters, at the end of a line or word if one is near, with a note of the cut.
+
+    ``whole``: the length of the original, for the note.
+    """
     if len(text) <= room:
         return text
     mark = f" … (cut; {whole:,} characters in all)"
@@ -55,7 +64,7 @@ def _html_lines(text: str) -> Iterator[str]:
 
 
 def _xml_lines(text: str) -> Iterator[str]:
-    """A line for each element that has text of its own or attributes: ``Rate currency="USD": 1.1``."""
+    """Yield a line for each element with text of its own or with attributes: ``Rate currency="USD": 1.1``."""
     text = _without_comments(text)
     previous: tuple[str, int] | None = None
     for tag in _TAG.finditer(text):
@@ -70,7 +79,7 @@ def _xml_lines(text: str) -> Iterator[str]:
 
 
 def _without_unseen(text: str) -> str:
-    """A page without what nobody sees. Every search goes forward, so the time is linear whatever is left open."""
+    """Remove comments and elements that are not displayed."""
     text = _without_comments(text)
     for name in _UNSEEN:
         text = _without(text, f"<{name}", f"</{name}")
@@ -82,6 +91,11 @@ def _without_comments(text: str) -> str:
 
 
 def _without(text: str, opens: str, closes: str) -> str:
+    """Remove everything from each ``opens`` to the tag end after ``closes``; an unclosed one removes the rest.
+
+    Every search goes forward, so the time is linear, unlike a regular expression's on unclosed elements.
+    """
+    # ``lower`` changes the length of some non-ASCII texts, which would shift the positions.
     folded = text.lower() if text.lower().isascii() else text
     kept: list[str] = []
     place = 0
@@ -105,5 +119,5 @@ def _unescaped(line: str) -> str:
 
 
 def sound(text: str) -> str:
-    """Without halves of surrogate pairs, which no encoding takes."""
+    """Replace halves of surrogate pairs, which cannot be encoded, by question marks."""
     return text.encode("utf-8", "replace").decode()

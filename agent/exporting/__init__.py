@@ -1,1 +1,1 @@
-"""Programs written out for where others run them: a Python file, an MCP server, a node of LangGraph (docs/export.md)."""
+"""Export of programs as Python files, MCP servers and LangGraph nodes (docs/export.md)."""

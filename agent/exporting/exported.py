@@ -1,4 +1,4 @@
-"""A program as it leaves Footpath: its inputs with the values of its run as defaults, and nothing that must stay."""
+"""A program prepared for export: self-contained, without secrets, the values of its run as defaults of its inputs."""
 
 import re
 import unicodedata
@@ -21,6 +21,7 @@ from domain.source_text import SourceCall, SourceExpression, parse_source
 from domain.tool import Parameter, ToolDoc, ToolId
 
 _LONGEST = 300
+"""Characters of a program's description, and of names that an error lists."""
 _IN_FILES = RESERVED_NAMES | {
     "answer",
     "argparse",
@@ -34,39 +35,46 @@ _IN_FILES = RESERVED_NAMES | {
     "server",
     "state",
 }
+"""Names that the exported files use themselves."""
 _SHAPE = ("type", "description")
-"""What is told of an input that takes a secret."""
+"""Schema keywords kept for a secret input: a default, an example or an enum could contain the secret."""
 
 
 @dataclass(frozen=True, slots=True)
 class ExportedProgram:
-    """``words``: what it serves, the names of inputs in braces. ``inputs``: their JSON Schemas; those with a ``default`` may be left out. ``docs``: of the
-    tools that it calls.
-    """
+    """A program that can be written as a file."""
 
     words: str
+    """The request that it serves, with the names of inputs in braces."""
     plan: ProgramPlan
     inputs: Mapping[str, JsonObject]
+    """JSON Schema of each input; one with a ``default`` is optional."""
     docs: Mapping[ToolId, ToolDoc]
+    """Documents of the tools that it calls."""
 
     @property
     def name(self) -> str:
-        """The name of its function, by its words; never one that an exported file uses otherwise."""
+        """Name of the exported function, made of ``words``; distinct from the names that the file uses itself."""
         name = to_identifier(re.sub(r"[{}]", "", self.words).lower()[:60], "program")
         return f"{name}_program" if name in _IN_FILES else name
 
     @property
     def reads(self) -> bool:
-        """Whether it is known to change nothing."""
+        """True if all its tools are known to be safe, so it changes nothing."""
         return all(doc.safe for doc in self.docs.values())
 
 
 def exported(plan: ProgramPlan, words: str, docs: Mapping[ToolId, ToolDoc]) -> ExportedProgram:
-    """A plan with its values as defaults. ``docs``: of its tools at least.
+    """Prepare a plan for export; the values of its run become the defaults of its inputs.
+
+    Args:
+        plan: the plan.
+        words: the request that it serves.
+        docs: documents of at least the tools that it calls.
 
     Raises:
-        UsageError: it leaves something open, its tools are not there any more, a secret stands in its text, or an input has a name that is none
-            of Python.
+        UsageError: the program uses a name that only a run binds, a tool is gone, its text contains a secret, or an
+            input's name is not a valid identifier.
     """
     text, called = plan.program.text, set(plan.program.tools.values())
     open_ = sorted({FILL, NAMED, LOOK, EARLIER} & parse_source(text).uses)
@@ -89,12 +97,16 @@ def exported(plan: ProgramPlan, words: str, docs: Mapping[ToolId, ToolDoc]) -> E
 
 
 def _is_name(name: str) -> bool:
-    """Whether an exported file can write a name as code. Python would read one that NFKC changes as another."""
+    """Check if a name can be written as an identifier.
+
+    Python normalizes identifiers to NFKC, so a name that this changes would become another one.
+    """
     written = name.isidentifier() and not iskeyword(name) and name != "__debug__"
     return written and unicodedata.normalize("NFKC", name) == name
 
 
 def _schema(name: str, plan: ProgramPlan, *, secret: bool) -> JsonObject:
+    """Return an input's schema without Footpath's own keywords, with the run's value as default unless it is secret."""
     schema = {key: one for key, one in plan.inputs[name].items() if key not in (PARAMETER, SHAPE_KEYWORD)}
     if secret:
         return {key: one for key, one in schema.items() if key in _SHAPE}
@@ -102,7 +114,11 @@ def _schema(name: str, plan: ProgramPlan, *, secret: bool) -> JsonObject:
 
 
 def _secret_inputs(plan: ProgramPlan, docs: Mapping[ToolId, ToolDoc]) -> set[str]:
-    """The inputs that reach a parameter which takes a secret. ``UsageError``: a text of the program itself does."""
+    """Find the inputs whose values reach a secret parameter of a tool.
+
+    Raises:
+        UsageError: a literal in the program does, so the file would contain the secret.
+    """
     source = parse_source(plan.program.text)
     found = set[str]()
     for call in source.calls:
@@ -120,6 +136,7 @@ def _secret_inputs(plan: ProgramPlan, docs: Mapping[ToolId, ToolDoc]) -> set[str
 def _secret_arguments(
     call: SourceCall, plan: ProgramPlan, docs: Mapping[ToolId, ToolDoc]
 ) -> Iterator[tuple[SourceExpression, Parameter]]:
+    """Yield the arguments of a call that are passed to secret parameters."""
     tool = docs.get(plan.program.tools.get(call.name, ToolId("")))
     names = plan.program.arguments.get(call.name, {})
     known = {one.name: one for one in tool.parameters} if tool else {}

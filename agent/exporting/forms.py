@@ -1,4 +1,8 @@
-"""The forms that a program is exported in, each a text that is the same whenever the program is."""
+"""Export of a program as a Python module, an MCP server or a LangGraph node over the library ``footpath``.
+
+The same program always gives the same text. Descriptions and names come from foreign documents, so they are escaped:
+none may end its literal and become code.
+"""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -19,13 +23,15 @@ _WRITERS: dict[Form, tuple[str, Callable[[ExportedProgram], str]]] = {
 
 @dataclass(frozen=True, slots=True)
 class ExportedFile:
-    """``file``: what it may be called."""
+    """An exported program."""
 
     file: str
+    """Suggested file name."""
     text: str
+    """Content of the file."""
 
 
 def written(program: ExportedProgram, form: Form) -> ExportedFile:
-    """Write a program in a form."""
+    """Render a program in one of the forms."""
     name, write = _WRITERS[form]
     return ExportedFile(name.format(program.name), write(program))

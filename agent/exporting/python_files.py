@@ -1,4 +1,4 @@
-"""A program as Python files over the library ``footpath``: a function of its own, a tool of an MCP server, a node of LangGraph."""
+"""Python files that run an exported program through the library ``footpath``."""
 
 from agent.exporting.exported import ExportedProgram
 from agent.exporting.python_text import ABOUT, Input, constants, docstring, inputs_of, run, typing_line
@@ -10,7 +10,7 @@ _MAIN = 'if __name__ == "__main__":'
 
 
 def python_file(program: ExportedProgram) -> str:
-    """A module with one function, which may be called from the command line, too."""
+    """Render a module with one function that can also be run from the command line."""
     inputs = inputs_of(program, _LIBRARY | {"Answer", "argparse", "json", "main", "given", program.name})
     own_help = ", add_help=False" if "help" in program.inputs else ""
     body = [
@@ -47,7 +47,7 @@ def python_file(program: ExportedProgram) -> str:
 
 
 def mcp_file(program: ExportedProgram) -> str:
-    """An MCP server with one tool, on standard input and output."""
+    """Render an MCP server with one tool, on standard input and output."""
     around = {
         "Annotated",
         "AsyncGenerator",
@@ -111,7 +111,11 @@ def mcp_file(program: ExportedProgram) -> str:
 
 
 def langgraph_file(program: ExportedProgram) -> str:
-    """What makes a node over an open store, which all nodes of a graph share: a function over a state that holds the inputs, and gets what it came to."""
+    """Render a module whose ``node`` builds a LangGraph node from an open store.
+
+    The node reads the inputs from the graph's state and returns the answer, its outcome and its error. The store is a
+    parameter because the nodes of a graph share one.
+    """
     told = [_free(name, program) for name in ("answer", "outcome", "error")]
     body = [
         *constants(program),
@@ -145,13 +149,14 @@ def langgraph_file(program: ExportedProgram) -> str:
 
 
 def _free(name: str, program: ExportedProgram) -> str:
-    """A name of a result that no input has."""
+    """Return a state key for a result, with a suffix if an input has that name."""
     while name in program.inputs:
         name += "_of_program"
     return name
 
 
 def _whole(program: ExportedProgram, imports: list[str], text: str) -> str:
+    """Join docstring, imports and body to a module."""
     return "\n".join((docstring(program.words, "\n".join(ABOUT)), "", *imports, "", text, ""))
 
 
@@ -165,6 +170,7 @@ def _values(inputs: list[Input]) -> str:
 
 
 def _described(one: Input) -> Input:
+    """Put an input's description into its annotation, where FastMCP looks for it."""
     if not one.description:
         return one
     kind = f"Annotated[{one.kind}, Field(description={one.description!r})]"
@@ -172,7 +178,7 @@ def _described(one: Input) -> Input:
 
 
 def _option(one: Input) -> str:
-    """What the command line takes for an input: words for a text, JSON for all else."""
+    """Render the arguments of ``add_argument`` for an input: texts are taken as they are, other values as JSON."""
     told = [repr(f"--{one.name}"), f"dest={one.parameter!r}"]
     told += [] if _is_text(one.kind) else ["type=json.loads"]
     told.append(f"default={one.default}" if one.default else "required=True")

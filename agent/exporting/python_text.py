@@ -1,4 +1,7 @@
-"""The parts that exported Python files share: constants, types of inputs, documentation; whatever words are in them, they stay words."""
+"""Source text that the exported Python files share: constants, signatures, docstrings and the call.
+
+Descriptions and names come from foreign documents. They are escaped, so that none can end its literal and become code.
+"""
 
 import keyword
 import re
@@ -22,22 +25,24 @@ ABOUT = (
 
 @dataclass(frozen=True, slots=True)
 class Input:
-    """``name``: of the program; ``parameter``: of the function, which may have to be another. ``kind``: its type; ``default``: as an expression, empty
-    where it has to be given.
-    """
+    """A parameter of the exported function."""
 
     name: str
+    """Name of the program's input."""
     parameter: str
+    """Name of the function's parameter, which differs if ``name`` is not allowed there."""
     kind: str
+    """Type annotation."""
     default: str
+    """Default as a Python expression; empty if the input is required."""
     description: str
 
 
 def inputs_of(program: ExportedProgram, taken: Collection[str]) -> list[Input]:
-    """The inputs of a function, none of which has a name that is ``taken``."""
+    """Return the function's parameters; none has a name that is in ``taken``."""
     found: list[Input] = []
     for name, schema in program.inputs.items():
-        parameter = name.lstrip("_") or "value"  # FastMCP takes no parameter that begins with one
+        parameter = name.lstrip("_") or "value"  # FastMCP accepts no parameter that begins with an underscore
         while not parameter.isidentifier() or keyword.iskeyword(parameter):
             parameter = f"value_{parameter}"
         while parameter in taken or any(one.parameter == parameter for one in found):
@@ -48,27 +53,27 @@ def inputs_of(program: ExportedProgram, taken: Collection[str]) -> list[Input]:
 
 
 def kind_of(name: str, schema: JsonObject) -> str:
-    """The type of an input."""
+    """Render the type annotation of an input from its JSON Schema."""
     shape = read_schema_shape(build_value_schema(build_parameter(name, schema)))
     return render_annotation(shape, _Plain())
 
 
 @dataclass(frozen=True, slots=True)
 class _Plain:
-    """Objects without types of their own: their schema says what they may be."""
+    """Annotation writer that renders objects as ``dict[str, Any]``: the exported schemas describe their fields."""
 
     values: int = 400
     any_list: str = "list[Any]"
     any_object: str = "dict[str, Any]"
 
     def object(self, shape: JsonShape, place: Place) -> str:
-        """The type of an object."""
+        """Return ``dict[str, Any]``, whatever the object's fields are."""
         del shape, place
         return self.any_object
 
 
 def docstring(*paragraphs: str, indent: str = "") -> str:
-    """Words as a documentation that nothing in them can end."""
+    """Render a docstring; quotes, backslashes and unprintable characters are escaped, so that no text can end it."""
     text = "\n\n".join(paragraphs).replace("\\", "\\\\").replace('"', '\\"')
     text = "".join(one if one.isprintable() or one == "\n" else _escape(one) for one in text)
     body = text.replace("\n", f"\n{indent}").replace(f"\n{indent}\n", "\n\n")
@@ -81,7 +86,7 @@ def _escape(character: str) -> str:
 
 
 def constants(program: ExportedProgram) -> Iterator[str]:
-    """The program, its tools and its inputs."""
+    """Yield the constants of a module: the program, its tools and the schemas of its inputs."""
     yield f"PROGRAM = {_text(program.plan.program.text)}"
     functions = program.plan.program.tools
     yield _assigned("TOOLS: dict[str, str] = ", {name: str(functions[name]) for name in sorted(functions)})
@@ -92,19 +97,19 @@ def constants(program: ExportedProgram) -> Iterator[str]:
 
 
 def run(program: ExportedProgram, values: str) -> str:
-    """The call that runs it."""
+    """Render the call that runs the program; ``values`` is the expression of its inputs."""
     changes = "" if program.reads else ", changes=CHANGES"
     return f"await footpath.run_program(PROGRAM, {values}, inputs=INPUTS, tools=TOOLS{changes})"
 
 
 def typing_line(text: str, *always: str) -> str:
-    """The import of what a text uses of ``typing``."""
+    """Render the import of the names that a module uses from ``typing``; those in ``always`` are added."""
     names = sorted({*always, *(one for one in ("Any", "Literal") if re.search(rf"\b{one}\b", text))})
     return f"from typing import {', '.join(names)}"
 
 
 def _assigned(head: str, value: Mapping[str, JsonValue | JsonObject]) -> str:
-    """A constant, a line for each of its parts and each of theirs."""
+    """Render a constant dict with one line per entry; entries of nested dicts get lines of their own."""
     lines = list[str]()
     for name, one in value.items():
         if isinstance(one, dict):
@@ -116,7 +121,7 @@ def _assigned(head: str, value: Mapping[str, JsonValue | JsonObject]) -> str:
 
 
 def _text(text: str) -> str:
-    """A text as it is read, where it can stand so."""
+    """Render a text as a literal: in triple quotes if nothing in it needs escaping, else line by line."""
     plain = '"""' not in text and "\\" not in text and not text.endswith('"')
     if plain and all(one.isprintable() or one == "\n" for one in text):
         return f'"""\\\n{text}"""'

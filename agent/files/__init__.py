@@ -1,1 +1,1 @@
-"""Files that a user gives with a question: read, bounded, shown to the author of a program, found again as the origin of values."""
+"""Files attached to a question: parsing, the preview in the prompt, and the search for where a value came from."""

@@ -1,4 +1,4 @@
-"""A file's bytes as what programs find: a table, a value of JSON or a text. Its content says which, whatever it is called."""
+"""Parsing of an attached file: its bytes become a table, a JSON value or a text, as the content says."""
 
 import json
 import math
@@ -19,7 +19,7 @@ from domain.given_file import FileKind, GivenFile
 
 _MARKS = ((b"\xef\xbb\xbf", "utf-8-sig"), (b"\xff\xfe", "utf-16"), (b"\xfe\xff", "utf-16"))
 _CODECS = ["cp1252", "cp1251", "gb18030", "big5", "shift_jis", "euc_kr"]
-"""What a text that is no UTF-8 may be written in."""
+"""Encodings that are tried for text that is not UTF-8."""
 _BINARY = (
     (b"%PDF", "a PDF: copy its text into a file"),
     (b"PK\x03\x04", "a ZIP or a workbook: save a workbook's sheet as CSV"),
@@ -29,26 +29,42 @@ _BINARY = (
     (b"GIF8", "a picture"),
     (b"\x1f\x8b", "compressed: unpack it"),
 )
+"""First bytes of binary formats, each with what the error says about it."""
 _NO_CHARACTER = re.compile("[\0\ud800-\udfff]")
+"""NUL, which databases refuse, and halves of surrogate pairs, which UTF-8 cannot encode."""
 _DIGITS = re.compile(rf"\d{{{sys.get_int_max_str_digits() + 1},}}")
+"""A number that is too long for ``int``; Python refuses it to bound the time of the conversion."""
 _NO_CHARACTERS = "NUL or half of a surrogate pair"
+"""``_NO_CHARACTER`` in words."""
 _NAME = 120
+"""Characters of a file's name."""
 _DEEPEST = 40
+"""Levels of a JSON value."""
 
 
 @dataclass(frozen=True, slots=True)
 class FileLimits:
-    """Of one file, and how many files a question may have."""
+    """Limits of attached files."""
 
     bytes: int = 1_048_576
+    """Bytes of one file."""
     rows: int = 20_000
+    """Rows of a table, or items of a JSON list."""
     files: int = 5
+    """Files of one question."""
 
 
 def read_file(name: str, data: bytes, limits: FileLimits, taken: Collection[str] = ()) -> GivenFile:
-    """A file as programs find it. ``taken``: names that its variable may not have.
+    """Parse an attached file.
 
-    ``UsageError``: it is too large, no text, or a table that is broken; the message says where, and what to do.
+    Args:
+        name: the file's name as uploaded, possibly with a path.
+        data: its content.
+        limits: what it may not exceed.
+        taken: names that its variable may not have.
+
+    Raises:
+        UsageError: it is too large, empty, not a text, or broken JSON or a broken table; the message says where.
     """
     shown = clean(PurePath(name.replace("\\", "/")).name, _NAME) or "file"
     if len(data) > limits.bytes:
@@ -82,18 +98,23 @@ def read_file(name: str, data: bytes, limits: FileLimits, taken: Collection[str]
 
 
 def free_name(variable: str, taken: Collection[str]) -> str:
-    """A variable that nothing else has, as like this one as can be."""
+    """Return the variable's name, with a suffix if it is reserved or among ``taken``."""
     [(name, _)] = assign_names([variable], lambda one: (one,), {*RESERVED_NAMES, *taken})
     return name
 
 
 def _variable(name: str) -> str:
+    """Make a variable's name of a file's name; it begins with a letter."""
     made = to_identifier(PurePath(name).stem.lower(), "file")
     return made if made[0].isalpha() else f"file_{made}"
 
 
 def _text(name: str, data: bytes) -> tuple[str, str]:
-    """The text, and a note where its encoding had to be guessed."""
+    """Decode a file; the second value is a note if the encoding had to be guessed, else empty.
+
+    Raises:
+        UsageError: it is in a binary format, in no known encoding, or contains NUL.
+    """
     said = next((said for mark, said in _BINARY if data.startswith(mark)), "")
     if said:
         raise UsageError(f"{name} is {said}. Files with a question are CSV, JSON or plain text")
@@ -102,6 +123,7 @@ def _text(name: str, data: bytes) -> tuple[str, str]:
     try:
         text = data.decode(codec)
     except UnicodeDecodeError:
+        # NUL bytes mean binary data or UTF-16 without a byte order mark, which no single-byte codec may be guessed for.
         guessed = None if b"\0" in data else from_bytes(data, cp_isolation=_CODECS).best()
         if guessed is None:
             raise UsageError(f"{name} is no text that can be read: save it as UTF-8") from None
@@ -114,7 +136,19 @@ def _text(name: str, data: bytes) -> tuple[str, str]:
 
 
 def _json(name: str, text: str, *, certain: bool) -> tuple[JsonValue] | None:
-    """The value that a text is, or the list of those on its lines; None where it is no JSON. ``certain``: it says that it is, so what is wrong is told."""
+    """Parse a text as JSON or JSON lines; None if it is neither.
+
+    The value is in a tuple, since it may itself be None. JSON lines become the list of their values.
+
+    Args:
+        name: the file's name for errors.
+        text: the whole text.
+        certain: the file's suffix says that it is JSON, so a text that cannot be parsed is an error.
+
+    Raises:
+        UsageError: it holds something that cannot be stored, or it cannot be parsed although ``certain`` or its first
+            line say that it is JSON.
+    """
     stripped = text.strip()
     if not certain and not stripped.startswith(("{", "[")):
         return None
@@ -123,6 +157,7 @@ def _json(name: str, text: str, *, certain: bool) -> tuple[JsonValue] | None:
     except RecursionError:
         raise _too_deep(name) from None
     except ValueError as error:
+        # Several values one after the other are no JSON; if the first line is a value by itself, they are JSON lines.
         first, *more = stripped.split("\n")
         if more and _is_json(first):
             return (_lines(name, text),)
@@ -130,7 +165,7 @@ def _json(name: str, text: str, *, certain: bool) -> tuple[JsonValue] | None:
             return None
         if isinstance(error, json.JSONDecodeError):
             what, line, column = error.msg, error.lineno, error.colno
-        else:  # the one other refusal: Python reads no number of more digits
+        else:  # the only other ValueError: a number with more digits than Python converts, which has no position
             at = digits.start() if (digits := _DIGITS.search(stripped)) else 0
             what, line = "a number with too many digits", stripped.count("\n", 0, at) + 1
             column = at - stripped.rfind("\n", 0, at)
@@ -138,6 +173,7 @@ def _json(name: str, text: str, *, certain: bool) -> tuple[JsonValue] | None:
 
 
 def _lines(name: str, text: str) -> JsonValue:
+    """Parse JSON lines into the list of their values; empty lines are skipped."""
     found: list[JsonValue] = []
     for number, line in enumerate(text.split("\n"), start=1):
         if line.strip():
@@ -157,14 +193,19 @@ def _is_json(line: str) -> bool:
 
 
 def _checked(name: str, value: JsonValue, line: str = "") -> JsonValue:
-    """Return a value of JSON that can be kept and sent again.
+    """Return ``value`` if it can be written as JSON again.
 
-    ``json.loads`` also takes what no JSON can be written of: NaN, numbers beyond a double, and halves of surrogate pairs.
-    ``line``: where the value stands, with a trailing space.
+    ``json.loads`` accepts more than that: NaN, numbers beyond a double, and halves of surrogate pairs.
+
+    Args:
+        name: the file's name for errors.
+        value: the parsed value.
+        line: for JSON lines, the line of the value with a trailing space: ``"line 3 "``.
 
     Raises:
         UsageError: it is nested too deeply, or holds such a value; the message says where.
     """
+    # Level by level instead of recursively: a deep value would exceed Python's recursion limit.
     level: list[tuple[str, JsonValue]] = [("", value)]
     for _ in range(_DEEPEST):
         for place, one in level:
@@ -179,6 +220,7 @@ def _checked(name: str, value: JsonValue, line: str = "") -> JsonValue:
 
 
 def _parts(place: str, value: JsonValue) -> Iterable[tuple[str, JsonValue]]:
+    """Return the direct children of a list or an object, each with its path."""
     match value:
         case list():
             return ((f"{place}[{at}]", one) for at, one in enumerate(value))
@@ -189,7 +231,7 @@ def _parts(place: str, value: JsonValue) -> Iterable[tuple[str, JsonValue]]:
 
 
 def _unwritable(value: JsonValue) -> str:
-    """Say what cannot be written as JSON in a value without its parts; empty where all can."""
+    """Describe what in a value, apart from its children, cannot be written as JSON; empty if nothing."""
     match value:
         case float() if not math.isfinite(value):
             return "a number that is none, or is too large,"

@@ -1,4 +1,4 @@
-"""Text as a table: values with commas, semicolons, tabs or bars between them, the first line the names of the columns."""
+"""Parsing of delimited text (CSV, TSV and the like) into typed columns and rows."""
 
 import csv
 import re
@@ -11,31 +11,43 @@ from domain.given_file import Column, ColumnType
 from domain.model import JsonObject
 
 _BETWEEN = ",;\t|"
+"""Delimiters that are recognized."""
 _LOOKED_AT = 20
-"""Records that tell what stands between values."""
+"""Records after the first one from which the delimiter is detected."""
 _MOST_COLUMNS = 200
 _COLUMN = 80
+"""Characters of a column's name."""
 _INTEGER = re.compile(r"[+-]?(0|[1-9]\d{0,17})")
 _NUMBER = re.compile(r"[+-]?(0|[1-9]\d{0,17})(\.\d{1,17})?([eE][+-]?\d{1,2})?")
 _BOOLEAN = {"true": True, "false": False}
 _LARGEST = 2**62
+"""Bound of integers; a column with larger ones is read as floats."""
 
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """``rows``: each with a value for every column."""
+    """A parsed table."""
 
     columns: tuple[Column, ...]
     rows: Sequence[JsonObject]
+    """Rows by column name; each has a value for every column."""
 
 
 def is_table(text: str, *, certain: bool) -> bool:
-    """Whether a text reads as a table. ``certain``: it says so itself, and then what is wrong with it is told."""
+    """Check if a text should be parsed as a table.
+
+    ``certain``: the file's suffix says that it is one. Then it is parsed in any case, so that errors are reported.
+    """
     return certain or _delimiter(text) is not None
 
 
 def read_table(name: str, text: str, most: int) -> Table:
-    """``UsageError`` with the line that has more or fewer values than there are columns, or where there are no values or more than ``most`` rows."""
+    """Parse a delimited text; the first record holds the names of the columns unless it has a number in it.
+
+    Raises:
+        UsageError: a record has more or fewer values than there are columns, there are no rows or more than ``most``,
+            or the quoting is broken; the message names the line.
+    """
     delimiter = _delimiter(text) or _usual(text)
     records = list(_records(name, text, delimiter, most))
     if not records:
@@ -69,9 +81,9 @@ def read_table(name: str, text: str, most: int) -> Table:
 
 
 def _records(name: str, text: str, delimiter: str, most: int) -> Iterator[tuple[int, list[str]]]:
-    """Each with the line that it begins in; empty lines are none."""
+    """Yield the records, each with the number of its first line; records without any text are skipped."""
     reader = csv.reader(text.split("\n"), delimiter=delimiter, strict=True)
-    line, count = 1, -1
+    line, count = 1, -1  # the first record mostly holds the columns' names and is not counted
     try:
         for record in reader:
             if any(cell.strip() for cell in record):
@@ -88,7 +100,7 @@ def _records(name: str, text: str, delimiter: str, most: int) -> Iterator[tuple[
 
 
 def _delimiter(text: str) -> str | None:
-    """What stands between the values of the first records, as often in each; None where nothing does."""
+    """Return the delimiter that splits the first records into equally many values, more than one; None if none does."""
     found: list[tuple[int, str]] = []
     for one in _BETWEEN:
         try:
@@ -101,6 +113,7 @@ def _delimiter(text: str) -> str | None:
 
 
 def _first(text: str, delimiter: str) -> list[list[str]]:
+    """Read the first ``_LOOKED_AT`` + 1 records that are not empty."""
     kept: list[list[str]] = []
     for record in csv.reader(text.split("\n"), delimiter=delimiter, strict=True):
         if any(cell.strip() for cell in record):
@@ -111,13 +124,13 @@ def _first(text: str, delimiter: str) -> list[list[str]]:
 
 
 def _usual(text: str) -> str:
-    """What is there most often in the first line."""
+    """Return the delimiter that occurs most often in the first line, for a table whose records are uneven."""
     first = text.strip().split("\n", 1)[0]
     return max(_BETWEEN, key=first.count)
 
 
 def _names(given: Sequence[str], width: int) -> list[str]:
-    """Of the columns, each of its own."""
+    """Make ``width`` distinct column names of the names in the file; missing ones become ``column_1`` and so on."""
     names: list[str] = []
     for at in range(width):
         told = clean(given[at], _COLUMN) if at < len(given) else ""
@@ -130,7 +143,10 @@ def _names(given: Sequence[str], width: int) -> list[str]:
 
 
 def _type(cells: Sequence[str]) -> ColumnType:
-    """Of a column: that which all that is not empty has. What begins with a nought, like a telephone number, is a text."""
+    """Infer a column's type from its non-empty cells.
+
+    Numbers with leading zeros, such as telephone numbers and postal codes, are texts.
+    """
     told = [cell for cell in cells if cell]
     if not told:
         return "text"
@@ -142,6 +158,7 @@ def _type(cells: Sequence[str]) -> ColumnType:
 
 
 def _value(cell: str, kind: ColumnType) -> object:
+    """Convert a cell to its column's type; an empty one is None unless the column holds texts."""
     match kind:
         case "text":
             return cell

@@ -1,4 +1,4 @@
-"""Filter of a streamed answer that drops the model's thoughts, and characters that would command a terminal."""
+"""Texts of answers: a stream without the model's thoughts, and the wording of an answer computed by a program."""
 
 import unicodedata
 from dataclasses import dataclass
@@ -13,6 +13,7 @@ _MAX_THOUGHT_CHARS = 200_000
 _OPENINGS = ("<think>", "<thinking>")
 _CLOSINGS = ("</think>", "</thinking>")
 _DROPPED_CATEGORIES = frozenset({"Cc", "Cf", "Cs", "Co", "Cn"})
+"""Unicode categories of control, format, surrogate, private and unassigned characters."""
 
 
 @dataclass(slots=True)
@@ -22,7 +23,9 @@ class ShownAnswer:
     text: str = ""
     """The text shown so far."""
     _buffer: str = ""
+    """Text held back while it may be a thought."""
     _has_begun: bool = False
+    """True once the answer itself has begun."""
 
     def add(self, piece: str) -> str:
         """Return the part of a piece to show.

@@ -1,4 +1,4 @@
-"""The model's judgement of whole paths: the adoption of a remembered one, and the worth of each step."""
+"""The model's judgements of whole paths: adoption of a remembered one, reflection on a plan, scores of its steps."""
 
 import math
 from collections.abc import Sequence

@@ -11,12 +11,16 @@ from domain.errors import InvalidDecisionError
 _Reading = float | tuple[float, ...]
 """A number, or the parts of a time, a day or a version."""
 _FIGURE = re.compile(r"\d+(?:[.,:]\d+)*")
+"""A number, time or version, with its separators."""
 _DAY = re.compile(r"(?<!\d)(\d{4})-(\d\d)-(\d\d)(?!\d)")
 _GAP = re.compile(r"(?<=\d)[\u00a0\u202f'\u2019](?=\d{3}(?!\d))")
 """A separator of thousands other than a point or a comma."""
 _DECIMAL = re.compile(r"\d+(?:[.,]\d+)?")
+"""A number without separators of thousands."""
 _COMMAS = re.compile(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?")
+"""A number with thousands separated as in English: ``1,234.5``."""
 _POINTS = re.compile(r"\d{1,3}(?:\.\d{3})+(?:,\d+)?")
+"""A number with thousands separated as in German: ``1.234,5``."""
 
 
 def render_phrase_prompt(request: str, answer: str, fence: PromptFence) -> tuple[str, ...]:

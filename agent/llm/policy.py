@@ -81,6 +81,7 @@ _CITED = re.compile(r"\[(\d{1,3})\]")
 _MAX_FIELDS = 60
 """Most fields of a response that are selected."""
 _MAX_ECHO_CHARS = 2_000
+"""Characters of a reply without a program that are repeated to the model."""
 _NO_PROGRAM = "There is no program in that. Answer with one short ```python block; where nothing can be done, its last line says so."
 
 
@@ -93,8 +94,16 @@ class FieldsAnswer(BaseModel):
 class LlmPolicy(Decider):
     """Policy of one run that asks a language model.
 
-    ``account`` may be shared with other policies of the run. ``ModelUnavailableError`` and ``BudgetExceededError`` are
-    raised to the caller, which has another policy decide.
+    Every method that asks may raise ``ModelUnavailableError`` and ``BudgetExceededError``; the caller then lets another
+    policy decide.
+
+    Args:
+        model: the model that is asked.
+        allowance: limits of its use.
+        writes: the model writes programs.
+        form: it writes them as code, or as sentences of a grammar.
+        account: cost account, if it is shared with other policies of the run.
+        prices: prices of tokens, if the cost in money is wanted.
     """
 
     name = "llm"

@@ -1,4 +1,4 @@
-"""The prompt of a program's author: functions, names, the request, and the outcome of earlier programs."""
+"""Prompts for writing programs, and the author whose model writes sentences of a grammar instead of code."""
 
 import json
 from collections.abc import Iterator, Sequence

@@ -18,8 +18,11 @@ MAX_PROGRAM_CHARS = 16_000
 
 _MAX_REASON_CHARS = 300
 _MAX_STARTS = 20
+"""Braces and brackets of a text at which JSON is tried, as each attempt may read to the end."""
 _MAX_DEPTH = 5
+"""Levels of JSON in which a program is sought."""
 _KEYS = ("program", "code", "python", "source", "script", "input")
+"""Keys under which models put a program."""
 _THOUGHTS = re.compile(r"<think(?:ing)?>.*?(?:</think(?:ing)?>|\Z)", re.DOTALL)
 _UNOPENED = re.compile(r"\A.*?</think(?:ing)?>", re.DOTALL)
 """Thoughts whose opening tag was part of the model's template."""
@@ -27,7 +30,9 @@ _BLOCK = re.compile(
     r"^[ \t]*(`{3,}|~{3,})[ \t]*([\w+.-]*)[^\n]*\n(.*?)(?:^[ \t]*\1[ \t]*$|\Z)", re.DOTALL | re.MULTILINE
 )
 _PYTHON = frozenset({"", "python", "python3", "py", "py3", "ipython", "tool_code"})
+"""Languages of code blocks that are read as Python; most models give none or one of these."""
 _PLAIN = frozenset({"text", "txt", "plaintext"})
+"""Languages of blocks that may hold a program all the same."""
 _ONE_LINE = re.compile(
     r"^[ \t]*(`{3,}|~{3,})[ \t]*(?:(python3?|py3?|ipython|tool_code|json|text|txt|plaintext)[ \t]+)?([^\s`~][^\n`~]*)\1[ \t]*$",
     re.MULTILINE | re.IGNORECASE,
@@ -64,9 +69,9 @@ def extract_program(reply: ModelReply) -> WrittenProgram:
 def _extract_from_blocks(source_text: str) -> str:
     """Return the last block that is a program, together with earlier blocks whose names it uses.
 
-    If no block is a program, the last one marked as Python is returned. A block that holds only values counts if there is
-    no other: behind a program, it is the result that its author expects. Code that does not parse counts like a program;
-    neither a part of it nor a block before it is taken in its place.
+    If no block is a program, the last one marked as Python is returned. A block that holds only values counts if there
+    is no other: behind a program, it is the result that its author expects. Code that does not parse counts like a
+    program; neither a part of it nor a block before it is taken in its place.
     """
     blocks = [
         (match[2].lower(), match[3].strip("\n"))

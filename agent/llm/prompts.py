@@ -13,6 +13,7 @@ MAX_BLOCK_CHARS = 40_000
 """Characters of one fenced block: a last resort, as its parts are cut one by one before."""
 
 _DROPPED_CATEGORIES = frozenset({"Cc", "Cf", "Cs", "Co", "Cn"})
+"""Unicode categories of invisible characters, which could hide instructions from a human reader."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""Text that a model is shown: candidates, steps and parameters as short lines.
+"""Prompts of decisions: the request, candidates, steps and parameters as short lines.
 
 Secrets never stand in it, as tool documents hold only their names.
 """

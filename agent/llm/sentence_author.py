@@ -1,4 +1,4 @@
-"""Programs from models that write no code: a sentence of a grammar, requested by its schema and compiled."""
+"""Programs from models that do not write code: a sentence of a grammar, requested by its schema and compiled."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -56,6 +56,7 @@ class SentenceAuthor:
         return [*messages[: len(messages) - 2 * len(question.attempts)], *self._rewrite_earlier(question, messages)]
 
     def _rewrite_earlier(self, question: ProgramQuestion, messages: Sequence[ChatMessage]) -> Iterator[ChatMessage]:
+        """Yield the messages on earlier attempts, two each, with known programs replaced by their sentences."""
         earlier_messages = messages[len(messages) - 2 * len(question.attempts) :]
         for attempt, program_message, answer in zip(
             question.attempts, earlier_messages[::2], earlier_messages[1::2], strict=True

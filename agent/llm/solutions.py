@@ -1,4 +1,4 @@
-"""The model's choice among the library's solutions near a request, shown by their calls and patterns."""
+"""Use of the library's solutions by the model: the choice of one for a request, and the values of its inputs."""
 
 import json
 from collections.abc import Collection

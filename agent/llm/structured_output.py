@@ -21,9 +21,11 @@ A = TypeVar("A", bound=BaseModel)
 _MAX_ECHO_CHARS = 2_000
 """Characters of a rejected reply that are repeated to the model."""
 _MAX_STARTS = 20
+"""Braces of a reply at which JSON is tried, as each attempt may read to the end."""
 _TIMEOUT_SLACK = 0.1
 """Seconds left of the run's time below which a timeout counts as the end of that time."""
 _DROPPED_KEYWORDS = frozenset({"title", "default", "description", "discriminator"})
+"""JSON Schema keywords that strict endpoints refuse or that only cost tokens."""
 _REPLACED_KEYWORDS = {"oneOf": "anyOf"}
 """Keywords that strict endpoints know by another name."""
 _THOUGHTS = re.compile(r"<think(?:ing)?>.*?</think(?:ing)?>", re.DOTALL)
@@ -80,7 +82,7 @@ class ModelPrompter:
     ) -> tuple[A | None, A | None]:
         """Return the answer that passes ``check`` or None, and the last answer that could be parsed.
 
-        ``check`` returns the complaint about an answer, empty if there is none. A complaint is returned to the model once.
+        ``check`` returns the complaint about an answer, empty if there is none; the model is told a complaint once.
 
         Raises:
             ModelUnavailableError: the model gave no answer.

@@ -1,1 +1,1 @@
-"""Short-term memory of a walk, long-term memory of solved requests."""
+"""Short-term memory of a search, and long-term memory of solved requests (docs/memory.md)."""

@@ -1,4 +1,4 @@
-"""What a run means to long-term memory: which memories it followed and how that went, and what of it is worth keeping."""
+"""Lessons of a run for long-term memory: how the memories that it followed fared, and which requests it solved."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
@@ -11,16 +11,18 @@ from domain.tool import ToolId, split_tool_id
 from domain.trajectory import SolvedRequest
 
 _CIRCUMSTANCE = frozenset({"absent", "undecided", "refused", "unreached"})
-"""Outcomes by which a step came to nothing for this run, though its tool is not to blame."""
+"""Outcomes of steps that failed in this run without a fault of the tool."""
 
 
 def followed(records: Iterable[EventRecord], transcript: RunTranscript) -> Iterator[tuple[str, bool]]:
-    """The memories that a run followed, and whether their paths served.
+    """Yield the ids of the memories that a run followed, each with whether its path served.
 
-    Bad: a tool of the path failed, or its subtask came to no answer. Good: the steps that answered it are that path. A subtask that
-    left the path and was answered without a failure on it says nothing of it; nor does one whose path fits far worse than what was
-    passed over, as an answer in place of one that could not be had does; nor one whose path a wrong key, a thing that is not there or
-    this machine's network cut short.
+    A path has failed if one of its tools failed or its subtask got no answer. It has served if the subtask was answered
+    by exactly its steps. Nothing is yielded for a memory if the run says nothing about it:
+
+    - The subtask left the path, had no failure on it, and was answered.
+    - The path fits far worse than tools that were passed over, so it may have answered another question.
+    - A step had an outcome in ``_CIRCUMSTANCE``: a wrong key, a missing thing, or a fault of this machine's network.
     """
     paths: dict[str, tuple[ToolId, ...]] = {}
     taken: dict[tuple[int, str], None] = {}
@@ -45,11 +47,11 @@ def followed(records: Iterable[EventRecord], transcript: RunTranscript) -> Itera
 
 
 def solved(records: Iterable[EventRecord], transcript: RunTranscript) -> Iterator[SolvedRequest]:
-    """What a run served, with the path that served it, each tool once: its request, or of several subtasks those that stand alone.
+    """Yield the subtasks of a run that are worth remembering, each with the path that answered it, every tool once.
 
-    Only what was answered step by step by its plan, or by a program, whose path are the tools that answered it by their first calls. Nor is it worth remembering where a tool that failed has found no like in the
-    path, or where something that was passed over fits far better: such an answer is often to another question, and remembered it
-    would be given for ever.
+    A run without subtasks yields its request. Subtasks that build on others are left out, as nobody would ask them
+    alone. So are those in which a tool failed and no similar one took its place, or in which a tool that was passed
+    over fits far better: their answer is often to another question, and would be repeated for every similar request.
     """
     for one in transcript.ordered_subtasks:
         relevance = _relevance(records, one.number)
@@ -66,20 +68,23 @@ def solved(records: Iterable[EventRecord], transcript: RunTranscript) -> Iterato
 
 
 def _replaced(lost: ToolId, path: Sequence[ToolId], relevance: Mapping[ToolId, float]) -> bool:
-    """Whether a path has a tool of the same category that fits the request about as well. How well what was lost did is to be known."""
+    """Check if a path has a tool of the lost tool's category that fits the request about as well.
+
+    A lost tool of unknown relevance counts as a perfect fit.
+    """
     category = split_tool_id(lost)[0]
     enough = RIVAL_SHARE * relevance.get(lost, 1.0)
     return any(split_tool_id(tool)[0] == category and relevance.get(tool, 0.0) >= enough for tool in path)
 
 
 def _fits(path: Sequence[ToolId], relevance: Mapping[ToolId, float]) -> bool:
-    """Whether the best of a path fits about as well as the best that was considered."""
+    """Check if the best tool of a path fits about as well as the best candidate."""
     best = max(relevance.values(), default=0.0)
     return max((relevance.get(tool, 0.0) for tool in path), default=0.0) >= RIVAL_SHARE * best
 
 
 def _relevance(records: Iterable[EventRecord], subtask: int) -> dict[ToolId, float]:
-    """How well each tool that a subtask considered fits it."""
+    """Return the relevance of each candidate of a subtask, from its latest event."""
     found: dict[ToolId, float] = {}
     for record in records:
         if isinstance(record.event, CandidatesConsidered) and record.subtask == subtask:

@@ -1,4 +1,4 @@
-"""Long-term memory (thesis 4.3.2.4): solved requests with their paths, recalled by similarity, judged by what became of them."""
+"""Long-term memory (thesis 4.3.2.4): solved requests with their paths, recalled by similarity and rated by use."""
 
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from datetime import UTC, datetime
@@ -12,27 +12,28 @@ from retriever.experience import VOTE_EXPONENT
 from retriever.index import Embedder
 
 NEAR = 0.35
-"""Likeness below which a memory is not worth showing."""
+"""Similarity below which a memory is not recalled."""
 _WORN_OUT = 3
-"""So many failures more than successes, and a memory is forgotten."""
+"""Failures in excess of successes at which a memory is forgotten."""
 _EMBEDDED = 256
+"""Memories embedded at once."""
 _LOOKED_AT = 6
-"""So many times as many memories are taken from the encoder's order, for the words to choose from."""
+"""Factor by which more memories are read than recalled, as the words of the requests reorder them."""
 
 Present = Callable[[Iterable[ToolId]], Awaitable[set[ToolId]]]
-"""Which of some tools are there."""
+"""Returns which of some tools are still in the store."""
 
 
 class Recalls(Protocol):
-    """The part of long-term memory that a walk needs."""
+    """The part of long-term memory that a search needs."""
 
     async def recall(self, request: str, k: int, present: Present) -> list[RecalledMemory]:
-        """The ``k`` most telling memories of similar requests, best first."""
+        """Return the ``k`` best memories of similar requests, best first."""
         ...
 
 
 class LongTermMemory:
-    """The memories that one owner shares with all, and the owner's own. An empty owner: the shared ones alone."""
+    """The shared memories and those of one owner; only the shared ones if ``owner`` is empty."""
 
     def __init__(self, store: MemoryStore, embedder: Embedder, owner: str = "") -> None:
         self._store = store
@@ -40,9 +41,9 @@ class LongTermMemory:
         self._owner = owner
 
     async def recall(self, request: str, k: int, present: Present) -> list[RecalledMemory]:
-        """The ``k`` most telling memories of similar requests: similarity, weighted by how their paths have done since.
+        """Return the ``k`` best memories of similar requests, by similarity times trust in their paths.
 
-        A memory whose path has lost a tool is passed over; one that has failed too often is forgotten.
+        Memories whose paths have lost a tool are skipped; those that have failed too often are deleted.
         """
         asked = pattern(request)
         if len(telling(asked)) < LEAST:
@@ -66,20 +67,23 @@ class LongTermMemory:
         return sorted(kept, key=lambda one: (-one.similarity * standing(one.memory), one.memory.id))[:k]
 
     async def keep(self, solved: Sequence[SolvedRequest]) -> list[str]:
-        """Remember solved requests, and return their ids; what is known already stays as it is.
+        """Store solved requests for the owner, and return their ids; known ones stay as they are.
 
-        They are recalled once they are embedded.
+        They can be recalled after :meth:`embed`.
         """
         memories = [_memory(self._owner, one) for one in solved]
         await self._store.add(memories)
         return [memory.id for memory in memories]
 
     async def keep_shared(self, solved: Sequence[SolvedRequest]) -> None:
-        """Remember for all what nobody's run has solved: imported trajectories."""
+        """Store requests of imported trajectories, which are shared by all owners."""
         await self._store.add([_memory("", one) for one in solved])
 
     async def embed(self, progress: Callable[[int], None] | None = None) -> int:
-        """Make what was kept recallable; the number of memories. Interrupted, it goes on where it was."""
+        """Embed the memories without a vector, and return their number; an interrupted run can be repeated.
+
+        ``progress`` is called with the number done so far.
+        """
         done = 0
         identity = self._embedder.identity
         while batch := await self._store.list_without_vector(identity, _EMBEDDED):
@@ -92,21 +96,21 @@ class LongTermMemory:
         return done
 
     async def judge(self, memory: str, *, good: bool, key: str = "") -> None:
-        """What became of a run that took a memory's path; by the memory's id. With a ``key``, counted once."""
+        """Record whether the path of a memory, given by id, served a run; the same ``key`` is counted once."""
         await self._store.judge(memory, good=good, key=key)
 
     async def forget(self, memories: Iterable[str]) -> None:
-        """What was kept is recalled no more; by the memories' ids."""
+        """Delete memories by their ids."""
         await self._store.remove(memories)
 
 
 def standing(memory: Memory) -> float:
-    """How far a memory's path is to be trusted, in (0, 1]: the share of good uses, its own run one of them."""
+    """Return the trust in a memory's path, in (0, 1]: the share of good uses, counting the run it was made from."""
     return (memory.good + 1) / (memory.good + memory.bad + 1)
 
 
 def vote(one: RecalledMemory) -> float:
-    """What a memory counts where several are asked: how it has done, times how similar it is."""
+    """Return the weight of a memory's vote: its trust times a power of its similarity."""
     return standing(one.memory) * max(0.0, one.similarity) ** VOTE_EXPONENT
 
 

@@ -1,4 +1,4 @@
-"""A request nearly identical to one that was served: its path is proposed whole and checked in one decision (thesis 4.3.2.4)."""
+"""Reuse of a remembered path for a nearly identical request, after one decision by the policy (thesis 4.3.2.4)."""
 
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
@@ -16,27 +16,30 @@ from domain.memory import RecalledMemory
 from domain.tool import FINISH, ToolDoc, ToolId
 
 IDENTICAL = 0.75
-"""Similarity from which a memory's path is proposed whole."""
+"""Similarity from which a memory's path is proposed as a whole (measured in docs/memory.md)."""
 AGREED = 0.75
-"""The share of the votes of all that is recalled that its path must have (docs/memory.md has the measurement of both)."""
+"""Share of the votes of all recalled memories that the path must have (measured in docs/memory.md)."""
 
 Adopt = Callable[[AdoptionQuestion], Awaitable[PathAdoption]]
+"""Decides whether a remembered path is taken."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Walked:
-    """A remembered path that can be walked here and now: its tools, and the walk's state after each."""
+    """A remembered path that the search could take now."""
 
     recalled: RecalledMemory
     path: tuple[ToolDoc, ...]
+    """Its tools."""
     states: tuple[SearchState, ...]
+    """State of the search after each tool."""
 
 
 def remembering(planner: Planner, adopt: Adopt, recalled: Sequence[RecalledMemory], reader: RequestReader) -> Planner:
-    """A planner that first proposes what served nearly identical requests, and otherwise plans as ``planner`` does.
+    """Wrap a planner so that it first proposes the path of a nearly identical request.
 
-    Only where nothing was walked or given up yet. Where the request may ask the same of several things, the path is taken up to its end
-    and ``planner`` says how it ends.
+    ``planner`` plans if none is adopted or the search has begun already. If the request may ask the same of several
+    things, it also continues at the end of an adopted path, since more calls may be needed.
     """
 
     async def plan(
@@ -61,7 +64,7 @@ def remembering(planner: Planner, adopt: Adopt, recalled: Sequence[RecalledMemor
 async def _walkable(
     recalled: Sequence[RecalledMemory], state: SearchState, deps: SearchDeps, meter: BudgetMeter
 ) -> _Walked | None:
-    """What the memories agree on, of those whose paths can be walked; None after a first step or failure."""
+    """Return the path that the memories agree on among those that can be taken; None after a first step or failure."""
     if state.path or state.dead or state.banned or meter.exhausted:
         return None
     left = [one for one in recalled if len(one.memory.path) <= meter.budget.depth]
@@ -76,7 +79,10 @@ async def _walkable(
 def agreed(
     recalled: Sequence[RecalledMemory], least: float = IDENTICAL, share: float = AGREED
 ) -> RecalledMemory | None:
-    """The most similar memory of the path that most votes are for; None where it is less similar than ``least``, or the votes are divided."""
+    """Return the most similar memory of the path with the most votes.
+
+    None if its similarity is below ``least``, or the path has less than ``share`` of the votes.
+    """
     votes: dict[Path, float] = {}
     for one in recalled:
         votes[one.memory.path] = votes.get(one.memory.path, 0.0) + vote(one)
@@ -88,7 +94,11 @@ def agreed(
 
 
 async def _walk(one: RecalledMemory, state: SearchState, deps: SearchDeps) -> _Walked | None:
-    """Each tool is on offer, works, has its inputs, and none that is to be tried again could stand in its place."""
+    """Follow a memory's path from ``state``; None if it cannot be taken now.
+
+    Each tool must be a working candidate with all its inputs. No candidate that is tried again or stands in for a
+    failing tool may rival it, since the adopted path would keep that one from ever being tried.
+    """
     path: list[ToolDoc] = []
     states: list[SearchState] = []
     for tool in one.memory.path:
@@ -107,9 +117,9 @@ async def _walk(one: RecalledMemory, state: SearchState, deps: SearchDeps) -> _W
 
 
 def next_of(remembered: Sequence[ToolId], path: Sequence[ToolId]) -> ToolId | None:
-    """What follows on a remembered path behind what was walked so far: a tool, ``FINISH`` at its end, None off it.
+    """Return the next tool on a remembered path after ``path``, ``FINISH`` at its end, None if ``path`` has left it.
 
-    Remembered paths hold each tool once, so a tool that was called again counts where it stood first.
+    Remembered paths contain each tool once, so repeated calls in ``path`` count at their first position.
     """
     walked = tuple(dict.fromkeys(path))
     if tuple(remembered[: len(walked)]) != walked:

@@ -1,7 +1,7 @@
-"""What long-term memory knows of requests like one; a run goes on where it cannot be asked, and says so.
+"""Recall of similar requests from long-term memory for one run, which continues without it if memory fails.
 
-Memory is asked once in a run. One that is broken off and goes on recalls what its record says that it recalled, or that it went on
-without: its decisions rest on that, and memory has since learnt, is slow today, or was slow then.
+The result is recorded in the run's events. A resumed run takes it from there instead of asking again: its earlier
+decisions rest on it, and memory may have changed or be available again since.
 """
 
 import asyncio
@@ -20,20 +20,24 @@ from domain.learning_events import MemoryRecalled, RecalledPath
 from domain.memory import Memory, RecalledMemory
 
 SECONDS = 5.0
-"""A memory that takes longer than this is done without."""
+"""Seconds after which the run continues without memory."""
 _UNTOLD = datetime.fromtimestamp(0, UTC)
-"""When a memory was made is not in the record; nothing is decided by it."""
+"""Placeholder for the time of a memory, which is not recorded because no decision depends on it."""
 _log = logging.getLogger(__name__)
 
 
 async def recall(request: str, deps: RunDeps, evidence: ToolEvidence, memo: SubtaskMemo) -> MemoryRecalled | None:
-    """What is recalled, which is left with the evidence; None where the run has no memory. ``memo``: that of its subtask."""
+    """Recall memories of similar requests and set ``evidence.recalled``; None if the run has no memory.
+
+    ``memo``: recorded decisions of the subtask; a recorded recall is used instead of asking memory.
+    """
     told = await memo.decide(decisions.read_recalled_memories, partial(_asked, request, deps, evidence))
     evidence.recalled = tuple(_recalled(one) for one in told.memories) if told is not None else ()
     return told
 
 
 async def _asked(request: str, deps: RunDeps, evidence: ToolEvidence) -> MemoryRecalled | None:
+    """Ask long-term memory; a failure becomes an event with a note."""
     if deps.knowledge.memory is None:
         return None
     try:
@@ -59,7 +63,7 @@ def _told(one: RecalledMemory) -> RecalledPath:
 
 
 def _recalled(told: RecalledPath) -> RecalledMemory:
-    """A memory as the record has it: all that decisions rest on."""
+    """Restore a memory from a run's record, as far as decisions depend on it."""
     memory = Memory(
         id=told.id,
         request=told.request,
@@ -73,5 +77,6 @@ def _recalled(told: RecalledPath) -> RecalledMemory:
 
 
 def _without(reason: str, error: FootpathError | None = None) -> MemoryRecalled:
-    _log.warning("a run goes on without long-term memory: %s", error or reason)  # where a store is, is not for users
+    # Only the log gets the whole error: it may name the store's address, which users must not see.
+    _log.warning("a run goes on without long-term memory: %s", error or reason)
     return MemoryRecalled(memories=(), note=clean(f"long-term memory is done without: {reason}", 400))

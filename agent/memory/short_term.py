@@ -1,4 +1,4 @@
-"""A walk's short-term memory (thesis 4.3.2.4): every move with its reason; what fits a prompt, and the rest in short."""
+"""Short-term memory of a search (thesis 4.3.2.4): its moves with their reasons, summarized to fit a prompt."""
 
 from collections.abc import Sequence
 from typing import Literal
@@ -8,10 +8,13 @@ from domain.model import Model
 from domain.tool import ToolId, split_tool_id
 
 RECENT = 16
-"""Moves that are told one by one; of those before them only what was tried and left."""
+"""Latest moves that are listed one by one; earlier ones are summarized in one line."""
 _REASON = 200
+"""Characters of a reason."""
 _NAMED = 12
+"""Tools named in the summary."""
 _KEPT = 400
+"""Moves that are kept."""
 
 Kind = Literal["advance", "backtrack", "failed", "reflect"]
 _SAID: dict[Kind, str] = {
@@ -23,21 +26,23 @@ _SAID: dict[Kind, str] = {
 
 
 class Move(Model):
-    """One move. ``tool`` None: back to the start. ``depth``: the length of the path after it."""
+    """One move of a search."""
 
     kind: Kind
     tool: ToolId | None
+    """The tool that was advanced to or left; None for the start."""
     depth: int
+    """Length of the path after the move."""
     reason: str
 
 
 def moved(trail: tuple[Move, ...], kind: Kind, tool: ToolId | None, depth: int, reason: str) -> tuple[Move, ...]:
-    """The memory with one more move. What nothing could ever be shown of is let go, so that a state stays small."""
+    """Return the moves with one more; the oldest beyond ``_KEPT`` are dropped, so that a state stays small."""
     return (*trail[-(_KEPT - 1) :], Move(kind=kind, tool=tool, depth=depth, reason=clean(reason, _REASON)))
 
 
 def told(trail: Sequence[Move], recent: int = RECENT) -> tuple[str, ...]:
-    """The moves as lines, oldest first: those before the last ``recent`` in one line, by code, not by a model."""
+    """Render the moves as lines, oldest first; those before the last ``recent`` are summarized in one line."""
     before, last = trail[: max(0, len(trail) - recent)], trail[max(0, len(trail) - recent) :]
     return (*_summary(before), *(_line(move) for move in last))
 
@@ -48,7 +53,7 @@ def _line(move: Move) -> str:
 
 
 def _summary(moves: Sequence[Move]) -> tuple[str, ...]:
-    """How many moves there were, and which tools were left again, most often first."""
+    """Summarize moves by their number and the tools that were left again, most often first."""
     if not moves:
         return ()
     left = [_name(move.tool) for move in moves if move.kind != "advance" and move.tool]

@@ -1,13 +1,14 @@
-"""How alike two requests are beside their values: the encoder's word on their patterns, and the words that both say or only one of them."""
+"""Patterns of requests, with values replaced by their kinds, and the similarity of two patterns."""
 
 import re
 from functools import lru_cache
 
 LEAST = 2
-"""Words that a pattern must have at least: the kinds of its values alone tell nothing."""
+"""Words that a pattern must have to be compared; one word alone matches too much."""
 SAID = 0.3
-"""What words that are not shared take from the cosine, where none is (chosen on the playground's trajectories)."""
+"""Amount subtracted from the cosine of patterns without a common word (chosen on the playground's trajectories)."""
 _STEM = 5
+"""First letters by which longer words count as forms of one word."""
 _WORD = re.compile(r"\W+")
 KINDS = (
     ("quoted", re.compile(r"\"[^\"]+\"|“[^”]+”|«[^»]+»|„[^“]+“|「[^」]+」|(?<!\w)['‘][^'’]{2,}['’](?!\w)")),
@@ -17,14 +18,17 @@ KINDS = (
     ("number", re.compile(r"\d+(?:[.,:/-]\d+)*")),
     ("name", re.compile(r"(?<![.!?。！？])(?<=\w[\s,])[^\W\d_a-z][^\W\d_]*(?:[\s-][^\W\d_a-z][^\W\d_]*)*(?=\W|$)")),
 )
-"""Values by their looks, in the order in which they are taken out; a name is known by capitals within a sentence."""
+"""Kinds of values with their regular expressions, in the order of their replacement.
+
+A name is one or more capitalized words that do not begin a sentence.
+"""
 
 
 @lru_cache(maxsize=4096)
 def pattern(request: str) -> str:
-    """A request with each value replaced by its kind: "weather in Oslo at 15:30" → "weather in <name> at <number>".
+    """Replace each value in a request by its kind: "weather in Oslo at 15:30" → "weather in <name> at <number>".
 
-    By looks alone, whatever its language; scripts without capitals keep their names.
+    It works in any language, by form alone; in scripts without capitals, names stay as they are.
     """
     text = request
     for kind, looks in KINDS:
@@ -33,23 +37,23 @@ def pattern(request: str) -> str:
 
 
 def _is_value(kind: str, text: str) -> bool:
-    """Letters of a script without capitals make no name."""
+    """Check if a match is a value. The pattern of names also matches letters of scripts without capitals."""
     return kind != "name" or text[0].isupper()
 
 
 @lru_cache(maxsize=4096)
 def telling(pattern: str) -> frozenset[str]:
-    """The words of a pattern; a value counts by its kind: ``name``, ``email``, ``number``."""
+    """Return the words of a pattern; the kinds of its values (``name``, ``email``, ``number``) are words, too."""
     return frozenset(word for word in _WORD.split(pattern.casefold()) if word)
 
 
 def likeness(cosine: float, asked: str, other: str) -> float:
-    """The cosine of two patterns, less up to ``SAID`` for the words that one of them says alone."""
+    """Return the similarity of two patterns: their cosine, less up to ``SAID`` for words that only one of them has."""
     return cosine - SAID * (1 - _shared(telling(asked), telling(other)))
 
 
 def _shared(asked: frozenset[str], other: frozenset[str]) -> float:
-    """F1 of the words that have a fellow on the other side: the same, or another form of it."""
+    """Return the F1 score of two sets of words; a word counts as shared if the other set has a form of it."""
     if not asked or not other:
         return 0.0
     there = sum(any(_fellows(word, w) for w in other) for word in asked) / len(asked)
@@ -58,4 +62,5 @@ def _shared(asked: frozenset[str], other: frozenset[str]) -> float:
 
 
 def _fellows(one: str, other: str) -> bool:
+    """Check if two words are the same or forms of one word: equal in their first ``_STEM`` letters."""
     return one == other or (len(one) >= _STEM and len(other) >= _STEM and one[:_STEM] == other[:_STEM])

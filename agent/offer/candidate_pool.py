@@ -14,10 +14,14 @@ TARGETS_PER_CLAUSE = 3
 """Most relevant tools per clause for whose missing inputs producers are sought."""
 
 _MAX_PREDECESSORS = 6
+"""Tools most often called before a tool that are considered as its producers."""
 _HITS_PER_QUERY = 8
 _MAX_QUERIES = 6
+"""Tools for whose missing inputs the retriever is asked."""
 _STEPS_BACK = 2
+"""Calls in a row that may lead to a tool: its producers, and theirs."""
 _MAX_PRODUCERS = 3
+"""Producers kept of one tool."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -239,10 +243,11 @@ def take_in_turns(queues: Iterable[list[ToolId]], most: int) -> list[ToolId]:
 
 
 _MAX_HELPERS = 2
+"""Producers added to one node."""
 
 
 class ProducerFinder:
-    """Finder of missing producers for one request. ``done_path``: the tools of steps that are already done."""
+    """Finds missing producers for one request. ``done_path``: tools of the steps that are already done."""
 
     def __init__(
         self, request: str, evidence: ToolEvidence, pool: CandidatePool, done_path: Path, settings: WalkSettings

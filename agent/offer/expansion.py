@@ -34,12 +34,15 @@ OFFERED = 16
 
 _log = logging.getLogger(__name__)
 _RESERVED_PLACES = 3
+"""Of the K places, those reserved for the pool if a clause is still unserved."""
 _READ_FACTOR = 2
+"""Neighbours that are read, in multiples of K: exploration may exchange some of the first K."""
 _MAX_REMEMBERED = 3
+"""Next steps of remembered paths that are added to a node."""
 
 
 class NodeExpander:
-    """Builder of the nodes of one run's search. ``seed``: the run's; it draws which failing tools are tried again."""
+    """Builds the nodes of one run's search, each once."""
 
     def __init__(
         self,
@@ -59,7 +62,7 @@ class NodeExpander:
             evidence: facts about tools.
             settings: parameters of the search.
             done_path: tools of steps that are already done, which precede every path.
-            seed: seed of the run; empty means no exploration.
+            seed: seed of the run, by which failing tools are drawn to be tried again; empty means no exploration.
             offers: source of the request's offer.
             options: variants of the search.
             category: category of tools that the request calls for, if the decomposition named one.
@@ -129,7 +132,7 @@ class NodeExpander:
     def _build_candidates(
         self, offers: list[WeightedTool], repeatable: Path, state: SearchState
     ) -> tuple[Candidate, ...]:
-        """Return the candidates, followed by the tools that may be called ``repeatable``, with the evidence for each."""
+        """Build the candidates with the evidence for each; the ``repeatable`` tools of the path come last."""
         path, offered = (*self._done_path, *state.path), [offer[0] for offer in offers]
         all_offers = [*offers, *to_unweighted(repeatable, "graph")]
         if not self._options.widens_nodes:
@@ -225,7 +228,7 @@ class NodeExpander:
         )
 
     def _select_start(self, closed: set[ToolId], pool: CandidatePool) -> list[WeightedTool]:
-        """Return the first node's tools, taken in turns from the best for the request and each clause, and producers."""
+        """Return the first node's tools, in turns from the best for the request, for each clause, and producers."""
         weights = {**pool.producers, **pool.found}
         tools = take_in_turns(self._build_queues(closed, pool, floor=0.0), self._settings.k)
         offers: list[WeightedTool] = [(tool, min(1.0, weights[tool]), find_origin(tool, pool)) for tool in tools]

@@ -1,4 +1,9 @@
-"""Exploration: now and then one safe tool of a node that failed recently is tried again."""
+"""Failing tools: now and then a safe one is tried again (exploration), and others stand in for them.
+
+If no link of the graph names a stand-in, the likeliest tool of the same shape is taken. A tool that does the same takes
+the same values: as many, of the same types. Words do not reveal it, or the retriever would have found both alike, and
+one of the two fails. So the tool of that shape that fits the request best is as good a choice as the other was.
+"""
 
 from collections.abc import Callable, Sequence
 

@@ -26,7 +26,9 @@ def ban_failed_hosts(progress: SubtaskProgress, evidence: ToolEvidence, executor
 def end_without_alternative(failed: StepResult, progress: SubtaskProgress, evidence: ToolEvidence) -> PathEnded | None:
     """Return the end of a run whose step could not be called and has no near alternative.
 
-    None while some tool comes near what the step and its followers were for, for any part of the request.
+    None while some tool comes near what the step and its followers were for, for any part of the request. Otherwise the
+    search must not go on to distant tools: the words of a request are its owner's, and are not sent to services that
+    merely happen to be in the store.
     """
     if not is_trouble(failed):
         return None

@@ -1,4 +1,4 @@
-"""Data of an offer: the tools that a request is to be served with, best first, each with the reasons for it."""
+"""Data of an offer: the tools offered for a request, best first, each with the reasons for it."""
 
 from dataclasses import dataclass
 from typing import Literal

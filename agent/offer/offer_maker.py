@@ -1,4 +1,7 @@
-"""Offers: the tools for a request, selected by retrieval and graph together (docs/offers.md)."""
+"""Offers: the tools for a request, selected by retrieval and graph together (docs/offers.md).
+
+A tool's score is the sum of its signals, each times the weight of its kind.
+"""
 
 import math
 from collections import Counter
@@ -36,9 +39,14 @@ class _WeighedTools:
 
 
 class OfferMaker:
-    """Maker of offers for one run or one question, as its search is.
+    """Makes the offers of one run or one question.
 
-    Without ``precedents`` no earlier request speaks for a tool.
+    Args:
+        search: finds tools for a request.
+        graph: reads what joins them.
+        precedents: requests that were served before; None if they are not to count.
+        weights: parameters of edge weights and availability.
+        counts: weights of the kinds of evidence.
     """
 
     def __init__(

@@ -1,4 +1,4 @@
-"""Signals of an offer: the evidence for each tool that may serve a request, by kind, and the terms of the request that it mentions."""
+"""Signals of an offer: the evidence for each tool that may serve a request, by kind."""
 
 import math
 from collections import Counter
@@ -58,6 +58,7 @@ _HALF_RANK = 6
 _PASSED_BACK = 0.8
 """Factor by which a producer's worth passes on to the tools that supply its own inputs."""
 _NEAR_ENOUGH = 0.2
+"""Nearness from which a tool's siblings are sought."""
 _UNFOUND_GAP = 0.5
 """How much below the last tool found a tool is placed that was not found."""
 
@@ -135,6 +136,7 @@ def _score_terms(around: OfferNeighbourhood) -> dict[ReasonKind, _SignalByTool]:
 
 def _score_supply(around: OfferNeighbourhood, near: Mapping[ToolId, float]) -> dict[ReasonKind, _SignalByTool]:
     """Return the evidence from inputs and outputs that fit: who supplies, looks up, consumes or connects."""
+    # Two rounds: what a producer is worth to its consumers raises the worth of the tools that supply the producer.
     supply = ProducerConsumerIndex(around, near)
     joins = supply.score_connectors()
     first = {

@@ -19,9 +19,11 @@ Others need a call before them.
 _SAME_NEED = 0.2
 """Factor for a producer that itself needs what it is to give."""
 _FOUND_FOR_IT = 0.5
+"""Readiness of a producer that is itself the nearest to the request."""
 _DEPTH_FACTOR = 0.7
 """Factor per level that a field lies deeper in a response: what it mentions in passing is rarely its purpose."""
 _MIN_WORTH = 0.02
+"""Worth of a consumer below which nothing is sought for it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +38,10 @@ class _WeightedFeed:
 
 
 class ProducerConsumerIndex:
-    """Feeds among the tools near a request. ``near``: each tool's own nearness to the request, in [0, 1]."""
+    """Feeds among the tools near a request, with the scores that follow from them.
+
+    ``near``: each tool's own nearness to the request, in [0, 1].
+    """
 
     def __init__(self, around: OfferNeighbourhood, near: Mapping[ToolId, float]) -> None:
         self._around = around
@@ -68,7 +73,7 @@ class ProducerConsumerIndex:
         each consumer's.
         """
         best: dict[ToolId, OfferSignal] = {}
-        total: dict[ToolId, float] = {}
+        total: dict[ToolId, float] = {}  # over all consumers: a lookup that many need is worth more than its best use
         for consumer, inputs in self._inputs.items():
             if worth[consumer] <= _MIN_WORTH:
                 continue

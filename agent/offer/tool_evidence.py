@@ -109,6 +109,7 @@ class ToolEvidence:
                 (plain_relevance or clause_relevance).get(tool, nothing),
                 strict=True,
             )
+            # The mean over two wordings of each clause: the user's own, and the one that a document would use.
             self._relevance[tool] = self._judge_relevance(tool, [(one + other) / 2 for one, other in similar])
 
     async def _load_flows(self, tools: Sequence[ToolId]) -> Mapping[ToolId, Sequence[KnownFlow]]:

@@ -1,4 +1,4 @@
-"""Candidates for undoing a tool's call, found by searching for what would undo it."""
+"""Search for the tools that may undo a tool's call."""
 
 from collections.abc import Sequence
 
@@ -8,6 +8,7 @@ from domain.tool import ToolDoc
 from graph.store import GraphStore
 
 _MAX_HITS = 24
+"""Tools that are compared with the one to undo."""
 
 
 class UndoCandidateSearch:

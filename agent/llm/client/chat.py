@@ -1,4 +1,4 @@
-"""The protocol of a chat model: messages to a reply, whole or streamed, independent of any vendor."""
+"""The protocol of a chat model, independent of any vendor, and the stand-in for a model that may not be asked."""
 
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
@@ -57,7 +57,9 @@ class ChatModel(Protocol):
     """A model at an endpoint; it retries by itself and raises only ``ModelUnavailableError``."""
 
     name: str
+    """Name of the model, as the endpoint calls it."""
     endpoint: str
+    """URL of the endpoint."""
 
     async def complete(
         self, messages: Sequence[ChatMessage], form: AnswerForm | None = None, *, seconds: float | None = None
@@ -74,7 +76,9 @@ class ChatModel(Protocol):
         """
         ...
 
-    async def close(self) -> None: ...
+    async def close(self) -> None:
+        """Close the connections."""
+        ...
 
 
 def estimate_usage(messages: Sequence[ChatMessage], answer: str) -> ModelTokenUsage:

@@ -32,7 +32,9 @@ class EndpointDialect:
     form: Structured = field(init=False)
     """The form that is used now."""
     usage_in_stream: bool = True
+    """Ask for the token usage at the end of a stream."""
     _form_accepted: bool = field(default=False, init=False)
+    """True once a request with a form was answered."""
     _tried_names: set[str] = field(default_factory=set[str], init=False)
 
     def __post_init__(self) -> None:

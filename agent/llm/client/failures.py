@@ -17,6 +17,7 @@ RETRIED: frozenset[ModelFailure] = frozenset({"busy", "server", "connection", "d
 Never a refusal, and never a timeout, which has used the time already.
 """
 
+# Compared by name: the classes are in packages that are imported only when a model is first called.
 _UNREADABLE_ERRORS = frozenset({"DecodingError", "OversizedAnswerError"})
 _CONNECTION_ERRORS = frozenset(
     {"RemoteProtocolError", "ReadError", "WriteError", "ConnectionResetError", "APIConnectionError"}

@@ -7,7 +7,10 @@ from domain.errors import ModelUnavailableError
 
 
 class UnavailableModel:
-    """A model whose calls all fail; ``reason`` is shown to the user whose run is decided by rules."""
+    """Stand-in for a model that was chosen and may not be asked any more: all its calls fail.
+
+    No other model is asked in its place; ``reason`` is shown to the user, whose run is decided by rules.
+    """
 
     def __init__(self, name: str, reason: str) -> None:
         self.name = name
