@@ -21,10 +21,7 @@ _PLACEHOLDER = re.compile(r"\{[^{}]*\}")
 
 
 async def check_address(tool: ToolDoc, declared_host: str, reach: ReachabilityCheck) -> list[Finding]:
-    """Check the address of a tool.
-
-    The second argument is the host that the source was declared to be at; empty if none was.
-    """
+    """Check the address of a tool. ``declared_host``: the host that the source was declared to be at; may be empty."""
     if not tool.url:
         return [report_failure("address", *MISSING_ADDRESS)]
     if tool.url.startswith(STDIO):

@@ -1,4 +1,4 @@
-"""First check: whether a tool's document is usable, holds no keys, and does not address a model."""
+"""First check: whether a tool's document is usable, contains no leaked keys, and does not address a model."""
 
 from collections.abc import Iterator
 

@@ -58,7 +58,7 @@ async def check_findability(
 ) -> dict[ToolId, Finding]:
     """Return a finding for each tool.
 
-    The second argument names the tools whose requests people gave; the requests of the others were generated from their documents.
+    ``given_tools``: tools whose requests people wrote; those of the others were generated from their documents.
     """
     all_requests = list(dict.fromkeys(request for some in requests.values() for request in some))
     hits = (

@@ -60,7 +60,9 @@ class KnownNames:
     """Tools whose names are not shown."""
 
     ids: set[ToolId] = field(default_factory=set[ToolId])
+    """Ids of all tools."""
     functions: dict[str, ToolId] = field(default_factory=dict[str, ToolId])
+    """Tools by function name; of several, the first."""
     function_names: dict[ToolId, str] = field(default_factory=dict[ToolId, str])
     """Function names by tool."""
     words: dict[str, ToolId] = field(default_factory=dict[str, ToolId])

@@ -22,7 +22,7 @@ _MAX_DESCRIPTION, _MAX_PARAMETER_TEXT = 600, 120
 _MAX_PARAMETERS, _MAX_FIELDS = 15, 12
 _MAX_DEPTH = 4
 _MAX_NODES = 500
-"""Parts of one schema that are looked at. Alternatives that refer to each other multiply."""
+"""Limit of visited parts of one schema, since alternatives that refer to each other multiply."""
 
 
 def render_document(tool: ToolDoc) -> str:
@@ -100,7 +100,7 @@ _MAX_CALLS = 2
 
 
 class NumberedJudgement(BaseModel):
-    """Of one document, by its number in the message."""
+    """Judgement of one document, by its number in the message."""
 
     number: int
     keep: bool
@@ -109,7 +109,7 @@ class NumberedJudgement(BaseModel):
 
 
 class JudgementsAnswer(BaseModel):
-    """``agent/prompts/judge.md``."""
+    """Answer of the model, in the format that ``agent/prompts/judge.md`` asks for."""
 
     judgements: list[NumberedJudgement]
 

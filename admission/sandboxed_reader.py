@@ -1,6 +1,6 @@
 """Reading of untrusted OpenAPI documents and MCP listings in a process with limits on memory, time and output.
 
-At worst an input ends that process. The tools get the category and tool set that the source was given, so that no document can name
+The worst that an input can do is to end that process. The tools get the category and tool set that the source was given, so that no document can name
 the tool of another.
 """
 

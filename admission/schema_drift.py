@@ -5,7 +5,10 @@ from collections.abc import Iterator
 from typing import Any, Literal, NamedTuple, cast
 
 ValueDirection = Literal["sent", "answered"]
-"""Direction of a value: ``sent`` with a call, or ``answered`` and read by a program."""
+"""Direction of a value: ``sent`` with a call, or ``answered`` by the service and read by a program.
+
+It decides what breaks: an API may accept more and answer less variety than before, not the other way round.
+"""
 
 MAX_DEPTH = 12
 _ANNOTATIONS = frozenset(

@@ -1,4 +1,4 @@
-"""Footpath as a library: find tools, ask, run a program, learn (docs/python.md). What stands here is what later versions keep."""
+"""Public Python API of Footpath (docs/python.md). Names exported here stay stable across versions."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -45,7 +45,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    """Imported at the first asking: the command ``footpath`` completes a word without any of it."""
+    """Import exported names when first accessed, so that shell completion of ``footpath`` stays fast."""
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from footpath import library

@@ -1,4 +1,4 @@
-"""``python -m footpath``: the same as the command ``footpath``."""
+"""Entry point of ``python -m footpath``, which is the command ``footpath``."""
 
 from footpath.command import main
 

@@ -1,4 +1,4 @@
-"""The library for programs that have an event loop."""
+"""Asynchronous API: open a store, find and offer tools, run requests and programs, learn from verdicts."""
 
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import asynccontextmanager
@@ -29,11 +29,17 @@ from wiring.user_programs import infer_schema, plan_call, plan_user_program
 
 Paths = Sequence[Path | str]
 Policy = Literal["offline", "llm", ""]
-"""Who decides: rules, or the model of the settings; empty: the model where one is set."""
+"""Makes the decisions of a run: rules (``offline``) or the model of the settings (``llm``).
+
+Empty: the model where the settings name one, else rules.
+"""
 
 
 class AsyncFootpath:
-    """An open store: its tools are found, offered and called. Made by :meth:`open`; runs side by side are fine."""
+    """An open store whose tools can be found, offered and called. Created by :meth:`open`.
+
+    Several runs may be in progress at the same time.
+    """
 
     def __init__(self, container: Container) -> None:
         self._container = container
@@ -42,12 +48,15 @@ class AsyncFootpath:
     @classmethod
     @asynccontextmanager
     async def open(cls, store: Path | str | None = None, **settings: object) -> AsyncGenerator["AsyncFootpath"]:
-        """Open the store in a folder, or without one that of the settings; closed at the end of the block.
+        """Open a store, and close it at the end of the ``async with`` block.
 
-        ``settings``: what the variables ``FOOTPATH_…`` say otherwise, by the names of the fields, as ``allow_hosts={"127.0.0.1:8765"}``.
+        Args:
+            store: Folder of the store; None for the store that the settings name.
+            settings: Override the variables ``FOOTPATH_…``, by field name, e.g. ``allow_hosts={"127.0.0.1:8765"}``.
 
         Raises:
-            UnavailableError: there is no store, or it cannot be used. UsageError: a setting is wrong.
+            UnavailableError: there is no store, or it cannot be used.
+            UsageError: a setting is wrong.
         """
         async with open_container(_settings(settings), _path(store)) as container:
             yield cls(container)
@@ -62,8 +71,20 @@ class AsyncFootpath:
         server: str = "",
         **settings: object,
     ) -> ImportSummary:
-        """Build a store, or add to it, from files as ``build_graph.py`` takes them: OpenAPI documents (addresses, too), ToolBench folders, JSONL and more. What it
-        came to, in figures. ``server``: the address that an OpenAPI document's servers are relative to.
+        """Build a store from files, or add to an existing one, and return the figures of the import.
+
+        Args:
+            store: Folder of the store.
+            tools: Sources as ``build_graph.py`` takes them: OpenAPI documents (files or URLs), ToolBench folders,
+                JSONL and more.
+            trajectories: Files of recorded runs.
+            calls: Files of recorded calls.
+            server: Base URL for OpenAPI documents whose servers are relative.
+            settings: As for :meth:`open`.
+
+        Raises:
+            UsageError: no source is given, or one does not exist.
+            UnavailableError: the store cannot be used.
         """
         options = BuildOptions(_tools(tools), _paths(trajectories), _paths(calls), Path(store), server)
         if not (options.tools or options.trajectories or options.calls):
@@ -72,7 +93,7 @@ class AsyncFootpath:
         return summary
 
     async def find(self, request: str, limit: int = 10, *, category: str = "") -> list[FoundTool]:
-        """The tools that a request finds, best first: search alone."""
+        """Search for tools, best first, without using the graph. ``category`` limits the search to one category."""
         search = await self._container.open_search()
         within = {"category": await find_category(self._container.graph, category)} if category else None
         hits = await search.start_tools(request, limit, within)
@@ -83,12 +104,17 @@ class AsyncFootpath:
         ]
 
     async def offer(self, request: str, limit: int = 16) -> Offer:
-        """The tools that a request is to be served with, by search and graph together, each with its reasons."""
+        """Return the tools to serve a request with, best first, chosen by search and graph, each with its reasons."""
         made = await (await self._container.create_offer_maker()).offer(request, limit)
         return Offer.of(made, await self._container.graph.get_tools(made.ids))
 
     async def tool(self, name: str) -> Tool:
-        """A tool by its id, its function or its API's name. ``UsageError``: nothing is called so, or several things are."""
+        """Return a tool by its id, its function name or the name of its API.
+
+        Raises:
+            UsageError: no tool has this name, or several have.
+            UnavailableError: the tool is known from calls only, and has no document.
+        """
         tool = await find_tool(self._container.graph, name)
         doc = (await self._container.graph.get_tools([tool])).get(tool)
         if doc is None:
@@ -110,7 +136,10 @@ class AsyncFootpath:
         after: Answer | None = None,
         files: Paths = (),
     ) -> AsyncGenerator[EventRecord]:
-        """The events of a run, as they happen; the last is ``run.finished``. :meth:`Answer.of` makes an answer of them. The rest as for :meth:`ask`."""
+        """Yield the events of a run as they happen; the last one is ``run.finished``.
+
+        Arguments and errors are those of :meth:`ask`. :meth:`Answer.of` turns the events into an answer.
+        """
         asked = await self._asked(request, policy, planner, changes, reply, after, files, learn=learn, replay=replay)
         async with closing(ask(self._container, asked)) as events:
             async for event in events:
@@ -129,16 +158,25 @@ class AsyncFootpath:
         after: Answer | None = None,
         files: Paths = (),
     ) -> Answer:
-        """Serve a request: tools are chosen and called, an answer is made.
+        """Serve a request: choose tools, call them and answer.
 
-        ``changes``: calls that may change something are not made (deny), made (allow), or a function is asked about each. ``reply``: answers
-        what the run asks; without it nobody can be asked. ``learn``: the store learns from it. ``replay``: answers come from recorded calls.
-        ``after``: the answer that it goes on from, whose files it finds as well. ``files``: CSV, JSON or text that it is about, for a program
-        that a model writes. ``planner``: as of ``ask.py``.
+        A run that fails raises nothing; see :attr:`Answer.outcome`.
+
+        Args:
+            request: The request in plain language.
+            policy: Makes the decisions of the run.
+            planner: Name of a planner, as for ``ask.py``; empty for the default of the policy.
+            changes: What to do with calls that may have side effects: refuse them (``deny``), make them (``allow``),
+                or decide each one by a function.
+            reply: Answers the questions of the run; without it, the run cannot ask.
+            learn: Let the store learn from the run.
+            replay: Answer calls from recordings instead of the network.
+            after: The answer that this request follows up on. Its files are available too.
+            files: CSV, JSON or text files that the request is about, for programs that a model writes.
 
         Raises:
-            UsageError: no such policy or planner, no request, or a file that cannot be used. UnavailableError: the store cannot be used. A run that
-            fails raises nothing: its answer's outcome says so.
+            UsageError: the policy or planner is unknown, the request is empty, or a file cannot be used.
+            UnavailableError: the store cannot be used.
         """
         asked = await self._asked(request, policy, planner, changes, reply, after, files, learn=learn, replay=replay)
         return Answer.of([event async for event in ask(self._container, asked)], after, asked.files.all)
@@ -182,13 +220,21 @@ class AsyncFootpath:
         reply: Reply | None = None,
         replay: bool = False,
     ) -> Answer:
-        """Run a program over the store's tools: checked, in the sandbox, each call validated and approved as in any run.
+        """Check a program and run it in the sandbox; its calls are validated and approved as in any run.
 
-        ``values``: of its inputs; ``inputs``: their JSON Schemas, by default those of the values. ``tools``: ids of those that the text calls by
-        these names; others are found by theirs. ``request``: what it serves; with it the store learns from the run.
+        Args:
+            program: Text of the program.
+            values: Values of its inputs, by name.
+            request: The request that the program serves. The store learns from the run only if it is given.
+            inputs: JSON Schemas of the inputs; by default inferred from ``values``.
+            tools: Ids of tools by the names under which the program calls them. Other tools are found by their own
+                names.
+            changes: As for :meth:`ask`.
+            reply: As for :meth:`ask`.
+            replay: As for :meth:`ask`.
 
         Raises:
-            UsageError: all that is wrong with the text, by line; nothing was called then.
+            UsageError: the program has errors, which are listed by line; nothing was called.
         """
         given = dict(values or {})
         schemas = dict(inputs) if inputs is not None else {name: infer_schema(value) for name, value in given.items()}
@@ -213,13 +259,19 @@ class AsyncFootpath:
         learn: bool = True,
         replay: bool = False,
     ) -> Answer:
-        """One call of a tool, by its id, its function or its API's name: validated, approved and recorded as any; the store learns how it went.
+        """Call a tool once; the call is validated, approved and recorded as in any run.
 
-        ``arguments``: by the names of the signature's parameters, or the tool's own. Whoever made them may have them from answers of APIs, so an
-        approver is told that no user said them.
+        Args:
+            tool: Id of the tool, its function name or the name of its API.
+            arguments: Values by the parameter names of the signature, or by the tool's own. They may stem from
+                responses of APIs, so an approver is told that no user gave them.
+            changes: As for :meth:`ask`.
+            reply: As for :meth:`ask`.
+            learn: Let the store learn whether the call succeeded.
+            replay: As for :meth:`ask`.
 
         Raises:
-            UsageError: no such tool, or all that is wrong with the arguments; nothing was called then.
+            UsageError: there is no such tool, or the arguments are wrong; nothing was called.
         """
         called = await plan_call(self._container, tool, arguments or {})
         asked = RunRequest(
@@ -235,18 +287,23 @@ class AsyncFootpath:
         return Answer.of([event async for event in ask(self._container, asked)])
 
     async def learn(self, run: Answer | str, verdict: Verdict | None) -> None:
-        """A user's word on an answer: what was wrong is not given again to such a request, what was right is trusted more. None takes it back.
+        """Record a user's verdict on an answer, given as the answer or the id of its run.
+
+        A wrong answer is not given to such a request again; what led to a right one is trusted more. The verdict None
+        withdraws an earlier one.
 
         Raises:
-            UsageError: no such run is known any more.
+            UsageError: the run is not in the history any more.
         """
         await judge_run(self._container, run.run if isinstance(run, Answer) else run, verdict)
 
     async def export(self, of: Answer | str, form: Form) -> str:
-        """The text of a file that carries out what an answer was found by, or a solution (by its id): for Python, MCP or LangGraph.
+        """Export the program behind an answer, or a solution given by its id, as the text of a file.
+
+        The file works without Footpath's planner; ``form`` is Python, MCP or LangGraph.
 
         Raises:
-            UsageError: nothing is kept under that id, or it cannot be exported, and why.
+            UsageError: there is no run or solution with this id, or it cannot be exported; the message says why.
         """
         program = await export_program(self._container, of.run if isinstance(of, Answer) else of)
         return written(program, form).text
@@ -281,5 +338,5 @@ def _said(request: str) -> str:
 
 
 def _quietly(stage: str, done: int, total: int | None) -> None:
-    """No progress bar in somebody else's program."""
+    """Ignore the progress: a library prints no progress bar."""
     del stage, done, total

@@ -1,4 +1,4 @@
-"""The command ``footpath``: every command of ``scripts/`` under one name, with completion. Only the one that is asked for is imported."""
+"""The command ``footpath``: all commands of ``scripts/`` under one name. Only the requested one is imported."""
 
 import sys
 from collections.abc import Sequence
@@ -16,7 +16,7 @@ _HERE = Path(__file__).parent
 
 
 class _Commands(TyperGroup):
-    """Knows all names and lines of help; imports what one of them is when it is to run or to complete its options."""
+    """Command group that lists all commands, and imports one when it runs or completes its options."""
 
     def __init__(self, **attributes: Any) -> None:
         super().__init__(**attributes)
@@ -24,7 +24,7 @@ class _Commands(TyperGroup):
             self.add_command(TyperCommand(name, help=known.help, rich_help_panel=known.group))
 
     def resolve_command(self, ctx: Any, args: Sequence[str]) -> Any:
-        """The command itself, and what is left for it."""
+        """Return name and command with its options loaded, and the remaining arguments."""
         name, command, rest = super().resolve_command(ctx, [*args])
         return name, loaded(name) if name and command else command, rest
 
@@ -48,7 +48,7 @@ def footpath(
 
 
 def loaded(name: str) -> Any:
-    """A command with its options, out of its script."""
+    """Import a command from its script, with its options."""
     module = script(COMMANDS[name].script)
     whole = getattr(module, "app", None)
     if whole is None:
@@ -58,7 +58,10 @@ def loaded(name: str) -> Any:
 
 
 def script(name: str) -> Any:
-    """A module of ``scripts/``: below this package where it was installed as a wheel, in a checkout beside it."""
+    """Import a module of ``scripts/`` by its name.
+
+    A wheel has the scripts below this package; in a checkout they lie beside it, and import each other by bare names.
+    """
     if (_HERE / "scripts").is_dir():
         return import_module(f"{__package__}.scripts.{name}")
     beside = str(_HERE.parent / "scripts")
@@ -68,5 +71,5 @@ def script(name: str) -> Any:
 
 
 def main() -> None:
-    """What the terminal starts."""
+    """Run the command line."""
     app(prog_name="footpath")

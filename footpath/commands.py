@@ -1,14 +1,16 @@
-"""The commands of ``footpath``: what each is called, which script holds it, what it does in a line."""
+"""Table of the commands of ``footpath``: name, script, line of help and help section."""
 
 from typing import NamedTuple
 
 
 class Command(NamedTuple):
-    """``script``: the module of ``scripts/`` whose ``main`` or ``app`` it is. ``group``: what it stands under in the help."""
+    """A command of ``footpath``."""
 
     script: str
+    """Module of ``scripts/`` that defines it, as ``main`` or ``app``."""
     help: str
     group: str
+    """Section of the help that lists it."""
 
 
 _USE, _STORE, _SERVE, _LEARN = "Use", "Stores", "Serve", "Measure and train"
@@ -53,4 +55,4 @@ COMMANDS: dict[str, Command] = {
     "train-reranker": Command("train_reranker", "Train the re-ranker.", _LEARN),
     "export-encoder": Command("export_encoder", "Write an encoder of yours as int8.", _LEARN),
 }
-"""By the name that is typed behind ``footpath``."""
+"""Commands by the name that is typed after ``footpath``."""

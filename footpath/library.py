@@ -1,4 +1,4 @@
-"""All that :mod:`footpath` exports, imported when the first of it is asked for."""
+"""Implementation of the names that :mod:`footpath` exports, imported when the first one is accessed."""
 
 from domain.errors import BrokenInputError as BrokenInputError
 from domain.errors import FootpathError as FootpathError

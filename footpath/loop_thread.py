@@ -1,4 +1,4 @@
-"""An event loop in a thread of its own: what is asynchronous is called from where there is no loop, or one that must not be held up."""
+"""Event loop in a thread of its own, to use asynchronous objects from synchronous code or from another loop."""
 
 import asyncio
 from collections.abc import AsyncGenerator, Callable, Coroutine, Generator
@@ -14,7 +14,11 @@ R = TypeVar("R")
 
 
 class LoopThread(Generic[T]):
-    """A thread that opens a context, works with what it gives, and closes it: opening and closing in one task, as contexts want it."""
+    """Thread with an event loop that holds an asynchronous context open and runs coroutines beside it.
+
+    One task opens and closes the context, since cancel scopes and task groups must be left by the task that entered
+    them.
+    """
 
     def __init__(self, context: AbstractAsyncContextManager[T]) -> None:
         self._context = context
@@ -25,7 +29,7 @@ class LoopThread(Generic[T]):
         self._thread = Thread(target=lambda: asyncio.run(self._life()), name="footpath", daemon=True)
 
     def start(self) -> T:
-        """What the context gives; raises what opening it raises."""
+        """Start the thread and return the value of the opened context. Errors of opening are raised here."""
         self._thread.start()
         try:
             return self._ready.result()
@@ -34,6 +38,7 @@ class LoopThread(Generic[T]):
             raise
 
     async def _life(self) -> None:
+        """Hold the context open until :meth:`stop`, then cancel the remaining work before it is closed."""
         self._loop = asyncio.get_running_loop()
         try:
             async with self._context as given:
@@ -42,12 +47,16 @@ class LoopThread(Generic[T]):
                 left = [task for task in self._work if task.cancel()]
                 await asyncio.gather(*left, return_exceptions=True)
         except Exception as error:
+            # Before the context is open, start() waits for the error; later, nobody does.
             if self._ready.done():
                 raise
             self._ready.set_exception(error)
 
     def run(self, work: Coroutine[Any, Any, R]) -> R:
-        """Its result. Interrupted, it is cancelled, and has ended before this raises."""
+        """Run a coroutine in the thread and return its result.
+
+        If the caller is interrupted, the coroutine is cancelled, and has ended before the exception propagates.
+        """
         begun = self._begin(work)
         try:
             return begun.told.result()
@@ -55,18 +64,22 @@ class LoopThread(Generic[T]):
             begun.end()
 
     def iterate(self, items: AsyncGenerator[R]) -> Generator[R]:
-        """Its items as they come. Closed early, the rest is cancelled, and has ended before the next line runs."""
+        """Yield the items of an asynchronous generator as they come.
+
+        If this generator is closed early, the other one is cancelled, and has ended before ``close()`` returns.
+        """
+        # Items are wrapped in tuples, so that None can mark the end.
         queue: SimpleQueue[tuple[R] | None] = SimpleQueue()
         begun = self._begin(_put(items, queue.put))
         try:
             while (item := queue.get()) is not None:
                 yield item[0]
-            begun.told.result()
+            begun.told.result()  # raises the error that ended the generator, if any
         finally:
             begun.end()
 
     async def awaited(self, work: Coroutine[Any, Any, R]) -> R:
-        """As :meth:`run`, for another loop, which goes on meanwhile."""
+        """Run a coroutine as :meth:`run` does, without blocking the caller's event loop."""
         begun = self._begin(work)
         try:
             return await asyncio.wrap_future(begun.told)
@@ -74,7 +87,7 @@ class LoopThread(Generic[T]):
             await begun.ended_beside()
 
     async def iterated(self, items: AsyncGenerator[R]) -> AsyncGenerator[R]:
-        """As :meth:`iterate`, for another loop, which goes on meanwhile."""
+        """Yield items as :meth:`iterate` does, without blocking the caller's event loop."""
         loop = asyncio.get_running_loop()
         queue: asyncio.Queue[tuple[R] | None] = asyncio.Queue()
         begun = self._begin(_put(items, lambda item: loop.call_soon_threadsafe(queue.put_nowait, item)))
@@ -86,16 +99,21 @@ class LoopThread(Generic[T]):
             await begun.ended_beside()
 
     def _begin(self, work: Coroutine[Any, Any, R]) -> "_Begun[R]":
+        """Start a coroutine in the thread. ``RuntimeError`` where the context is closed."""
         if self._loop is None or not self._thread.is_alive():
-            work.close()
+            work.close()  # prevents the warning that the coroutine was never awaited
             raise RuntimeError("this store is closed; open it again")
         ended = Event()
         return _Begun(asyncio.run_coroutine_threadsafe(self._noted(work, ended), self._loop), ended)
 
     async def _noted(self, work: Coroutine[Any, Any, R], ended: Event) -> R:
-        """The work as a task that can be waited for when it was cancelled."""
+        """Run a coroutine as a tracked task, so that :meth:`stop` can cancel it, and set ``ended`` when it is over.
+
+        A cancelled future is done at once, while the task behind it may still be cleaning up; ``ended`` tells when it
+        is not.
+        """
         task = asyncio.current_task()
-        assert task is not None  # noqa: S101  told to the type checker
+        assert task is not None  # noqa: S101  for the type checker: this runs in a task
         self._work.add(task)
         try:
             return await work
@@ -104,7 +122,7 @@ class LoopThread(Generic[T]):
             ended.set()
 
     def stop(self) -> None:
-        """Close the context and end the thread; a second time does nothing."""
+        """Close the context and end the thread. Idempotent."""
         if self._thread.is_alive() and self._loop is not None:
             self._loop.call_soon_threadsafe(self._over.set)
             self._thread.join()
@@ -112,25 +130,28 @@ class LoopThread(Generic[T]):
 
 @dataclass(frozen=True, slots=True)
 class _Begun(Generic[R]):
-    """Work that goes on in the thread. ``ended``: set once nothing of it runs any more."""
+    """A coroutine that was submitted to the thread."""
 
     told: Future[R]
+    """Its result. Cancelled at once by a cancellation, before the coroutine has cleaned up."""
     ended: Event
+    """Set when the coroutine has ended, its cleanup included."""
 
     def end(self) -> None:
-        """Cancel it where it has not ended, and wait for its end."""
+        """Cancel the coroutine if it still runs, and wait until it has ended. Blocks."""
         self.told.cancel()
         self.ended.wait()
 
     async def ended_beside(self) -> None:
-        """As :meth:`end`, without holding up the loop that waits."""
+        """Do the same as :meth:`end` without blocking the caller's event loop."""
         self.told.cancel()
         if not self.ended.is_set():
+            # Shielded, so that cancelling the caller again does not cancel the future of the waiting thread.
             await asyncio.shield(asyncio.to_thread(self.ended.wait))
 
 
 async def _put(items: AsyncGenerator[R], put: Callable[[tuple[R] | None], object]) -> None:
-    """Each item as it comes, and that there are no more."""
+    """Put each item as it comes, in a tuple, and None at the end, also after an error."""
     try:
         async with aclosing(items):
             async for item in items:

@@ -1,4 +1,4 @@
-"""What the library answers with."""
+"""Result types of the Python API: tools, offers, calls and answers."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -15,68 +15,77 @@ from domain.model import JsonObject
 from domain.tool import ToolDoc, ToolId
 
 Verdict = Literal["right", "wrong"]
-"""A user's word on an answer."""
+"""A user's judgement of an answer."""
 
 
 @dataclass(frozen=True, slots=True)
 class FoundTool:
-    """A tool that search finds. ``score``: to be compared within one answer. ``alike``: ids of copies of the same operation."""
+    """A tool found by a search."""
 
     id: str
     description: str
     score: float
+    """Relevance, comparable within one search only."""
     alike: tuple[str, ...] = ()
+    """Ids of copies of the same operation."""
 
 
 @dataclass(frozen=True, slots=True)
 class Tool:
-    """A tool's document. ``schema``: of its parameters, as JSON Schema has it. ``signature``: as a function of a program. ``changes``: calling
-    it may change something.
-    """
+    """A tool of the store, with its document."""
 
     id: str
     description: str
     method: str
     url: str
     changes: bool
+    """True if a call may have side effects."""
     signature: str
+    """The tool as a typed function, as programs call it."""
     document: JsonObject
+    """The stored document (``ToolDoc``) as JSON."""
 
 
 @dataclass(frozen=True, slots=True)
 class Reason:
-    """What speaks for a tool, or, where ``share`` is negative, against it. ``kind``: a word for programs; ``told``: in words."""
+    """A reason for offering a tool, or against it."""
 
     kind: str
+    """Kind of the reason, as an identifier."""
     told: str
+    """The reason in words."""
     share: float
+    """Contribution to the score of the tool; negative where the reason speaks against it."""
 
 
 @dataclass(frozen=True, slots=True)
 class OfferedTool:
-    """``name``: its function in a program over the offer. ``score``: the sum of its reasons' shares."""
+    """A tool of an offer."""
 
     id: str
     name: str
+    """Name of its function in programs over this offer."""
     description: str
     score: float
+    """Sum of the shares of its reasons."""
     reasons: tuple[Reason, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Offer:
-    """The tools of a request by search and graph, best first. ``text``: all of them as typed functions, for a prompt. ``considered``: how many
-    tools were weighed.
-    """
+    """The tools to serve a request with, chosen by search and graph."""
 
     request: str
     tools: tuple[OfferedTool, ...]
+    """Best first."""
     considered: int
+    """Number of tools that were scored."""
     text: str
+    """All tools as typed functions, for a prompt."""
 
     @classmethod
     def of(cls, made: offer.ToolOffer, docs: Mapping[ToolId, ToolDoc]) -> "Offer":
-        """With the documents of its tools."""
+        """Build the offer; ``docs`` are the documents of its tools. Tools without one are left out."""
         text = render_offer([docs[tool.id] for tool in made.tools if tool.id in docs])
         names = {one.tool: one.name for one in text.signatures}
         tools = [_offered(tool, names[tool.id], docs[tool.id]) for tool in made.tools if tool.id in names]
@@ -90,46 +99,61 @@ def _offered(tool: offer.OfferEntry, name: str, doc: ToolDoc) -> OfferedTool:
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """A call that a run made. ``response``: what was answered, as text; ``note``: what to know of it."""
+    """A call that a run made."""
 
     tool: str
+    """Id of the tool."""
     arguments: JsonObject
     status: str
+    """``ok``, or how the call failed."""
     response: str
+    """Body of the response as text."""
     note: str
+    """Remark on the outcome, such as the reason of a failure."""
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What a run came to. ``program``: the text that served it, where one did; ``calls``: in order, without those that were gone around.
-
-    ``outcome``: answered, partly, gave_up, budget, cancelled or failed. ``text`` says what is missing; ``error`` what broke a run that failed. ``details``: the object that ``ask --json`` prints.
-    ``not_learnt``: why the run was not learnt from, or not as a whole; empty where it was, or was not to be.
-    """
+    """Result of a run."""
 
     run: str
+    """Id of the run."""
     request: str
     text: str
+    """The answer in words; it also says what is missing."""
     outcome: RunOutcome
+    """``answered``, ``partly``, ``gave_up``, ``budget``, ``cancelled`` or ``failed``."""
     error: str
+    """The error of a run that failed; else empty."""
     calls: tuple[Call, ...]
+    """Calls in order, without those of abandoned paths."""
     program: str
+    """Text of the programs that served the request; empty where none did."""
     details: JsonObject = field(repr=False)
+    """The object that ``ask --json`` prints."""
     earlier: tuple[EarlierRun, ...] = field(default=(), repr=False)
+    """This run and the runs that it followed, the oldest first, as a follow-up request needs them."""
     said: tuple[str, ...] = field(default=(), repr=False)
+    """All requests of the conversation, this one included."""
     files: tuple[GivenFile, ...] = field(default=(), repr=False)
+    """Files available to this run."""
     not_learnt: str = ""
+    """Why nothing, or not everything, was learnt; empty if all was learnt, or nothing was to be."""
 
     @property
     def ok(self) -> bool:
-        """Whether all of the request was answered."""
+        """Return whether the whole request was answered."""
         return self.outcome == "answered"
 
     @classmethod
     def of(
         cls, records: Sequence[EventRecord], after: "Answer | None" = None, files: Sequence[GivenFile] = ()
     ) -> "Answer":
-        """Out of all events of a run. ``after``: the answer that it followed; ``files``: that it went over."""
+        """Build the answer from all events of a run.
+
+        ``after``: the answer that the run followed; ``files``: the files that it could use. ``ValueError`` where the
+        last event, ``run.finished``, is missing.
+        """
         transcript = RunTranscript.from_records(records)
         if transcript.end is None:
             raise ValueError("a run's answer is known by its last event, run.finished")

@@ -1,4 +1,4 @@
-"""The library for programs without an event loop, and for notebooks, which have one that must not be held up."""
+"""Blocking API, for programs without an event loop, and for notebooks, whose own loop must not be blocked."""
 
 from collections.abc import Generator, Mapping
 from contextlib import nullcontext
@@ -19,8 +19,9 @@ from graph.import_summary import ImportSummary
 
 
 class Footpath:
-    """An open store, each method that of :class:`AsyncFootpath`, run in a thread of its own. Made by :meth:`open`; closed by :meth:`close`, or
-    at the end of a ``with`` block. Several threads may use it.
+    """An open store with the methods of :class:`AsyncFootpath`, which run in a thread of their own.
+
+    Created by :meth:`open`; closed by :meth:`close`, or at the end of a ``with`` block. Several threads may use it.
     """
 
     def __init__(self, thread: LoopThread[AsyncFootpath]) -> None:
@@ -29,11 +30,11 @@ class Footpath:
 
     @classmethod
     def open(cls, store: Path | str | None = None, **settings: object) -> Self:
-        """As :meth:`AsyncFootpath.open`."""
+        """Open a store, as :meth:`AsyncFootpath.open` does."""
         return cls(LoopThread(AsyncFootpath.open(store, **settings)))
 
     def close(self) -> None:
-        """Close it; what is under way is cancelled. A second time does nothing."""
+        """Close the store; runs in progress are cancelled. Idempotent."""
         self._thread.stop()
 
     def __enter__(self) -> Self:
@@ -54,7 +55,7 @@ class Footpath:
         server: str = "",
         **settings: object,
     ) -> ImportSummary:
-        """As :meth:`AsyncFootpath.build`."""
+        """Build a store, or add to one, as :meth:`AsyncFootpath.build` does."""
         thread = LoopThread(nullcontext())
         thread.start()
         try:
@@ -63,15 +64,15 @@ class Footpath:
             thread.stop()
 
     def find(self, request: str, limit: int = 10, *, category: str = "") -> list[FoundTool]:
-        """As :meth:`AsyncFootpath.find`."""
+        """Search for tools, as :meth:`AsyncFootpath.find` does."""
         return self._thread.run(self._opened.find(request, limit, category=category))
 
     def offer(self, request: str, limit: int = 16) -> Offer:
-        """As :meth:`AsyncFootpath.offer`."""
+        """Return the tools to serve a request with, as :meth:`AsyncFootpath.offer` does."""
         return self._thread.run(self._opened.offer(request, limit))
 
     def tool(self, name: str) -> Tool:
-        """As :meth:`AsyncFootpath.tool`."""
+        """Return a tool by its name, as :meth:`AsyncFootpath.tool` does."""
         return self._thread.run(self._opened.tool(name))
 
     def stream(
@@ -87,7 +88,7 @@ class Footpath:
         after: Answer | None = None,
         files: Paths = (),
     ) -> Generator[EventRecord]:
-        """As :meth:`AsyncFootpath.stream`. Closed early, the run is cancelled."""
+        """Yield the events of a run, as :meth:`AsyncFootpath.stream` does. If closed early, the run is cancelled."""
         events = self._opened.stream(
             request,
             policy=policy,
@@ -114,7 +115,7 @@ class Footpath:
         after: Answer | None = None,
         files: Paths = (),
     ) -> Answer:
-        """As :meth:`AsyncFootpath.ask`."""
+        """Serve a request, as :meth:`AsyncFootpath.ask` does."""
         work = self._opened.ask(
             request,
             policy=policy,
@@ -140,7 +141,7 @@ class Footpath:
         reply: Reply | None = None,
         replay: bool = False,
     ) -> Answer:
-        """As :meth:`AsyncFootpath.run_program`."""
+        """Check and run a program, as :meth:`AsyncFootpath.run_program` does."""
         work = self._opened.run_program(
             program,
             values,
@@ -163,19 +164,19 @@ class Footpath:
         learn: bool = True,
         replay: bool = False,
     ) -> Answer:
-        """As :meth:`AsyncFootpath.call`."""
+        """Call a tool once, as :meth:`AsyncFootpath.call` does."""
         work = self._opened.call(tool, arguments, changes=changes, reply=reply, learn=learn, replay=replay)
         return self._thread.run(work)
 
     def learn(self, run: Answer | str, verdict: Verdict | None) -> None:
-        """As :meth:`AsyncFootpath.learn`."""
+        """Record a verdict on an answer, as :meth:`AsyncFootpath.learn` does."""
         self._thread.run(self._opened.learn(run, verdict))
 
     def export(self, of: Answer | str, form: Form) -> str:
-        """As :meth:`AsyncFootpath.export`."""
+        """Export the program of an answer or solution, as :meth:`AsyncFootpath.export` does."""
         return self._thread.run(self._opened.export(of, form))
 
 
 def behind(footpath: Footpath) -> tuple[LoopThread[AsyncFootpath], AsyncFootpath]:
-    """The thread of a store, and what works in it: for this package's own modules."""
+    """Return the thread of a store and the asynchronous store in it, for modules of this package."""
     return footpath._thread, footpath._opened  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]

@@ -1,4 +1,4 @@
-"""A run's user, as whoever calls the library stands in for them: who allows changes, and who answers questions."""
+"""Callbacks that stand in for the user of a run: approval of changes, and answers to questions."""
 
 import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable
@@ -20,38 +20,42 @@ R = TypeVar("R")
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """A call that may change something, about to be made. ``summary``: what it will do; ``why``: who says that it changes something; ``undo``:
-    how that is taken back. ``origins``: by parameter, where its values come from.
-    """
+    """A call with possible side effects that waits for approval."""
 
     tool: str
+    """Id of the tool."""
     arguments: JsonObject
     summary: str
+    """What the call will do, in words."""
     why: str
+    """Why it is taken to have side effects."""
     undo: str
+    """How the change can be undone."""
     origins: dict[str, str]
+    """Where the values come from, by parameter."""
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What a run asks its user. ``choices``: answers that it proposes; other words are an answer, too."""
+    """A question of a run to its user."""
 
     text: str
     choices: tuple[str, ...]
+    """Proposed answers; any other text is accepted too."""
 
 
 Approve = Callable[[Change], bool | Awaitable[bool]]
-"""Says whether a change may be made."""
+"""Returns whether a change may be made."""
 Reply = Callable[[Question], str | Awaitable[str | None] | None]
-"""Answers a question; None: not at all."""
+"""Returns the answer to a question, or None to leave it unanswered."""
 Changes = Literal["deny", "allow"] | Approve
-"""What becomes of calls that may change something."""
+"""Treatment of calls that may have side effects: all refused, all made, or each decided by a function."""
 
 _HOW = "changes='allow' allows all changes of a run, and a function is asked about each."
 
 
 def approver_of(changes: Changes) -> Approver:
-    """The approver that stands for what a caller says. Raises ``UsageError`` where that is neither a word that is known nor a function."""
+    """Return the approver for an argument ``changes``. ``UsageError`` if it is no known word and no function."""
     if changes == "allow":
         return AllowChangesApprover()
     if changes == "deny":
@@ -62,12 +66,12 @@ def approver_of(changes: Changes) -> Approver:
 
 
 def asker_of(reply: Reply | None) -> UserChannel:
-    """Who is asked what a request leaves open."""
+    """Return the channel to the user; without ``reply``, nobody can be asked."""
     return AskedQuestions(reply) if reply is not None else NoUser()
 
 
 class AskedChanges:
-    """Asks a function about each change, one after the other."""
+    """Approver that asks a function about each change, one at a time."""
 
     def __init__(self, approve: Approve) -> None:
         self._approve = approve
@@ -75,7 +79,7 @@ class AskedChanges:
 
     @asynccontextmanager
     async def approval(self, call: IntendedCall) -> AsyncGenerator[None]:
-        """``NotAllowedError`` where the answer is no."""
+        """Ask about a call unless it is safe. Raises ``NotAllowedError`` if it is refused."""
         if not call.tool.safe:
             origins = {one.parameter: describe_origin(one) for one in call.provenance.origins}
             change = Change(
@@ -89,18 +93,18 @@ class AskedChanges:
 
 
 class AskedQuestions:
-    """Asks a function."""
+    """Channel that asks a function."""
 
     def __init__(self, reply: Reply) -> None:
         self._reply = reply
 
     async def answer(self, question: UserQuestion) -> str | None:
-        """What it says."""
+        """Return the answer of the function; None if it gives none."""
         return await _called(self._reply, Question(question.framed, question.choices))
 
 
 async def _called(function: Callable[[T], R | Awaitable[R]], given: T) -> R:
-    """In a thread, since it may wait for a person; what it returns is awaited where it is to be."""
+    """Call a function in a thread, since it may wait for a person, and await its result if it is awaitable."""
     told = await asyncio.to_thread(function, given)
     if isawaitable(told):
         return await cast("Awaitable[R]", told)

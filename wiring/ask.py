@@ -1,4 +1,4 @@
-"""One request to an open store, as the command line and the Python API send it: run, learnt from and recorded."""
+"""One request to an open store, from the command line or the Python API: run it, learn from it and record it."""
 
 import asyncio
 from collections.abc import AsyncGenerator, Sequence
@@ -30,17 +30,20 @@ from wiring.settings import Settings
 
 @dataclass(frozen=True, slots=True)
 class RunRequest:
-    """A request, and how it is to be served."""
+    """A request, and the options of its run."""
 
     request: str
     policy: str = "offline"
     planner: str = ""
+    """Name of the planner; empty for the default of the policy."""
     executor: str | Executor = "http"
-    """A name, or an executor that the caller closes."""
+    """Name of an executor, or an executor that the caller closes."""
     learn: bool = True
+    """Learn from the run, unless the settings forbid learning."""
     approver: Approver | None = None
     """Approves calls that may change something; without one, none is made."""
     asker: UserChannel = field(default_factory=NoUser)
+    """Answers questions of the run."""
     plan: ProgramPlan | None = None
     """Carried out in place of a new plan."""
     earlier: Sequence[EarlierRun] = ()
@@ -48,7 +51,7 @@ class RunRequest:
     earlier_texts: Sequence[str] = ()
     """Texts of the user in the earlier runs."""
     remember: bool = True
-    """The request is one that somebody may ask again, so that it is remembered."""
+    """Recall and keep memories; False for a single call, which nobody requested in words."""
     files: GivenFiles = field(default_factory=GivenFiles)
     """Files given with the request or with earlier ones."""
 

@@ -46,13 +46,19 @@ class BuildOptions:
     tools: tuple[Path | str, ...] = ()
     """Files and folders, and addresses (http, https) that documents are fetched from through the guard."""
     trajectories: tuple[Path, ...] = ()
+    """Files of recorded runs."""
     calls: tuple[Path, ...] = ()
+    """Files of recorded calls."""
     store: Path | None = None
+    """Folder of the store; None for the store that the settings name."""
     server: str = ""
+    """Base URL for OpenAPI documents whose servers are relative."""
     strict: bool = False
+    """Raise for input that cannot be read, instead of skipping it."""
     replace: bool = False
     """Documents may turn existing tools into other tools."""
     embed: bool = True
+    """Index the imported tools."""
     workers: int = 0
     """Number of processes that count; 0: as many as there are cores, where there is enough to count."""
     ray: str = ""

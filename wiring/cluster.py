@@ -1,5 +1,5 @@
 # pyright: reportMissingImports=false, reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
-"""Ray Data: runs our pure functions on the processes of a cluster. No other module knows Ray."""
+"""Builds on a Ray cluster: files are counted and documents embedded there. No other module knows Ray."""
 
 import asyncio
 import logging

@@ -68,9 +68,9 @@ class EncoderChange:
         in use, or replace another one's vectors that are being prepared.
 
         Raises:
-            ConflictError: the encoder is in use, or the former one, or another one's vectors are being prepared
-                already; with ``again``, the
-                former vectors of a third one are still kept, so that it could not be switched to.
+            ConflictError: the encoder is in use, or is the former one, or vectors of another encoder are already being
+                prepared. With ``again``: the former vectors of a third encoder are still kept, so that the new ones
+                could not be switched to.
             UsageError: there is no such encoder, it gives all texts the same vector, or the re-ranker of the settings
                 does not go with it.
         """

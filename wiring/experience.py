@@ -27,7 +27,7 @@ class TransitionReader(Protocol):
 
 
 class StoreExperience:
-    """Transitions of imported trajectories and live runs, and imported requests that were served.
+    """Transitions of imported trajectories and live runs, and shared memories of served requests.
 
     A banned or muted transition counts for nothing. Created for one run, as its search is, and dropped with it.
 

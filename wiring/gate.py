@@ -1,4 +1,4 @@
-"""Setup of the gate over a store that is open."""
+"""Setup of the admission gate over an open store: executor, known names, judge and search."""
 
 from collections.abc import AsyncGenerator, Collection, Sequence
 from contextlib import asynccontextmanager
@@ -22,7 +22,7 @@ from wiring.reranker import get_reranker
 from wiring.settings import Settings
 
 _SERVED = 5
-"""Number of served requests that are compared, of those most like one that is made for a new tool."""
+"""Number of similar served requests that a sample request of a new tool is compared with."""
 
 
 @asynccontextmanager

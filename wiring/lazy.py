@@ -1,4 +1,4 @@
-"""Lazy objects: opened when first needed, once, however many callers ask at the same time."""
+"""Objects that are opened when first needed, once, even if several callers need them at the same time."""
 
 import asyncio
 from collections.abc import Awaitable, Callable

@@ -82,7 +82,7 @@ class VectorNeighbours:
 
 
 async def link_news(container: Container) -> None:
-    """Update links after a run whose responses were new; in a large store, links wait for the next build.
+    """Update the links after a run whose responses had a new shape; in a large store they wait for the next build.
 
     The run was answered already: errors here are only logged.
     """

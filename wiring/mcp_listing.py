@@ -1,4 +1,4 @@
-"""Listing of an MCP server's tools, read as a source of tools."""
+"""Listing of the tools of an MCP server, as a source of tools."""
 
 from admission.sandboxed_reader import read_listing_sandboxed
 from agent.execution.secret_store import SecretStore

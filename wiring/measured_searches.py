@@ -62,7 +62,7 @@ class MeasuredOffers:
     """Offers by retrieval alone."""
     tokens: TokenCounter
     experience: "PerRequestExperience"
-    """Experience that both searches read; it is told of each request before."""
+    """Experience that both searches read; :meth:`PerRequestExperience.ask` is called before each request."""
     kept_edges: Mapping[str, float]
     """Share of a rewired graph's edges that the store has as well, by kind."""
 
@@ -99,7 +99,7 @@ class PerRequestExperience:
         return self._memories.met
 
     def ask(self, request: str) -> None:
-        """Begin a request, and forget all that is known of it."""
+        """Begin a request: drop what was read for the one before, and withhold memories of this one."""
         self._memories.exclude_request(request)
         self._experience = self._create_experience()
 

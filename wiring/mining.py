@@ -1,6 +1,6 @@
-"""Mining of solutions: a store's tools are combined into walks, programs and questions.
+"""Mining of solutions: tools are combined into walks, programs and questions.
 
-What execution proves is added to the library.
+Programs whose execution succeeds are added to the library.
 """
 
 import asyncio
@@ -40,7 +40,7 @@ class MiningOptions:
 
     @property
     def way(self) -> str:
-        """Return how solutions are executed and worded; what was done in another way is done again."""
+        """Return how solutions are executed and worded, as a key of the journal: work done in another way is repeated."""
         worded = f"model {self.language}".strip() if self.model else "plain"
         return " ".join(("live" if self.live else "recorded", worded, *(("unproven",) if self.unproven else ())))
 

@@ -1,6 +1,7 @@
-"""Sample decisions for trying a model, as they come in practice.
+"""Sample decisions and program requests for checking a model.
 
-The samples are ten candidates after a path of one tool, a call to fill in, and an answer.
+The decisions are a choice among ten tools, the arguments of a call, and an answer. The program requests come with
+recorded responses, so that programs can run without a network.
 """
 
 from collections.abc import Callable, Mapping

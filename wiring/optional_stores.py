@@ -1,4 +1,4 @@
-"""Optional stores: out of reach, they refuse every call, and end no run."""
+"""Stand-in for a store that cannot be opened: it refuses every call, so that a run can go on without the store."""
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable

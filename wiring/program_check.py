@@ -105,7 +105,7 @@ async def _try_form(
 
 
 class _SampleTrial:
-    """Trial of one sample: a text, its check, its run, and feedback, as in a run but with recorded answers."""
+    """Trial of one sample: the model writes a program, which is checked and run on recorded answers, with feedback."""
 
     def __init__(self, policy: Policy, sandbox: Sandbox, sample: ProgramCheckSample) -> None:
         self._policy, self._sandbox, self._sample = policy, sandbox, sample

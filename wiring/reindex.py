@@ -155,8 +155,7 @@ async def reindex(
 
     Raises:
         UsageError: the settings name no usable encoder, no request of the trial has a relevant API in the store, or the
-            former
-            encoder of the trial did not make the vectors in use.
+            former encoder of the trial did not make the vectors in use.
         ConflictError: the vectors of a third encoder are still kept from the change before.
         UnavailableError: a store or service cannot be used.
     """

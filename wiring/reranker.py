@@ -1,4 +1,4 @@
-"""Re-ranker of the settings, where it can judge with the encoder in use."""
+"""Re-ranker of the settings for the encoder in use, and the experience of a store that it takes as evidence."""
 
 import asyncio
 from typing import TYPE_CHECKING

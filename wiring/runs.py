@@ -1,4 +1,4 @@
-"""Assembly of a container's objects for one run, and learning from runs."""
+"""Assembly of the dependencies of one run from the container, and learning from runs, at once or later."""
 
 from collections.abc import AsyncGenerator, Callable, Sequence
 from dataclasses import dataclass, replace
@@ -32,12 +32,16 @@ async def build_run_deps(
     model: str = "",
     approver: Approver | None = None,
 ) -> RunDeps:
-    """Build what one run works with; the policy is its own.
+    """Build the dependencies of one run, with a policy of its own.
 
-    ``planner``: empty for the default planner of the policy. ``executor``: a name, or an executor that the caller
-    closes. ``approver``: asked about calls that may change something, which are not made without one; replayed calls
-    are not asked about. ``owner``: whose memories are recalled and kept, by default the one of the settings. ``model``:
-    for the policy llm, another model than the default of the settings.
+    Args:
+        container: The open store.
+        policy: Name of the policy.
+        executor: Name of an executor, or an executor that the caller closes.
+        planner: Name of the planner; empty for the default of the policy.
+        owner: User whose memories are recalled and kept, by default that of the settings.
+        model: For the policy ``llm``, another model than the default of the settings.
+        approver: Decides on calls with side effects, which are refused without one. Replayed calls need none.
 
     Raises:
         UsageError: no such policy, planner or executor.
@@ -123,8 +127,16 @@ def run_and_learn(
 ) -> AsyncGenerator[EventRecord]:
     """Run a request, and learn from it as the last step. Replayed runs teach nothing, whatever ``learn`` says.
 
-    ``past``, ``earlier``: as for :func:`agent.run.run`. ``ended``: called at the end; False where the run was only
-    released, to be resumed later. ``keeps``: the caller keeps a lesson that waits for a store, for :func:`learn_later`.
+    Args:
+        request: The request.
+        deps: What the run works with.
+        budget: Limits of the run.
+        learn: Learn from the run.
+        ended: Called at the end; returns False where the run is only released, to be resumed later.
+        name: As for :func:`agent.run.run`.
+        past: As for :func:`agent.run.run`.
+        earlier: As for :func:`agent.run.run`.
+        keeps: The caller stores a lesson that waits for a store, and calls :func:`learn_later` with it.
     """
     if learn and deps.calls.executor.name != "replay":
         learner = _create_learner(deps, ended, alone=not earlier and not deps.user.files.all, keeps=keeps)
@@ -152,22 +164,27 @@ def _create_learner(deps: RunDeps, ended: Callable[[], bool], *, alone: bool, ke
 
 @dataclass(frozen=True, slots=True)
 class DeferredLesson:
-    """Lesson of a run that has ended. The other fields are as in :class:`agent.learning.learner.RunLearner`."""
+    """An ended run that could not be learnt from, because a store was unavailable; see :func:`learn_later`."""
 
     records: Sequence[EventRecord]
+    """All events of the run."""
     owner: str
+    """User of the run, whose memories and solutions are updated; empty for those that all users share."""
     alone: bool
+    """True if the request follows no earlier one and uses no files, so that it can be understood by itself."""
     planned: bool
+    """True if the programs ran as they were planned; False if the user may have edited them before."""
     remembers: bool
-    """True where the request is worth a memory."""
+    """True if memories are to be judged and extended."""
     solves: bool
-    """True where its programs are worth a solution."""
+    """True if solutions are to be judged and extended."""
 
 
 async def learn_later(container: Container, lesson: DeferredLesson) -> WeightsLearned | None:
-    """Learn what an outage delayed. Steps are scored by rules: no model is asked after the run has ended.
+    """Learn from a run whose lesson was deferred; return what it taught, or None if there was nothing to learn.
 
-    Raises ``UnavailableError`` where a store cannot be opened.
+    Steps are scored by rules, since no model is asked after a run has ended. A lesson that was partly applied before is
+    not counted twice. Raises ``UnavailableError`` where a store still cannot be opened.
     """
     memory = None
     if lesson.remembers:

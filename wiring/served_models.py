@@ -56,7 +56,10 @@ class ServiceWithKey:
 
 
 class ServedModels:
-    """Models of one process. ``of_settings`` returns a model of the settings by its name; its owner closes it."""
+    """Language models that the runs of one process may ask.
+
+    ``of_settings`` returns a model of the settings by its name; whoever passed it closes those models.
+    """
 
     def __init__(self, settings: Settings, of_settings: Callable[[str], SharedModel]) -> None:
         self._settings = settings

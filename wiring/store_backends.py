@@ -1,4 +1,4 @@
-"""Back end of long-term memory: a Qdrant server, or a file of the store's folder."""
+"""Back ends of a store's parts by the settings: files of its folder, or Neo4j and Qdrant servers, and their checks."""
 
 import asyncio
 import logging

@@ -1,4 +1,4 @@
-"""Transfer of stores: to files and back, between all back ends that the settings can name."""
+"""Export of a store to a file, and import from one, whatever back ends the settings name."""
 
 import asyncio
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Footpath for LangChain's agents: tools that are called by it, middleware that offers them, a run as a Runnable (docs/langchain.md)."""
+"""Footpath for LangChain agents: tools, middleware that offers them, and runs as Runnables (docs/langchain.md)."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -22,7 +22,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    """The middleware alone needs LangChain's agents, so that they are imported when it is asked for."""
+    """Import the middleware when first accessed: it alone needs LangChain's agents, an optional package."""
     if name != "OfferedTools":
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     try:

@@ -1,5 +1,5 @@
 # pyright: reportMissingImports=false, reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
-"""A person's word on a change, by LangGraph's interrupts: the graph stops, its checkpointer keeps it, and the word comes with the resumption."""
+"""Approval of changes by LangGraph interrupts: the graph stops, and is resumed with the decision of a person."""
 
 from collections.abc import Mapping
 from typing import Any, cast
@@ -10,11 +10,11 @@ _HOW = "compile the agent with a checkpointer and call it with a thread_id, or g
 
 
 class NotAskedError(Exception):
-    """There is no graph that could be interrupted; says what to do."""
+    """Nothing can be interrupted: LangGraph, a graph or a checkpointer is missing. The message says what to do."""
 
 
 class Noted:
-    """Allows no change, and notes the one that was to be made: what a person is asked about."""
+    """Callback that refuses every change and records the last one, for a person to be asked about."""
 
     def __init__(self) -> None:
         self.change: Change | None = None
@@ -25,7 +25,7 @@ class Noted:
 
 
 class Approved:
-    """Allows the change that a person allowed, and no other."""
+    """Callback that allows the change that a person approved, and no other."""
 
     def __init__(self, change: Change) -> None:
         self._change = change
@@ -35,10 +35,18 @@ class Approved:
 
 
 def word_on(name: str, arguments: Mapping[str, Any], change: Change) -> bool:
-    """Whether the person at the graph allows it. Interrupts the graph where nothing was said yet.
+    """Return whether a person allows a change, by interrupting the graph.
+
+    The interrupt raises, and ends this call; when the graph is resumed, it calls the tool again, and the interrupt
+    returns the decision.
+
+    Args:
+        name: Name of the tool, as the model knows it.
+        arguments: Arguments of the model.
+        change: The change that the call would make.
 
     Raises:
-        NotAskedError: this runs within no graph, or one that keeps nothing.
+        NotAskedError: the call is not made within a graph that has a checkpointer and a thread id.
     """
     try:
         from langgraph.config import get_config
@@ -55,7 +63,7 @@ def word_on(name: str, arguments: Mapping[str, Any], change: Change) -> bool:
 
 
 def _asked(name: str, arguments: Mapping[str, Any], change: Change) -> dict[str, Any]:
-    """What the person sees: the form of LangChain's own ``HumanInTheLoopMiddleware``, which pages for agents show, with what Footpath knows."""
+    """Build the value of the interrupt: the format of LangChain's ``HumanInTheLoopMiddleware``, and the change."""
     told = [change.summary, change.why, change.undo]
     action = {"name": name, "args": dict(arguments), "description": "\n".join(one for one in told if one)}
     return {
@@ -66,7 +74,7 @@ def _asked(name: str, arguments: Mapping[str, Any], change: Change) -> dict[str,
 
 
 def _allows(told: object) -> bool:
-    """``True``, or a list of decisions with one that approves; everything else is no."""
+    """Return whether a resume value approves: ``True``, or exactly one decision ``approve``. All else refuses."""
     if not isinstance(told, Mapping):
         return told is True
     decisions = cast("Mapping[str, Any]", told).get("decisions")

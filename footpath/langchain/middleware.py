@@ -1,6 +1,9 @@
 # pyright: reportMissingImports=false, reportUntypedBaseClass=false, reportUnknownMemberType=false, reportUnknownVariableType=false
 # pyright: reportUnknownParameterType=false, reportUnknownArgumentType=false
-"""Middleware of ``create_agent``: the model is offered a few tools of a store for what its user asks, of however many there are."""
+"""Middleware for ``create_agent`` that offers the model a few tools of a large store for each request.
+
+The model may search for further tools itself (``find_tools``), and call what it finds from its next step on.
+"""
 
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Iterable, Sequence
@@ -17,16 +20,22 @@ from footpath.langchain.search import FindTools, found_in
 from footpath.langchain.tools import Allowed, FootpathTool, document, model_names
 
 _REQUESTS = 256
-"""Offers that are kept, so that all steps of an agent that serve one request see the same tools."""
+"""Number of cached offers. The cache shows all steps of an agent that serve one request the same tools."""
 _TOOLS = 2_000
-"""Tools that are known by the names that models were told."""
+"""Number of cached tools, by the names that models know them under."""
 
 
 class OfferedTools(AgentMiddleware):
-    """Adds to a model's tools those that the store offers for the user's last message, and those that the conversation has called; and calls them.
+    """Middleware that adds tools of a store to those of the model, and calls them.
 
-    ``limit``: of an offer. ``changes``: as of :func:`footpath.langchain.tools.offered_tools`. ``search``: the model may look for more (``find_tools``). The tools need not be
-    given to ``create_agent``; those that are given stay.
+    The model gets the tools that the store offers for the user's last message, and those that the conversation has
+    called or found. They need not be given to ``create_agent``; tools that are given stay.
+
+    Args:
+        footpath: The open store.
+        limit: Number of tools of an offer.
+        changes: As for :func:`footpath.langchain.tools.offered_tools`.
+        search: Give the model the tool ``find_tools`` too.
     """
 
     def __init__(self, footpath: Store, limit: int = 16, *, changes: Allowed = "deny", search: bool = True) -> None:
@@ -39,7 +48,7 @@ class OfferedTools(AgentMiddleware):
         self.tools = [FindTools.by(self._opened, self._found)] if search else []
 
     def wrap_model_call(self, request: ModelRequest, handler: Callable[[ModelRequest], ModelResponse]) -> ModelResponse:
-        """Offers."""
+        """Add the selected tools to the request."""
         self._taken |= _names(request)
         chosen = self._opened.run(lambda footpath: self._chosen(footpath, request.messages))
         return handler(_with(request, chosen))
@@ -47,20 +56,20 @@ class OfferedTools(AgentMiddleware):
     async def awrap_model_call(
         self, request: ModelRequest, handler: Callable[[ModelRequest], Awaitable[ModelResponse]]
     ) -> ModelResponse:
-        """Offers."""
+        """Add the selected tools to the request."""
         self._taken |= _names(request)
         chosen = await self._opened.awaited(lambda footpath: self._chosen(footpath, request.messages))
         return await handler(_with(request, chosen))
 
     def wrap_tool_call(self, request: Any, handler: Callable[[Any], Any]) -> Any:
-        """Calls what was offered."""
+        """Call a tool of the store where the agent itself knows none of the name."""
         if request.tool is None:
             tool = self._opened.run(lambda footpath: self._known(footpath, request.tool_call["name"]))
             request = request if tool is None else request.override(tool=tool)
         return handler(request)
 
     async def awrap_tool_call(self, request: Any, handler: Callable[[Any], Awaitable[Any]]) -> Any:
-        """Calls what was offered."""
+        """Call a tool of the store where the agent itself knows none of the name."""
         if request.tool is None:
             tool = await self._opened.awaited(lambda footpath: self._known(footpath, request.tool_call["name"]))
             request = request if tool is None else request.override(tool=tool)
@@ -75,12 +84,12 @@ class OfferedTools(AgentMiddleware):
         )
 
     async def _found(self, footpath: AsyncFootpath, request: str) -> list[FootpathTool]:
-        """What the model has looked for."""
+        """Return the tools for a search of the model."""
         offer = await footpath.offer(request, self._limit)
         return await self._named(footpath, [one.id for one in offer.tools])
 
     async def _offered(self, footpath: AsyncFootpath, messages: Sequence[BaseMessage]) -> Sequence[str]:
-        """The ids that the store offers for the last of the user's messages, once for each message."""
+        """Return the ids that the store offers for the user's last message; each message is looked up once."""
         said = [message for message in messages if isinstance(message, HumanMessage) and message.text.strip()]
         if not said:
             return ()
@@ -95,7 +104,7 @@ class OfferedTools(AgentMiddleware):
         return self._offers[key]
 
     async def _named(self, footpath: AsyncFootpath, ids: Iterable[str]) -> list[FootpathTool]:
-        """Tools under names that stay theirs as long as this middleware lives."""
+        """Return tools by their ids, each under a name that it keeps as long as it is cached."""
         wanted, there = list(ids), self._by_id()
         docs = [await document(footpath, one) for one in wanted if one not in there]
         there = self._by_id()  # another request may have named some of them meanwhile
@@ -109,7 +118,10 @@ class OfferedTools(AgentMiddleware):
         return {tool.tool: tool for tool in self._tools.values()}
 
     async def _known(self, footpath: AsyncFootpath, name: str) -> FootpathTool | None:
-        """The tool of a name or id; after a restart by its name in the store. None: there is none, as the agent is told by LangGraph."""
+        """Return the tool of a name or id; after a restart, by its name in the store.
+
+        None where there is none: LangGraph reports that to the agent.
+        """
         if name in self._tools:
             return self._tools[name]
         try:
@@ -120,18 +132,18 @@ class OfferedTools(AgentMiddleware):
 
 
 def _with(request: ModelRequest, chosen: Sequence[FootpathTool]) -> ModelRequest:
-    """With what the agent has not been given anyway."""
+    """Return the request with the tools that the agent was not given already."""
     given = {tool.tool for tool in request.tools if isinstance(tool, FootpathTool)}
     return request.override(tools=[*request.tools, *(tool for tool in chosen if tool.tool not in given)])
 
 
 def _names(request: ModelRequest) -> frozenset[str]:
-    """Of the tools that an agent has anyway."""
+    """Return the names of the agent's own tools."""
     return frozenset(tool.name for tool in request.tools if not isinstance(tool, dict))
 
 
 def _called(messages: Sequence[BaseMessage]) -> Iterable[str]:
-    """The names of what the conversation called, each once."""
+    """Return the names of the tools that the conversation called, each once."""
     return dict.fromkeys(
         call["name"] for message in messages if isinstance(message, AIMessage) for call in message.tool_calls
     )

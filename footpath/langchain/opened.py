@@ -1,4 +1,4 @@
-"""An open store of either form, as LangChain calls it: with an event loop and without."""
+"""Access to an open store, blocking or asynchronous, from LangChain's synchronous and asynchronous methods."""
 
 from collections.abc import AsyncGenerator, Callable, Coroutine, Generator
 from typing import Any, TypeVar
@@ -11,11 +11,11 @@ from footpath.synchronous import Footpath, behind
 R = TypeVar("R")
 
 Store = Footpath | AsyncFootpath
-"""With a ``Footpath`` all of LangChain's ways to call work, with an ``AsyncFootpath`` those that are awaited, in its own loop."""
+"""An open store. A ``Footpath`` supports all methods of LangChain, an ``AsyncFootpath`` those that are awaited."""
 
 
 class Opened:
-    """What works with a store, whichever form it has."""
+    """Runs operations on a store, whether it is a ``Footpath`` or an ``AsyncFootpath``."""
 
     def __init__(self, footpath: Store) -> None:
         self._thread: LoopThread[AsyncFootpath] | None = None
@@ -25,21 +25,21 @@ class Opened:
             self._opened = footpath
 
     def run(self, work: Callable[[AsyncFootpath], Coroutine[Any, Any, R]]) -> R:
-        """What a work comes to. ``UsageError``: the store has no thread to do it in."""
+        """Run an operation and return its result. ``UsageError`` for an ``AsyncFootpath``, which has no thread."""
         return self._of_a_thread().run(work(self._opened))
 
     async def awaited(self, work: Callable[[AsyncFootpath], Coroutine[Any, Any, R]]) -> R:
-        """The same, while this loop goes on."""
+        """Run an operation without blocking the caller's event loop."""
         if self._thread is None:
             return await work(self._opened)
         return await self._thread.awaited(work(self._opened))
 
     def iterate(self, work: Callable[[AsyncFootpath], AsyncGenerator[R]]) -> Generator[R]:
-        """The items of a work as they come. ``UsageError`` as for :meth:`run`."""
+        """Yield the items of an operation as they come. ``UsageError`` as for :meth:`run`."""
         return self._of_a_thread().iterate(work(self._opened))
 
     def iterated(self, work: Callable[[AsyncFootpath], AsyncGenerator[R]]) -> AsyncGenerator[R]:
-        """The same, while this loop goes on."""
+        """Yield the items of an operation without blocking the caller's event loop."""
         items = work(self._opened)
         return items if self._thread is None else self._thread.iterated(items)
 

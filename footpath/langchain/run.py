@@ -1,4 +1,4 @@
-"""A whole run as a Runnable: a request in, its events as they happen and the answer out."""
+"""A run as a Runnable: its input is a request, its output the events as they happen and the answer."""
 
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator, Mapping, Sequence
 from contextlib import aclosing, closing
@@ -17,7 +17,7 @@ from footpath.results import Answer
 from footpath.user import Changes, Reply
 
 RunInput = str | Sequence[BaseMessage] | Mapping[str, Any]
-"""A request; messages, of which the user's last is the request; or ``{"messages": …}``, as an agent's state."""
+"""A request; messages, of which the last one of the user is the request; or an agent's state with ``messages``."""
 
 
 def run_of(
@@ -30,10 +30,11 @@ def run_of(
     learn: bool = True,
     replay: bool = False,
 ) -> Runnable[RunInput, dict[str, Any]]:
-    """What serves requests as ``ask`` does, with its options.
+    """Return a Runnable that serves requests as ``ask`` does, with its options.
 
-    Streamed, it gives ``{"events": [event]}`` for each event as it happens, the last with ``answer``, ``outcome``, ``error``, ``run``, ``program``
-    and ``calls``. Invoked, it gives all of it together. A run that fails raises nothing: its outcome says so. Left early, it is cancelled.
+    ``stream`` yields ``{"events": [event]}`` for each event as it happens, and adds ``answer``, ``outcome``, ``error``,
+    ``run``, ``program`` and ``calls`` to the last one; ``invoke`` returns all of it together. A run that fails raises
+    nothing: see ``outcome``. If the stream is closed early, the run is cancelled.
     """
     opened = Opened(footpath)
 
@@ -61,7 +62,7 @@ def run_of(
 
 
 def _whole(chunks: Sequence[RunInput]) -> RunInput:
-    """What came, put together: a request may come word by word."""
+    """Join the chunks of the input: a text may be streamed piece by piece; of other inputs the last one counts."""
     if chunks and all(isinstance(one, str) for one in chunks):
         return "".join(cast("Sequence[str]", chunks))
     if not chunks:
@@ -70,7 +71,7 @@ def _whole(chunks: Sequence[RunInput]) -> RunInput:
 
 
 def _request(given: RunInput) -> str:
-    """The words of what is asked."""
+    """Return the text of the request. ``UsageError`` where there is no message of the user."""
     if isinstance(given, str):
         return given
     messages = given.get("messages", ()) if isinstance(given, Mapping) else given
@@ -81,7 +82,7 @@ def _request(given: RunInput) -> str:
 
 
 def _chunk(records: Sequence[EventRecord]) -> AddableDict:
-    """What the last event adds."""
+    """Build the chunk for the last of these events; the end of the run adds the answer."""
     last = records[-1]
     ended = _end(Answer.of(records)) if last.event.kind == "run.finished" else {}
     return AddableDict({"events": [last.model_dump(mode="json")], **ended})

@@ -1,4 +1,4 @@
-"""A model's own search for tools, beside those that it was offered: what it finds can be called from its next step on."""
+"""Tool by which a model searches the store for further tools, which it can call from its next step on."""
 
 from collections.abc import Callable, Coroutine, Iterator, Sequence
 from typing import Any, Literal
@@ -25,7 +25,7 @@ Find = Callable[[AsyncFootpath, str], Coroutine[Any, Any, Sequence[FootpathTool]
 
 
 class FindTools(BaseTool):
-    """Asks the store for tools. Which it found stands in the message's artifact, so that a checkpoint keeps it."""
+    """Tool that searches the store. The found ids are in the message's artifact, so that a checkpoint keeps them."""
 
     name: str = NAME
     description: str = _DESCRIPTION
@@ -36,7 +36,7 @@ class FindTools(BaseTool):
 
     @classmethod
     def by(cls, opened: Opened, find: Find) -> "FindTools":
-        """One that finds in this way."""
+        """Create the tool; ``find`` does the search."""
         made = cls()
         made._opened, made._find = opened, find
         return made
@@ -49,7 +49,7 @@ class FindTools(BaseTool):
 
 
 def found_in(messages: Sequence[BaseMessage]) -> Iterator[str]:
-    """The ids of all tools that the model of a conversation has found."""
+    """Yield the ids of all tools that the model of a conversation has found."""
     for message in messages:
         if isinstance(message, ToolMessage) and message.name == NAME and isinstance(message.artifact, dict):
             yield from message.artifact.get("tools", ())  # pyright: ignore[reportUnknownMemberType]

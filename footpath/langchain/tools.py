@@ -1,4 +1,4 @@
-"""Tools of a store as LangChain's: each call goes through the whole execution, and what it answers is bounded and marked as others' words."""
+"""Tools of a store as LangChain tools. Calls go through Footpath's execution; responses are cut and fenced."""
 
 import hashlib
 import json
@@ -24,20 +24,22 @@ from footpath.results import Answer
 from footpath.user import Change, Changes
 
 Allowed = Changes | Literal["interrupt"]
-"""What becomes of changes; ``interrupt``: LangGraph stops, and a person's word comes with the resumption."""
+"""Treatment of calls with side effects, as for ``ask``; ``interrupt`` stops the graph until a person decides."""
 
 _Work = Callable[[AsyncFootpath], Coroutine[Any, Any, Answer]]
 MOST = 16_000
-"""Characters of what a call answers, as a model reads it."""
+"""Characters of a response that a model reads."""
 _DESCRIPTION = 1_000
 _WORDS = 300
 
 
 class FootpathTool(BaseTool):
-    """A tool of a store. ``tool``: its id; ``changes``: calling it may change something. Made by :func:`offered_tools` and :func:`named_tools`."""
+    """A tool of a store. Created by :func:`offered_tools` and :func:`named_tools`."""
 
     tool: str
+    """Id of the tool in the store."""
     changes: bool
+    """True if a call may have side effects."""
     response_format: Literal["content", "content_and_artifact"] = "content_and_artifact"
     handle_tool_error: Any = True
     _opened: Opened = PrivateAttr()
@@ -45,7 +47,7 @@ class FootpathTool(BaseTool):
 
     @classmethod
     def of(cls, doc: ToolDoc, name: str, opened: Opened, allowed: Allowed) -> "FootpathTool":
-        """A tool out of its document."""
+        """Create a tool from its document. ``name``: as the model calls it; ``allowed``: treatment of side effects."""
         words = clean(doc.description or doc.toolset_description or doc.api, _DESCRIPTION)
         more = "" if doc.safe else " It may change something."
         made = cls(name=name, description=words + more, args_schema=_schema(doc), tool=doc.id, changes=not doc.safe)
@@ -53,6 +55,7 @@ class FootpathTool(BaseTool):
         return made
 
     def _run(self, /, *_: Any, **arguments: Any) -> tuple[str, dict[str, Any]]:
+        # With ``interrupt``, the first call is refused before it is sent: it only finds out what would be changed.
         noted = Noted()
         answer = self._opened.run(self._call(arguments, noted if self._asks else self._own, learn=not self._asks))
         if noted.change is not None:
@@ -85,7 +88,11 @@ class FootpathTool(BaseTool):
         return "deny" if self._allowed == "interrupt" else self._allowed
 
     def _approved(self, arguments: Mapping[str, Any], change: Change) -> Approved:
-        """What a person allowed. Nothing was called before: the graph starts this call again when it is resumed."""
+        """Ask a person, and return the callback that allows the approved change only.
+
+        Nothing was called before, since the graph starts this call again when it is resumed. ``ToolException`` where
+        the change was refused, or nobody could be asked.
+        """
         try:
             allowed = word_on(self.name, arguments, change)
         except NotAskedError as error:
@@ -97,7 +104,7 @@ class FootpathTool(BaseTool):
 
 @dataclass(frozen=True, slots=True)
 class _Maker:
-    """Makes tools of one store, with one word on changes."""
+    """Creates the tools of one store, with the same treatment of side effects."""
 
     opened: Opened
     allowed: Allowed
@@ -114,7 +121,7 @@ class _Maker:
 def offered_tools(
     footpath: Store, request: str, limit: int = 16, *, changes: Allowed = "deny"
 ) -> Sequence[FootpathTool]:
-    """The tools that a request is to be served with, best first, by search and graph. ``changes``: as of ``ask``, or ``interrupt``."""
+    """Return the tools to serve a request with, best first. ``changes``: as for ``ask``, or ``interrupt``."""
     made = _Maker(Opened(footpath), changes)
     return made.opened.run(lambda opened: made.offered(opened, request, limit))
 
@@ -122,30 +129,30 @@ def offered_tools(
 async def aoffered_tools(
     footpath: Store, request: str, limit: int = 16, *, changes: Allowed = "deny"
 ) -> Sequence[FootpathTool]:
-    """As :func:`offered_tools`."""
+    """Return the tools to serve a request with, as :func:`offered_tools` does, for use in an event loop."""
     made = _Maker(Opened(footpath), changes)
     return await made.opened.awaited(lambda opened: made.offered(opened, request, limit))
 
 
 def named_tools(footpath: Store, names: Collection[str], *, changes: Allowed = "deny") -> Sequence[FootpathTool]:
-    """Tools by their ids, functions or APIs' names. ``UsageError``: nothing is called so, or several things are."""
+    """Return tools by their ids, function names or API names. ``UsageError`` for an unknown or ambiguous name."""
     made = _Maker(Opened(footpath), changes)
     return made.opened.run(lambda opened: made.named(opened, names))
 
 
 async def anamed_tools(footpath: Store, names: Collection[str], *, changes: Allowed = "deny") -> Sequence[FootpathTool]:
-    """As :func:`named_tools`."""
+    """Return tools by their names, as :func:`named_tools` does, for use in an event loop."""
     made = _Maker(Opened(footpath), changes)
     return await made.opened.awaited(lambda opened: made.named(opened, names))
 
 
 async def document(footpath: AsyncFootpath, name: str) -> ToolDoc:
-    """The document of a tool."""
+    """Return the document of a tool by its name. Raises as :meth:`AsyncFootpath.tool`."""
     return ToolDoc.model_validate((await footpath.tool(name)).document)
 
 
 def model_names(docs: Iterable[ToolDoc], taken: Collection[str] = ()) -> list[tuple[str, ToolDoc]]:
-    """Tools with names that vendors of models take: ASCII, at most 64 characters, each for one tool only."""
+    """Give tools the names that model vendors accept: ASCII, at most 64 characters, unique, none of ``taken``."""
     return [
         (name, doc)
         for name, (_, doc) in assign_names(
@@ -159,7 +166,7 @@ def _ascii(name: str, doc: ToolDoc) -> str:
 
 
 def _schema(doc: ToolDoc) -> dict[str, Any]:
-    """JSON Schema of a call's arguments, by the names that the tool's function has for them."""
+    """Return the JSON Schema of the arguments, under the parameter names of the tool's signature."""
     by_name = {parameter.name: parameter for parameter in doc.parameters}
     given = {name: by_name[own] for name, own in build_signature(doc).arguments.items()}
     properties = {name: _described(parameter) for name, parameter in given.items()}
@@ -174,7 +181,10 @@ def _described(parameter: Parameter) -> dict[str, JsonValue]:
 
 
 def told(answer: Answer) -> tuple[str, dict[str, Any]]:
-    """What a call came to: for the model, and for programs, the response as JSON where it is short enough. ``ToolException``: it failed, or was not made."""
+    """Return the content and the artifact of a call's message; the artifact has the response as JSON.
+
+    ``ToolException`` where the call failed, or was not made.
+    """
     if not answer.calls:
         raise ToolException(_fenced("The call was not made.", "why", f"{answer.text} {answer.error}".strip()))
     last = answer.calls[-1]
@@ -186,14 +196,14 @@ def told(answer: Answer) -> tuple[str, dict[str, Any]]:
 
 
 def _fenced(head: str, name: str, text: str) -> str:
-    """With what others wrote between marks that nobody could have guessed."""
+    """Fence foreign text in marks that its author could not guess, so that it cannot pose as instructions."""
     cut = len(text) - MOST
     more = f"\n({cut} characters more were left out)" if cut > 0 else ""
     return f"{head}\n{PromptFence().render_block(name, text[:MOST])}{more}"
 
 
 def _parsed(response: str) -> JsonValue:
-    """A response as the value that it is; the text where it is no JSON, and nothing where it is too long to be kept."""
+    """Return a response as a JSON value, or as text where it is no JSON; None where it is too long to be kept."""
     if len(response) > MOST:
         return None
     try:
