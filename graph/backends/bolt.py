@@ -147,7 +147,7 @@ class Connection:
         async with self._explained():
             driver = self._new_driver()
             try:
-                # The driver's own limits leave out the handshake: another service may listen on this port and never answer.
+                # The driver's own limits leave out the handshake: another service may listen there and never answer.
                 async with asyncio.timeout(_OPEN_SECONDS), self._session(driver) as session:
                     # An auto-commit query is not repeated: a wrong address fails now, not after the retries.
                     result = await session.run(cypher.SERVER)
@@ -159,7 +159,7 @@ class Connection:
         self._driver = driver
 
     async def read(self, query: LiteralString, parameters: Mapping[str, Any] | None = None) -> list[list[Any]]:
-        """Return the rows of one query as lists of values. It takes one round trip: no transaction is opened around it."""
+        """Return the rows of one query as lists of values, in one round trip without a transaction."""
         return await self._repeat(query, parameters, "READ")
 
     async def write_query(self, query: LiteralString, parameters: Mapping[str, Any]) -> list[list[Any]]:

@@ -75,8 +75,8 @@ MATCH (t:Tool {id: id}) WHERE t.function IS NULL AND t.removed IS NOT NULL
 RETURN properties(t), t.removed
 """
 
-# The uniqueness constraint makes a second writer of the same key wait until the first has ended. The token tells a retry
-# of the same call, whose commit succeeded although its response was lost, from a key that another writer made (keys of
+# The uniqueness constraint makes a second writer of the same key wait until the first has ended. The token tells a
+# retry of the same call, whose commit succeeded although its response was lost, from a key of another writer (keys of
 # records have no token).
 CLAIM_KEY: Final = """
 MERGE (k:Applied {key: $key}) ON CREATE SET k.token = $token
@@ -325,7 +325,7 @@ _LEFT: Final = """CASE WHEN NOT row.called OR coalesce(t.heard, 0.0) = 0.0 OR $a
     ELSE 0.5 ^ (floor(($at - t.heard) / 86400) / $half_life) END"""
 
 # Scores and signs are folded in the order in which they came: q <- decay * q + score. One SET clause, so that the first
-# change locks the node before anything of it is read. `heard` is set last, since the decay before it needs the old value.
+# change locks the node before anything of it is read. `heard` is set last: the decay before it needs the old value.
 ADD_LIVE_TOOLS: Final = f"""
 UNWIND $rows AS row
 MERGE (t:Tool {{id: row.id}}){NEW_TOOL}, t:$(row.label)
@@ -366,9 +366,9 @@ def _of_new(statement: LiteralString, rows: LiteralString) -> LiteralString:
     return f"CALL (new) {{{statement.replace('UNWIND $rows', f'UNWIND CASE WHEN new THEN {rows} ELSE [] END')}}}"
 
 
-# Everything that a run teaches, in one query, since each statement of a transaction costs a round trip. The parts run one
-# after the other, so that they take locks in the same order as separate statements would. `new` is true only for the call
-# that created the key.
+# Everything that a run teaches, in one query, since each statement of a transaction costs a round trip. The parts run
+# one after the other, so that they take locks in the same order as separate statements would. `new` is true only for
+# the call that created the key.
 LEARN: Final[LiteralString] = "\n".join(
     (
         "MERGE (k:Applied {key: $key}) ON CREATE SET k.token = $token, k.new = true",

@@ -269,7 +269,7 @@ class Neo4jGraph(Neo4jEvidence, Neo4jLinks):
         return ours
 
     async def _once(self, key: str, count: _Count) -> bool:
-        """Claim the key and run ``count`` in one transaction; return False if the key or a record was applied before."""
+        """Claim the key and run ``count`` in one transaction; return False if the batch was applied before."""
         token = uuid4().hex
 
         async def work(transaction: Transaction) -> bool:

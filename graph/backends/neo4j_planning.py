@@ -4,8 +4,8 @@
     (:FlowKey {key})
     (:KeptFields {place, kept, known})
 
-``place`` is a digest of the identifying values, which may be too long for an index. ``FlowKey`` marks the runs that were
-counted. ``fields``, ``kept`` and ``known`` are JSON texts.
+``place`` is a digest of the identifying values, which may be too long for an index. ``FlowKey`` holds the keys that
+were counted. ``fields``, ``kept`` and ``known`` are JSON texts.
 """
 
 from collections import Counter

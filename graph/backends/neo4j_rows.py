@@ -101,7 +101,7 @@ def facts_rows(state: GraphState) -> list[Row]:
 
 
 def count_rows(edges: Iterable[Edge]) -> list[Row]:
-    """Return rows of ``SET_EDGES``, ordered by (source, target). Of several edges with the same ends, the last one counts."""
+    """Return rows of ``SET_EDGES``, ordered by (source, target), of which the last edge each counts."""
     last = {(edge.source, edge.target): asdict(edge) for edge in edges}
     return [last[ends] for ends in sorted(last)]
 
@@ -153,7 +153,7 @@ def around(tool: ToolId, *found: Any) -> tuple[ToolId, ToolNeighbourhood]:
 
 
 def link_rows(links: Iterable[ToolLinks]) -> tuple[list[str], list[Row], list[Row]]:
-    """Return the ids of the tools, ordered, with rows of ``PUT_FEEDS`` and of ``PUT_SUBSTITUTES`` without duplicates."""
+    """Return the ordered ids of the tools, and rows of ``PUT_FEEDS`` and ``PUT_SUBSTITUTES`` without duplicates."""
     one_each = {one.tool: one for one in links}
     feeds = {
         (f.source, f.target, f.parameter, f.field): asdict(f) for tool in sorted(one_each) for f in one_each[tool].feeds
@@ -185,7 +185,7 @@ def _indexable(name: str) -> str:
 Properties = dict[str, Any]
 
 _NAMES = {"api": "name"}
-"""Names of properties that differ from the document's field: ``name`` is already the tool's API name."""
+"""Property names of fields that are stored under another name."""
 
 
 def _is_plain(field: FieldInfo) -> bool:
