@@ -12,8 +12,8 @@ from typing import Any
 class RoundRobin:
     """Lets one run proceed in each iteration of the event loop, until it next awaits something.
 
-    Runs that are ready take turns in order. Without this, an iteration would include a step of every run, and a request,
-    which takes dozens of iterations, would wait for all of them.
+    Runs that are ready take turns in order. Without this, an iteration would include a step of every run, and a
+    request, which takes dozens of iterations, would wait for all of them.
     """
 
     def __init__(self) -> None:

@@ -169,7 +169,7 @@ class RunExecution:
             async with closing(events) as records:
                 async for record in records:
                     if self._released:
-                        return  # its cancellation is only the release: the run goes on elsewhere, so its end is not stored
+                        return  # cancelled only to be released: the run continues elsewhere, so no end is stored
                     self._add(record)
         except TransientError as error:
             self.out_of_reach = error

@@ -47,13 +47,13 @@ class WorkerParameters:
     def per_user(self) -> int:
         """Return how many places the runs of one user may take.
 
-        At least a quarter of the places, rounded down but not to zero, stays free for others; a single place is shared.
+        A quarter of the places, at least one, stays free for other users; a single place is shared by all.
         """
         return max(1, self.at_once - max(1, self.at_once // 4))
 
     @property
     def max_in_hand(self) -> int:
-        """Return the largest number of runs that the worker holds, including those being planned, as each takes memory."""
+        """Return the largest number of runs to hold, including those being planned, since each takes memory."""
         return _IN_HAND * self.at_once
 
     def compute_room(self, in_hand: int, planned: int) -> tuple[int, int]:
@@ -202,9 +202,10 @@ class RunWorker:
         self._news.set()
 
     async def _renew(self) -> None:
-        """Renew the leases of runs in hand; drop runs that another worker has, and queue leased runs that are not executed.
+        """Renew the leases of this worker, and reconcile them with the runs in hand.
 
-        The latter are runs whose execution ended because their events could not be stored.
+        Runs that another worker has claimed are dropped. Runs that are leased but no longer executed, because their
+        events could not be stored, are queued again.
         """
         held = await self._storage.run_leases.renew(self.name, self._lease)
         for run_id in set(self._executions) - held:
