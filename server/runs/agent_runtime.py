@@ -195,7 +195,7 @@ class AgentRuntime:
             self._raise_unavailable(f"the account was removed; {detail}", error)
 
     async def withdraw_shared(self, user_id: str) -> None:
-        """Stop sharing what came from a disabled user without an administrator's approval. Raises ``UnavailableError``."""
+        """Stop sharing a disabled user's solutions that no administrator has approved. Raises ``UnavailableError``."""
         try:
             await withdraw_shared(await self.get_full_container(), user_id)
         except UnavailableError as error:
@@ -220,7 +220,8 @@ class AgentRuntime:
         Each change is approved and entered in the ledger before it is made.
 
         Raises:
-            TransientError: the store has another version than this server, and another server may execute the run.
+            StoreVersionError: the store has another version than this server, and no other server shares it.
+            TransientError: the same where another server may execute the run.
         """
         try:
             await self._open_search()
@@ -372,14 +373,14 @@ class AgentRuntime:
             yield VisibleExecutor(own.executor, partial(self._find_uncallable_tools, user_id))
 
     async def get_replay_executor(self) -> Executor:
-        """Return an executor that answers from recorded calls and reaches nothing else. Raises as :meth:`get_container`."""
+        """Return an executor that answers from recorded calls only. Raises as :meth:`get_container`."""
         return await self._replay_executor.get()
 
     async def _open_replay_executor(self) -> Executor:
         return await (await self.get_full_container()).open_executor("replay")
 
     async def collect_evidence(self, request: str, user_id: str) -> ToolEvidence:
-        """Collect the evidence about tools for a request, as a run of this user sees them. Raises as :meth:`get_container`."""
+        """Collect the evidence about tools for a request as a run of this user has it. Raises as :meth:`get_container`."""
         container = await self.get_container_for_user(user_id)
         reader, search, flows = PlainReader(), await container.open_search(), await container.flows()
         parts, secrets = reader.split_request(request), await self.get_user_secrets(user_id)

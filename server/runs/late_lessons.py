@@ -74,7 +74,7 @@ class LateLearner:
             pause = min(2 * pause, max(self._poll, _LONGEST_PAUSE)) if held_up else self._poll
 
     async def learn_waiting(self) -> bool:
-        """Learn waiting lessons as far as the stores allow; return whether none is left. Raises as the database does."""
+        """Learn waiting lessons as far as the stores allow; return whether none is left."""
         count = await self._storage.lessons.count()
         if not count:
             return True

@@ -69,7 +69,7 @@ class UnknownOutcomeExecutor(ExecutorLayer):
         return number, replace(result, outcome="unknown", note=f"{result.note} {_REPEATED}".strip())
 
     async def _attempt(self, call: _LedgerCall, number: int, first: int) -> CallResult | None:
-        """Make one attempt; return the error of a repetition as its result, since an earlier one may have had effect."""
+        """Make one attempt; the error of a repetition becomes its result, as an earlier one may have had an effect."""
         try:
             return await self._ledger.attempt(call.tool, call.arguments, number, call.identity)
         except FootpathError as error:
