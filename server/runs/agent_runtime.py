@@ -380,7 +380,7 @@ class AgentRuntime:
         return await (await self.get_full_container()).open_executor("replay")
 
     async def collect_evidence(self, request: str, user_id: str) -> ToolEvidence:
-        """Collect the evidence about tools for a request as a run of this user has it. Raises as :meth:`get_container`."""
+        """Collect the evidence about tools for a request of this user. Raises as :meth:`get_container`."""
         container = await self.get_container_for_user(user_id)
         reader, search, flows = PlainReader(), await container.open_search(), await container.flows()
         parts, secrets = reader.split_request(request), await self.get_user_secrets(user_id)

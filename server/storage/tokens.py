@@ -229,7 +229,7 @@ class SessionTokens(Repository):
         return len((await session.scalars(change)).all())
 
     async def _lock_open_session(self, session: AsyncSession, session_id: str, at: datetime) -> datetime | None:
-        """Lock a valid session to the end of the transaction; return when it expires, or None if it is not valid."""
+        """Lock a session to the end of the transaction; return when it expires, or None if it is not valid."""
         statement = (
             select(SessionRow.expires_at)
             .join(UserRow, UserRow.id == SessionRow.user_id)
