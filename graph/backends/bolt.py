@@ -1,4 +1,7 @@
-"""The connection to Neo4j: transactions that are retried where that is safe, errors that say what to do, and reads and writes in chunks."""
+"""Connection to a Neo4j server: retried reads and writes, error messages with advice, and chunked queries.
+
+Every query that the graph's stores send goes through :class:`Connection`, which turns the driver's errors into ours.
+"""
 
 import asyncio
 import random
@@ -20,21 +23,25 @@ Transaction = AsyncManagedTransaction
 T = TypeVar("T")
 
 OLDEST = (5, 26)
+"""Oldest supported server version, as (major, minor)."""
 _COMMITS = 3
-_FIRST_DELAY, _LONGEST_DELAY = 0.1, 5.0  # seconds between attempts of a query, at most
+"""How often a transaction is tried whose commit has an unknown outcome."""
+_FIRST_DELAY, _LONGEST_DELAY = 0.1, 5.0  # seconds between attempts, doubled each time
 _OPEN_SECONDS = 15.0
+"""Time limit for opening a connection, handshake included."""
 
 
 @dataclass(frozen=True, slots=True)
 class Server:
-    """Where the graph is, without the password. ``user`` empty: a server that asks for none."""
+    """Address of the graph's database, without the password."""
 
     url: str
     user: str
+    """Empty for a server without authentication."""
     database: str
 
     def __str__(self) -> str:
-        """The address, without what may stand before an ``@``."""
+        """Return the address for messages, without any user and password in it."""
         try:
             parts = urlsplit(self.url)
         except ValueError:
@@ -46,7 +53,7 @@ _SCHEMES = frozenset({"bolt", "bolt+s", "bolt+ssc", "neo4j", "neo4j+s", "neo4j+s
 
 
 def check_address(server: Server) -> None:
-    """Raise ``UnavailableError`` for what is no address of a Neo4j, or holds an account (it would end up in logs)."""
+    """Raise ``UnavailableError`` for an invalid address, or one with a user or password, which logs would show."""
     try:
         parts = urlsplit(server.url)
         good = parts.scheme in _SCHEMES and bool(parts.hostname) and "@" not in parts.netloc
@@ -61,6 +68,7 @@ def check_address(server: Server) -> None:
 
 
 _SAYS = {
+    # By Neo4j status code; formatted with the user and the database.
     "Neo.ClientError.Security.Unauthorized": "the server refused user {user!r} with this password. Check"
     " FOOTPATH_GRAPH_USER and FOOTPATH_GRAPH_PASSWORD",
     "Neo.ClientError.Security.AuthenticationRateLimit": "the server takes no password for some seconds after several wrong"
@@ -87,15 +95,17 @@ _SAYS = {
 
 
 _FAILED = "the server failed in itself; nothing of this was kept. See its log and its free disk, and restart the database if it asks for that"
+"""Advice for any error of class DatabaseError without a text of its own."""
 
 
 def explain(error: Exception, server: Server) -> str:
-    """What to tell the user of an error of the driver. Never holds the password; ends with the driver's own words."""
+    """Describe a driver error and its remedy, with the driver's own message; never contains the password."""
     detail = " ".join(str(error).split())[:400]
     return f"{_advice(error).format(user=server.user, database=server.database)} ({detail or type(error).__name__})"
 
 
 def _advice(error: Exception) -> str:
+    """Return the cause and the remedy of a driver error, with placeholders for user and database."""
     if isinstance(error, Neo4jError):
         code = error.code or ""
         failed = code.startswith("Neo.DatabaseError.")
@@ -113,8 +123,8 @@ def _advice(error: Exception) -> str:
 class Connection:
     """A pool of connections to one database, for one event loop. Nothing is opened before :meth:`open`.
 
-    ``retry_seconds``: for how long the driver repeats a transaction that failed in passing (a deadlock, a server that
-    restarts). Every write through here must be safe to repeat.
+    ``retry_seconds``: how long a query or transaction that fails transiently (a deadlock, a server that restarts) is
+    retried. Every write must therefore be safe to repeat.
     """
 
     def __init__(self, server: Server, password: str, *, retry_seconds: float) -> None:
@@ -126,10 +136,10 @@ class Connection:
         self._bookmarks = AsyncGraphDatabase.bookmark_manager()
 
     async def open(self) -> None:
-        """Connect once, without retries, and check the server's version; does nothing where that was done.
+        """Connect, without retries, and check the server's version; idempotent.
 
         Raises:
-            UnavailableError: the server, the account or the database is not there, or the server is too old.
+            UnavailableError: the server, the account or the database is missing, or the server is too old.
         """
         if self._driver is not None:
             return
@@ -137,7 +147,7 @@ class Connection:
         async with self._explained():
             driver = self._new_driver()
             try:
-                # The driver's own limits leave out the handshake: somebody else may listen there, and say nothing.
+                # The driver's own limits leave out the handshake: another service may listen there and never answer.
                 async with asyncio.timeout(_OPEN_SECONDS), self._session(driver) as session:
                     # An auto-commit query is not repeated: a wrong address fails now, not after the retries.
                     result = await session.run(cypher.SERVER)
@@ -149,22 +159,24 @@ class Connection:
         self._driver = driver
 
     async def read(self, query: LiteralString, parameters: Mapping[str, Any] | None = None) -> list[list[Any]]:
-        """The rows of one query, as lists of values. One round trip: a read needs no transaction around it."""
+        """Return the rows of one query as lists of values, in one round trip without a transaction."""
         return await self._repeat(query, parameters, "READ")
 
     async def write_query(self, query: LiteralString, parameters: Mapping[str, Any]) -> list[list[Any]]:
-        """The rows of one query that writes: all of it is kept, or nothing, as with :meth:`write`, in one round trip instead of three or more.
+        """Run one query that writes and return its rows.
 
-        It is repeated where its answer was lost, which must do nothing where it went through.
+        Atomic as :meth:`write`, in one round trip instead of at least three. The query is repeated if its response is
+        lost, so a second execution must have no effect.
         """
         return await self._repeat(query, parameters, "WRITE")
 
     async def _repeat(
         self, query: LiteralString, parameters: Mapping[str, Any] | None, mode: Literal["READ", "WRITE"]
     ) -> list[list[Any]]:
-        """The driver repeats transactions only; queries that failed in passing are repeated here, for as long.
+        """Run an auto-commit query, with the retries that the driver makes only for transactions.
 
-        Where everything before was in vain for all that time, the first try is the last: a run that goes on without the store asks it several more times.
+        If the previous operation used up all its retries, this one is tried once: a run that continues without the
+        store asks it several more times, and must not wait for the full retry time at each.
         """
         give_up = monotonic() + (0.0 if self._waited_in_vain else self._retry_seconds)
         delay = _FIRST_DELAY
@@ -176,20 +188,20 @@ class Connection:
                 except (Neo4jError, DriverError) as error:
                     if not error.is_retryable() or monotonic() + delay > give_up:
                         raise
-                # Two that stood in each other's way would meet again after the same time.
+                # A random delay: two queries that deadlocked would collide again after the same pause.
                 await asyncio.sleep(random.uniform(delay / 2, delay))
                 delay = min(2 * delay, _LONGEST_DELAY)
 
     async def reach(self) -> None:
-        """Raise ``UnavailableError`` where the server does not answer now; nothing is repeated."""
+        """Raise ``UnavailableError`` if the server does not answer; without retries."""
         async with self._explained(), self._session(self._driver) as session:
             await (await session.run(cypher.SERVER)).consume()
 
     async def write(self, work: Callable[[Transaction], Awaitable[T]]) -> T:
-        """Run ``work`` in one transaction: all of it is kept, or nothing.
+        """Run ``work`` in one transaction, which takes effect as a whole or not at all.
 
-        Where the connection broke during the commit nobody knows which; the work is then done again, which must do
-        nothing where the commit went through.
+        If the connection breaks during the commit, its outcome is unknown and ``work`` runs again: it must then have
+        no effect if the commit went through.
         """
         async with self._explained(patient=True):
             for _ in range(_COMMITS - 1):
@@ -213,7 +225,7 @@ class Connection:
             auth=(self._server.user, self._password) if self._server.user else None,
             connection_timeout=_OPEN_SECONDS,
             max_transaction_retry_time=self._retry_seconds,
-            # Notes on queries (a label that no node has yet) are for people who write queries.
+            # Notifications (a label that no node has yet) only help while queries are being written.
             notifications_min_severity="OFF",
             user_agent="footpath",
         )
@@ -221,14 +233,14 @@ class Connection:
     def _session(self, driver: AsyncDriver | None, mode: Literal["READ", "WRITE"] = "READ") -> AsyncSession:
         if driver is None:
             raise UnavailableError(f"{self._server}: the connection is not open; call setup() first").set_part("graph")
-        # The bookmarks make a cluster's members read what was written before, through whichever of them.
+        # Bookmarks: in a cluster, each member then sees earlier writes, whichever member took them.
         return driver.session(  # pyright: ignore[reportUnknownMemberType]
             database=self._server.database, bookmark_manager=self._bookmarks, default_access_mode=mode
         )
 
     @asynccontextmanager
     async def _explained(self, *, patient: bool = False) -> AsyncGenerator[None]:
-        """``patient``: what fails here was repeated for as long as it may be."""
+        """Turn driver errors into ``UnavailableError``. ``patient``: the operation was retried to its time limit."""
         try:
             yield
         except (Neo4jError, DriverError, TimeoutError, ValueError) as error:
@@ -244,20 +256,22 @@ _FAILURES = (
     "Neo.ClientError.Transaction.",
     "Neo.ClientError.Security.AuthenticationRateLimit",
 )
-"""Codes of a server that cannot answer just now. By Neo4j's definition a DatabaseError is the server's own failure, not the query's: a full disk,
-a log that cannot be written, a database that needs a restart. One about a transaction says that the server ended it, as one that stops does. The
-rate limit ends by itself, and other clients' wrong passwords set it off.
+"""Code prefixes of a server that cannot answer at present.
+
+Neo4j defines a DatabaseError as a failure of the server rather than of the query: a full disk, a log that cannot be
+written, a database that needs a restart. Transaction codes mean that the server ended the transaction, as it does when
+it stops. The rate limit passes by itself, and the wrong passwords of other clients trigger it too.
 """
 _REFUSALS = (
     "Neo.ClientError.Security.",
     "Neo.ClientError.Database.",
     "Neo.ClientError.General.WriteOnReadOnlyAccessDatabase",
 )
-"""Codes about who asks, and of which database, rather than about what is asked."""
+"""Code prefixes about the account or the database, rather than about the query."""
 
 
 def classify(error: Exception) -> type[UnavailableError]:
-    """Return what an error of the driver means to who asked: ask again later, ask as somebody else, or do not ask this again."""
+    """Return the class of a driver error: unreachable for now, refused for this account, or otherwise unavailable."""
     if isinstance(error, TimeoutError):
         return StoreUnreachableError
     if not isinstance(error, Neo4jError | DriverError):
@@ -279,16 +293,21 @@ def check_version(version: str, server: Server) -> None:
 
 
 _CHUNK = 2_000
+"""Rows of one query."""
 
 
 class Neo4jWork:
-    """Holds the connection of the parts that build on it."""
+    """Base of the stores on a Neo4j server: holds the connection, and reads in pages and chunks."""
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
 
     async def _stream(self, page: LiteralString, **place: str) -> AsyncIterator[list[Any]]:
-        """Page by page, each a read of its own. ``place``: further columns, after the first, that say where one ends."""
+        """Yield the rows of a paged query; each page is a read of its own.
+
+        A page begins after ``$after`` and the other parameters in ``place``, which the first columns of a row give for
+        the next page, in this order.
+        """
         place = {"after": "", **place}
         while rows := await self._connection.read(page, {**place, "limit": _CHUNK}):
             for row in rows:
@@ -296,14 +315,14 @@ class Neo4jWork:
             place = dict(zip(place, rows[-1], strict=False))
 
     async def _by_chunks(self, query: LiteralString, values: Iterable[str]) -> list[list[Any]]:
-        """The rows of a query over ``$values``, each value asked for once."""
+        """Return the rows of a query over ``$values``, which gets each distinct value once, a chunk at a time."""
         wanted = sorted(set(values))
         chunks = (wanted[start : start + _CHUNK] for start in range(0, len(wanted), _CHUNK))
         return [row for chunk in chunks for row in await self._connection.read(query, {"values": chunk})]
 
 
 async def structured(connection: Connection, statements: Sequence[LiteralString]) -> None:
-    """Connect, and define what is missing; idempotent. Neo4j takes one change of structure a transaction."""
+    """Connect, and create missing constraints and indexes, each in a transaction of its own, as Neo4j requires."""
     await connection.open()
     for statement in statements:
 
@@ -314,7 +333,7 @@ async def structured(connection: Connection, statements: Sequence[LiteralString]
 
 
 async def send(transaction: Transaction, query: LiteralString, rows: Sequence[object], **parameters: object) -> int:
-    """Run a query over ``$rows``, chunk by chunk. How many nodes it created."""
+    """Run a query over ``$rows``, a chunk at a time, and return the number of nodes that it created."""
     created = 0
     for start in range(0, len(rows), _CHUNK):
         result = await transaction.run(query, {**parameters, "rows": rows[start : start + _CHUNK]})

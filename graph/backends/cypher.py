@@ -1,26 +1,29 @@
-"""Cypher of the Neo4j back end that several of its modules share: constants with ``$parameters``, nothing is ever put together from data.
+"""Cypher statements of the tool graph. All values are ``$parameters``: no statement is built from data.
 
     (:Category {name})-[:HAS]->(:ToolSet {id, name})-[:HAS]->(:Tool {id, name, …})-[:NEXT {imported, live}]->(:Tool)
 
-Every node of the tool graph is a ``Tool``. One without a document is also ``Unresolved``; the end of every path is
-``(:Tool:Finish)``. A ``NEXT`` may carry an administrator's ``mark``. What a run taught about a tool is a ``ToolLesson``:
-``(:Tool)-[:LEARNT]->(:Lesson {run, at, score, outcomes})``. ``Applied`` holds the key of a batch or record that was counted, ``Footpath``
-the version of all this. Links join tools as well: ``(:Tool)-[:FEEDS {field, parameter, score}]->(:Tool)``, and one tool
-``-[:SUBSTITUTES {score, parameters}]->`` another, ``parameters`` being JSON: names of the second to those of the first.
+Every node of the tool graph is a ``Tool``. One without a document is also ``Unresolved``; every path ends at
+``(:Tool:Finish)``. A ``NEXT`` may carry an administrator's ``mark``. A ``ToolLesson`` is stored as
+``(:Tool)-[:LEARNT]->(:Lesson {run, at, score, outcomes})``. ``Applied`` holds the key of a batch or record that was
+counted, ``Footpath`` the format version.
 
-Properties that a graph of an older Footpath lacks count as nothing: hence the ``coalesce``.
+Links are ``(:Tool)-[:FEEDS {field, parameter, score}]->(:Tool)`` and
+``(:Tool)-[:SUBSTITUTES {score, parameters}]->(:Tool)``, whose ``parameters`` are a JSON object from the second tool's
+parameter names to the first's.
+
+Graphs of earlier versions lack some properties: ``coalesce`` gives their defaults.
 """
 
 from typing import Final, LiteralString
 
 FORMAT: Final = 1
-"""Version of what is stored. A change of it needs a migration or a rebuild."""
+"""Version of the stored format. Changing it needs a migration or a rebuild of the graph."""
 
 # --- structure -------------------------------------------------------------------------------------------------------
 
 SERVER: Final = "CALL dbms.components() YIELD name, versions WHERE name = 'Neo4j Kernel' RETURN versions[0] AS version"
 
-# The nodes are counted first: where another process sets up between the two counts, its mark is seen.
+# Nodes are counted first: if another process creates the graph between the two reads, its version mark is seen.
 READ_FORMAT: Final = """
 MATCH (n) WITH count(n) AS nodes
 OPTIONAL MATCH (mark:Footpath {name: 'graph'})
@@ -36,7 +39,7 @@ STRUCTURE: Final[tuple[LiteralString, ...]] = (
     "CREATE INDEX footpath_function IF NOT EXISTS FOR (n:Tool) ON (n.function)",
 )
 
-# Last, when the structure stands: who finds the mark finds all of it.
+# Written last: a graph with the version mark has its whole structure.
 WRITE_FORMAT: Final = "MERGE (mark:Footpath {name: 'graph'}) ON CREATE SET mark.format = $format"
 
 # --- writes ----------------------------------------------------------------------------------------------------------
@@ -56,7 +59,8 @@ MERGE (c)-[:HAS]->(s)
 MERGE (s)-[:HAS]->(t)
 """
 
-# What a document says stays with its node, which has none without a function. `removed` keeps that name.
+# The document's properties stay on the node, but a node without `function` counts as one without a document.
+# `removed` keeps the function name, so that the document can be restored.
 REMOVE_TOOLS: Final = """
 UNWIND $rows AS id
 MATCH (t:Tool {id: id}) WHERE t.function IS NOT NULL
@@ -71,17 +75,17 @@ MATCH (t:Tool {id: id}) WHERE t.function IS NULL AND t.removed IS NOT NULL
 RETURN properties(t), t.removed
 """
 
-# The uniqueness constraint makes a second writer of the same key wait here until the first has ended. The token tells a
-# repetition of this very call, whose commit went through although its answer was lost, from a key of somebody else's
-# (the key of a record has no token).
+# The uniqueness constraint makes a second writer of the same key wait until the first has ended. The token tells a
+# retry of the same call, whose commit succeeded although its response was lost, from a key of another writer (keys of
+# records have no token).
 CLAIM_KEY: Final = """
 MERGE (k:Applied {key: $key}) ON CREATE SET k.token = $token
 RETURN coalesce(k.token = $token, false) AS ours
 """
 CLAIM_RECORDS: Final = "UNWIND $rows AS key MERGE (:Applied {key: key})"
 
-# Both add to every node of the batch, if only zero: so the nodes are locked in the order of their ids before any edge
-# is touched, and two writers cannot wait for each other. `SET t.x = t.x + …` reads under the lock that it takes.
+# Every node of the batch is written, even if only zero is added: so nodes are locked in the order of their ids before
+# any edge is touched, and two writers cannot deadlock. `SET t.x = t.x + …` reads under the lock that it takes.
 ADD_IMPORTED_TOOLS: Final = f"""
 UNWIND $rows AS row
 MERGE (t:Tool {{id: row.id}}){NEW_TOOL}, t:$(row.label)
@@ -96,7 +100,7 @@ MERGE (a)-[r:NEXT]->(b) ON CREATE SET r.imported = 0, r.live = 0, r.strength = 0
 SET r.imported = r.imported + row.count
 """
 
-# Facts and counts as they are, for a store that is moved here.
+# For restoring an export: sets facts and counts instead of adding to them.
 SET_TOOLS: Final = f"""
 UNWIND $rows AS row
 MERGE (t:Tool {{id: row.id}}){NEW_TOOL}, t:$(row.label)
@@ -111,7 +115,7 @@ MERGE (a)-[r:NEXT]->(b)
 SET r.imported = row.imported, r.live = row.live, r.mark = row.mark, r.strength = row.strength
 """
 
-# In the order of their ids, so that whoever learns meanwhile waits for the same node first.
+# Rows are ordered by id, the order in which LEARN locks nodes too, so that the two cannot deadlock.
 LOCK_TOOLS: Final = "UNWIND $rows AS id MATCH (t:Tool {id: id}) SET t.calls = t.calls RETURN t.id"
 
 MARK_EDGE: Final = """
@@ -131,7 +135,7 @@ WITH r WHERE r.mark IS NULL AND r.imported = 0 AND r.live = 0
 DELETE r
 """
 
-# A tool was locked before its lessons are touched, and a lesson is one tool's: no two writers meet here.
+# The tool is already locked, and each lesson belongs to one tool: no two writers conflict here.
 KEEP_LESSONS: Final = """
 UNWIND $rows AS row
 MATCH (t:Tool {id: row.id})
@@ -159,14 +163,14 @@ FORGET_LINKS: Final = "UNWIND $rows AS id MATCH (:Tool {id: id})-[r:FEEDS|SUBSTI
 
 # --- reads -----------------------------------------------------------------------------------------------------------
 
-# A node or an edge that an older Footpath made beside this one has no live evidence.
+# Nodes and edges that an earlier version wrote to the same graph have no live evidence.
 _FACTS: Final = """t.calls, t.successes, t.ok, t.transient, t.gone, t.quality, t.reliability,
     coalesce(t.good, 0.0), coalesce(t.bad, 0.0), coalesce(t.trouble, 0.0), coalesce(t.heard, 0.0)"""
 _COUNTS: Final = "r.imported, r.live, r.mark, coalesce(r.strength, 0.0)"
 
 APPLIED: Final = "UNWIND $values AS key MATCH (k:Applied {key: key}) RETURN k.key"
 
-# A tool has a document where it has a function.
+# A tool has a document if and only if it has a function.
 DOCUMENTS: Final = "UNWIND $values AS id MATCH (t:Tool {id: id}) WHERE t.function IS NOT NULL RETURN properties(t)"
 
 DOCUMENT_PAGE: Final = """
@@ -208,7 +212,7 @@ RETURN t.id, {_COUNTS}, t.function IS NOT NULL, {_FACTS} ORDER BY t.id
 
 IN_EDGES: Final = f"MATCH (:Tool {{id: $id}})<-[r:NEXT]-(t:Tool) RETURN t.id, {_COUNTS} ORDER BY t.id"
 
-# Collected apart, side by side: joined, the edges of one kind would multiply those of another.
+# Each kind of edge is collected in a subquery of its own: one joint MATCH would return their cross product.
 AROUND: Final = f"""
 UNWIND $values AS id
 MATCH (here:Tool {{id: id}})
@@ -238,7 +242,7 @@ CALL (here) {{
 WITH DISTINCT s, r, t RETURN s.id, t.id, {_COUNTS} ORDER BY s.id, t.id
 """
 
-# Each of them is answered by Neo4j's own counters, whatever the size of the graph.
+# Each part is answered from Neo4j's own counters, in constant time.
 STATISTICS: Final = """
 CALL () { MATCH (t:Tool) RETURN count(t) AS tools }
 CALL () { MATCH (t:Unresolved) RETURN count(t) AS unresolved }
@@ -250,6 +254,7 @@ RETURN tools, unresolved, finish, edges, finish_edges, batches
 """
 
 
+# Marks the links of tools as pending; the digest of the document that they are for is kept where none is given.
 EXPECT: Final = """
 UNWIND $rows AS row
 MATCH (t:Tool {id: row.id})
@@ -257,7 +262,7 @@ SET t.link_digest = coalesce(row.digest, t.link_digest, ''), t.link_pending = tr
 RETURN t.id
 """
 
-# The links that rest on tools that go.
+# Marks the links of tools that depend on removed ones as pending.
 EXPECT_LINKED: Final = """
 UNWIND $rows AS id
 MATCH (t:Tool {id: id})-[:FEEDS|SUBSTITUTES]->(linked:Tool) WHERE NOT linked.id IN $all
@@ -315,11 +320,12 @@ RETURN feeds, substitutes, pending
 """
 
 
+# The share of a tool's troubles that remains after the whole days since it was last called: 0.5 ^ (days / half-life).
 _LEFT: Final = """CASE WHEN NOT row.called OR coalesce(t.heard, 0.0) = 0.0 OR $at < t.heard THEN 1.0
     ELSE 0.5 ^ (floor(($at - t.heard) / 86400) / $half_life) END"""
 
-# Scores and signs are folded in the order in which they came: q <- decay * q + score. One clause, so that each node is locked by the
-# first of its changes before anything of it is read. The moment is set last: what fades until then fades from the one before.
+# Scores and signs are folded in the order in which they came: q <- decay * q + score. One SET clause, so that the first
+# change locks the node before anything of it is read. `heard` is set last: the decay before it needs the old value.
 ADD_LIVE_TOOLS: Final = f"""
 UNWIND $rows AS row
 MERGE (t:Tool {{id: row.id}}){NEW_TOOL}, t:$(row.label)
@@ -333,7 +339,7 @@ SET t.ok = t.ok + row.ok, t.transient = t.transient + row.transient, t.gone = t.
     t.heard = CASE WHEN row.called AND coalesce(t.heard, 0.0) < $at THEN $at ELSE coalesce(t.heard, 0.0) END
 """
 
-# The nodes are locked by now, in the order of their ids: whoever changes an edge holds the node that it leaves.
+# The nodes are locked by now, in the order of their ids; a writer of an edge always holds the lock of its source.
 FADE_WALKS: Final = """
 UNWIND $rows AS row
 MATCH (:Tool {id: row.source})-[r:NEXT]->() WHERE r.strength > 0
@@ -356,12 +362,13 @@ SET r.strength = CASE WHEN coalesce(r.strength, 0.0) + row.gained > 0 THEN r.str
 
 
 def _of_new(statement: LiteralString, rows: LiteralString) -> LiteralString:
-    """A statement over ``$rows`` as a part of :data:`LEARN`, over rows of another name, and over none where the key was there before."""
+    """Turn a statement over ``$rows`` into a step of :data:`LEARN` over ``rows``, skipped if the key existed before."""
     return f"CALL (new) {{{statement.replace('UNWIND $rows', f'UNWIND CASE WHEN new THEN {rows} ELSE [] END')}}}"
 
 
-# All that a run teaches, in one query, since each statement of a transaction is a round trip. Its parts are carried out one after the other,
-# so that they lock in the order in which they would as statements. `new` is true only for whoever made the key.
+# Everything that a run teaches, in one query, since each statement of a transaction costs a round trip. The parts run
+# one after the other, so that they take locks in the same order as separate statements would. `new` is true only for
+# the call that created the key.
 LEARN: Final[LiteralString] = "\n".join(
     (
         "MERGE (k:Applied {key: $key}) ON CREATE SET k.token = $token, k.new = true",
@@ -386,11 +393,11 @@ SET t.ok = 0, t.transient = 0, t.gone = 0, t.quality = 0.0, t.reliability = 0.0,
 """
 FORGET_LESSONS: Final = "UNWIND $rows AS id MATCH (:Tool {id: id})-[:LEARNT]->(l:Lesson) DETACH DELETE l"
 
-# --- what an older Footpath left -------------------------------------------------------------------------------------
+# --- upgrade of graphs of earlier versions ---------------------------------------------------------------------------
 
 READ_LIVING: Final = "MATCH (mark:Footpath {name: 'graph'}) RETURN coalesce(mark.living, false)"
 
-# The mark is locked first: of two processes that open the graph at once, the second finds it done.
+# Locks the version mark: of two processes that open the graph at the same time, the second finds the upgrade done.
 LOCK_LIVING: Final = (
     "MATCH (mark:Footpath {name: 'graph'}) SET mark.name = mark.name RETURN coalesce(mark.living, false) AS living"
 )

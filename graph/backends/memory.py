@@ -1,4 +1,4 @@
-"""The graph in dictionaries: the reference that every other back end is compared with. Nothing outlives the process."""
+"""In-memory stores of the graph and of solutions: the reference for the other back ends. Nothing is persisted."""
 
 from collections.abc import AsyncIterator, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -37,7 +37,7 @@ from graph.validation import check_batch, check_documents, check_live_batch, che
 
 
 class MemoryLinks:
-    """A ``LinkStore`` beside the nodes of a graph."""
+    """``LinkStore`` in dictionaries. ``nodes``: the graph's nodes, as a live view."""
 
     def __init__(self, nodes: Collection[ToolId]) -> None:
         self._nodes = nodes
@@ -60,7 +60,7 @@ class MemoryLinks:
             self._states[one.tool] = LinkState(self._digest(one.tool), pending=False)
 
     def drop_links(self, tools: Collection[ToolId]) -> None:
-        """Forget all links from, into and between tools, and that there were any."""
+        """Drop all links from and into these tools, and their link states."""
         for tool in tools:
             self._states.pop(tool, None)
         for feeds in self._feeds.values():
@@ -102,7 +102,10 @@ class MemoryLinks:
 
 
 class MemoryGraph(MemoryLinks):
-    """A ``GraphStore`` and a ``LinkStore`` for one event loop. Checks come before the first change, so a refused write changes nothing."""
+    """``GraphStore`` and ``LinkStore`` for one event loop.
+
+    All checks of a write come before its first change, so a rejected write changes nothing.
+    """
 
     def __init__(self) -> None:
         self._documents: dict[ToolId, ToolDoc] = {}
@@ -164,7 +167,7 @@ class MemoryGraph(MemoryLinks):
         for tool, lesson in lessons:
             self._facts.setdefault(tool, ToolFacts())
             self._lessons.setdefault(tool, {})[lesson.run] = lesson
-        for tool in {tool for tool, _ in lessons}:
+        for tool in {tool for tool, _ in lessons}:  # keep only the newest lessons of each tool
             newest = sorted(self._lessons[tool].values(), key=_moment)[-MAX_LESSONS:]
             self._lessons[tool] = {lesson.run: lesson for lesson in newest}
 
@@ -192,6 +195,7 @@ class MemoryGraph(MemoryLinks):
             await self.mark(source, tool, mark)
 
     def _claim(self, key: str) -> bool:
+        """Mark a batch key as applied; return False if it was applied before."""
         if key in self._keys:
             return False
         self._keys.add(key)
@@ -289,7 +293,7 @@ class MemoryGraph(MemoryLinks):
 
     async def statistics(self) -> GraphStatistics:
         finish = len(self._in.get(FINISH, ()))
-        nodes = len(self._facts) - (FINISH in self._facts)
+        nodes = len(self._facts) - (FINISH in self._facts)  # FINISH is a node internally, but not a tool
         return GraphStatistics(
             documents=len(self._documents),
             nodes=nodes,
@@ -320,11 +324,12 @@ class MemoryGraph(MemoryLinks):
 
 
 def _moment(lesson: ToolLesson) -> tuple[datetime, str]:
+    """Return the sort key of a lesson: its time, then its run."""
     return lesson.at, lesson.run
 
 
 class MemorySolutions:
-    """A ``SolutionStore`` for one event loop."""
+    """``SolutionStore`` in a dictionary, for one event loop."""
 
     def __init__(self) -> None:
         self._kept: dict[str, Solution] = {}
@@ -367,7 +372,7 @@ class MemorySolutions:
 
 
 class MemoryPatterns:
-    """A ``PatternIndex`` for one event loop."""
+    """``PatternIndex`` in a dictionary, for one event loop; vectors by (encoder, solution)."""
 
     def __init__(self) -> None:
         self._kept: dict[tuple[str, str], tuple[str, list[list[float]]]] = {}

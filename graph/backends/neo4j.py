@@ -1,4 +1,4 @@
-"""The graph in Neo4j, 5.26 or newer (Community is enough), for servers that several workers share."""
+"""Tool graph in Neo4j 5.26 or newer (Community Edition suffices), for servers with several workers."""
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any, Final, LiteralString
@@ -39,7 +39,7 @@ from graph.validation import check_batch, check_documents, check_live_batch, che
 
 
 class Neo4jEvidence(Neo4jWork):
-    """Lessons and marks of a ``GraphStore``."""
+    """The part of a ``GraphStore`` that holds lessons, marks and live evidence."""
 
     async def mark(self, source: ToolId, target: ToolId, mark: Mark | None) -> None:
         ends = sorted({source, target})
@@ -69,7 +69,7 @@ class Neo4jEvidence(Neo4jWork):
         await self._of_nodes(tools, (cypher.FORGET_RUNS, cypher.FORGET_LESSONS))
 
     async def _of_nodes(self, tools: Iterable[ToolId], statements: Iterable[LiteralString]) -> None:
-        """Run statements over those tools that are nodes."""
+        """Run statements over ids of tools, in one transaction; ids that are not nodes match nothing."""
         rows = sorted(set(tools))
 
         async def work(transaction: Transaction) -> None:
@@ -79,7 +79,7 @@ class Neo4jEvidence(Neo4jWork):
         await self._connection.write(work)
 
     async def _begin_living(self) -> None:
-        """Give the tools and edges of an older Footpath their live evidence, once: what their counts come to."""
+        """Derive live evidence from the counts of a graph of an earlier version, once for each graph."""
         if (await self._connection.read(cypher.READ_LIVING))[0][0]:
             return
 
@@ -100,7 +100,7 @@ class Neo4jEvidence(Neo4jWork):
 
 
 def evidence(batch: LiveBatch) -> dict[str, Any]:
-    """The parameters of LEARN: what a run says of tools, and of the edges between them."""
+    """Build the parameters of ``LEARN``: what a run taught about tools, and about the edges between them."""
     fading, added, taken = neo4j_rows.walk_rows(batch)
     lessons = batch.build_lessons().items()
     return {
@@ -118,14 +118,14 @@ def evidence(batch: LiveBatch) -> dict[str, Any]:
 
 
 async def keep_lessons(transaction: Transaction, lessons: Collection[tuple[ToolId, ToolLesson]]) -> None:
-    """Keep lessons about nodes that are there; of each tool's, the newest stay."""
+    """Store lessons about existing nodes, and drop all but the newest of each tool."""
     if lessons:
         await send(transaction, cypher.KEEP_LESSONS, neo4j_rows.lesson_rows(lessons))
         await send(transaction, cypher.DROP_LESSONS, sorted({tool for tool, _ in lessons}), kept=MAX_LESSONS)
 
 
 class Neo4jLinks(Neo4jWork):
-    """A ``LinkStore`` in the database of a graph."""
+    """``LinkStore`` in the database of the graph."""
 
     async def expect_links(self, digests: Mapping[ToolId, str], also: Iterable[ToolId] = ()) -> None:
         tools = sorted({*digests, *also})
@@ -170,6 +170,7 @@ class Neo4jLinks(Neo4jWork):
 
 
 async def _known(transaction: Transaction, tools: Sequence[ToolId]) -> set[ToolId]:
+    """Return which of these tools are nodes."""
     return {tool for (tool,) in await (await transaction.run(cypher.KNOWN, {"rows": tools})).values()}
 
 
@@ -181,7 +182,7 @@ SET t.learnt_response = row.learnt, t.link_digest = coalesce(t.link_digest, ''),
 
 
 def _changed(found: Iterable[Properties], seen: Mapping[ToolId, Sequence[JsonShape]]) -> list[ToolDoc]:
-    """The documents, among these nodes' properties, that the answers add something to, with what they add."""
+    """Return the documents that observed response shapes change, with the changes; ``found``: properties of nodes."""
     known = (document(properties) for properties in found)
     return [new for old in known if (new := update_learnt_response(old, seen[old.id])) is not old]
 
@@ -192,10 +193,10 @@ _PAGE = 500
 
 
 class Neo4jGraph(Neo4jEvidence, Neo4jLinks):
-    """A ``GraphStore`` and a ``LinkStore`` in one database of a server, for one event loop. :meth:`setup` connects.
+    """``GraphStore`` and ``LinkStore`` in one database of a server, for one event loop. :meth:`setup` connects.
 
-    Every write is one transaction, sent in chunks: what does not fit the server's transaction memory fails as a whole
-    and is to be given in smaller batches. Every write may be repeated: keys count once, documents are replaced.
+    Every write is one transaction, sent in chunks. One that exceeds the server's transaction memory fails as a whole;
+    the caller has to split it. Every write is safe to repeat: a key counts once, and documents are replaced.
     """
 
     def __init__(
@@ -208,7 +209,7 @@ class Neo4jGraph(Neo4jEvidence, Neo4jLinks):
         """Connect, and create constraints and indexes in an empty database.
 
         Raises:
-            UnavailableError: the server cannot be used, or the database holds something else.
+            UnavailableError: the server cannot be used, or the database holds other data.
             StoreVersionError: the graph has another format.
         """
         await self._connection.open()
@@ -229,7 +230,7 @@ class Neo4jGraph(Neo4jEvidence, Neo4jLinks):
 
     async def _create(self) -> None:
         for statement in cypher.STRUCTURE:
-            # Neo4j takes one change of structure a transaction, and none together with data.
+            # Neo4j allows one schema change in a transaction, and none together with data.
             await self._write_one(statement)
         await self._write_one(cypher.WRITE_FORMAT, format=cypher.FORMAT)
 
@@ -268,13 +269,13 @@ class Neo4jGraph(Neo4jEvidence, Neo4jLinks):
         return ours
 
     async def _once(self, key: str, count: _Count) -> bool:
-        """Enter the key and count, in one transaction. False: the key, or a record of the batch, was there before."""
+        """Claim the key and run ``count`` in one transaction; return False if the batch was applied before."""
         token = uuid4().hex
 
         async def work(transaction: Transaction) -> bool:
             result = await transaction.run(cypher.CLAIM_KEY, {"key": key, "token": token})
             ours: bool = (await result.single(strict=True)).value()
-            if (await result.consume()).counters.nodes_created:
+            if (await result.consume()).counters.nodes_created:  # not on a retry of a commit that went through
                 await count(transaction)
             return ours
 
@@ -291,7 +292,7 @@ class Neo4jGraph(Neo4jEvidence, Neo4jLinks):
         return {one.id: one for one in found}
 
     async def documents(self) -> AsyncIterator[ToolDoc]:
-        """Page by page, each a read of its own: a slow consumer holds no transaction open."""
+        """Yield all documents; each page is a read of its own, so a slow consumer holds no transaction open."""
         last = ""
         while page := await self._connection.read(cypher.DOCUMENT_PAGE, {"after": last, "limit": _PAGE}):
             for (properties,) in page:
@@ -361,7 +362,7 @@ class Neo4jGraph(Neo4jEvidence, Neo4jLinks):
         tools = sorted(seen)
         found = await self._by_chunks(cypher.DOCUMENTS, tools)
         if not _changed((row[0] for row in found), seen):
-            return set()  # as after nearly every run: one read, which locks nothing
+            return set()  # nearly every run ends here, after one read that locks nothing
 
         async def work(transaction: Transaction) -> set[ToolId]:
             await (await transaction.run(cypher.LOCK_TOOLS, {"rows": tools})).consume()
@@ -394,4 +395,4 @@ class Neo4jGraph(Neo4jEvidence, Neo4jLinks):
 
 
 class _CountedBeforeError(Exception):
-    """A record of the batch was counted before: the transaction is to be undone."""
+    """A record of the batch was applied before; raised to roll the transaction back."""

@@ -1,7 +1,11 @@
-"""Flows and kept fields in the graph's Neo4j, so that every machine plans with the same.
+"""Data flows and field choices in the graph's Neo4j database, shared by all servers.
 
-``(:Flow {place, target, parameter, source, total, fields})``, its ``place`` a digest of the three, which may be too long for an index;
-``(:FlowKey {key})`` of what was counted; ``(:KeptFields {place, kept, known})``. ``fields``, ``kept`` and ``known`` are JSON texts.
+    (:Flow {place, target, parameter, source, total, fields})
+    (:FlowKey {key})
+    (:KeptFields {place, kept, known})
+
+``place`` is a digest of the identifying values, which may be too long for an index. ``FlowKey`` holds the keys that
+were counted. ``fields``, ``kept`` and ``known`` are JSON texts.
 """
 
 from collections import Counter
@@ -27,7 +31,7 @@ STRUCTURE: Final[tuple[LiteralString, ...]] = (
 
 CLAIM: Final = "MERGE (k:FlowKey {key: $key}) ON CREATE SET k.token = $token RETURN k.token = $token AS ours"
 
-# The total is set first, which locks the node: what its fields are is read behind the lock.
+# Setting the total locks the node, so that its fields are read under the lock.
 ADD_TOTALS: Final = """
 UNWIND $rows AS row
 MERGE (f:Flow {place: row.place})
@@ -63,7 +67,7 @@ KEEP: Final = "MERGE (k:KeptFields {place: $place}) SET k.kept = $kept, k.known 
 
 
 class Neo4jFlows(Neo4jWork):
-    """A ``FlowStore`` on the graph's server. :meth:`setup` connects."""
+    """``FlowStore`` in the graph's database. :meth:`setup` connects."""
 
     async def setup(self) -> None:
         await structured(self._connection, STRUCTURE)
@@ -77,7 +81,7 @@ class Neo4jFlows(Neo4jWork):
         async def work(transaction: Transaction) -> bool:
             result = await transaction.run(CLAIM, {"key": key, "token": token})
             ours: bool = (await result.single(strict=True)).value()
-            if (await result.consume()).counters.nodes_created:
+            if (await result.consume()).counters.nodes_created:  # not on a retry of a commit that went through
                 before = await (await transaction.run(ADD_TOTALS, {"rows": rows})).values()
                 known = {place: orjson.loads(text) for place, text in before}
                 for (place, name), count in fields.items():
@@ -130,7 +134,7 @@ class Neo4jFlows(Neo4jWork):
 
 
 class Neo4jKeptFields:
-    """``FieldChoiceStore`` on the graph's server, which is connected to when first asked."""
+    """``FieldChoiceStore`` in the graph's database; connects at the first use."""
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
@@ -160,10 +164,12 @@ class Neo4jKeptFields:
 
 
 def _digest(*parts: str) -> str:
+    """Return the ``place`` of a node: a digest of the values that identify it."""
     return blake2b(orjson.dumps(parts), digest_size=16).hexdigest()
 
 
 def _row(target: str, parameter: str, source: str) -> dict[str, Any]:
+    """Build the identifying columns of a row of ``ADD_TOTALS`` or ``SET_FLOWS``."""
     place = _digest(target, parameter, source)
     return {"place": place, "target": target, "parameter": parameter, "source": source}
 
@@ -173,5 +179,6 @@ def _text(value: object) -> str:
 
 
 def _count(row: Sequence[Any]) -> FlowCount:
+    """Build a flow count from a row of ``INTO`` or ``COUNTS``."""
     target, parameter, source, total, fields = row
     return FlowCount(ToolId(target), parameter, ToolId(source), total, tuple(sorted(orjson.loads(fields).items())))

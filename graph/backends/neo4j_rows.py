@@ -1,4 +1,4 @@
-"""Domain objects to the rows that the Cypher texts take, and back. Pure."""
+"""Conversion between domain objects and the rows of the graph's Cypher statements. Performs no I/O."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict
@@ -20,11 +20,11 @@ from graph.links import FeedLink, SubstituteLink, ToolLinks, ToolNeighbourhood
 Row = dict[str, Any]
 
 LONGEST = 8_000
-"""Bytes of an id or function name: Neo4j's range index takes no longer ones (8,167 less what it adds)."""
+"""Largest size of an id or function name in bytes: Neo4j's range index takes at most 8,167, overhead included."""
 
 
 def document_rows(tools: Iterable[ToolDoc]) -> list[Row]:
-    """Rows of PUT_TOOLS, ordered by id. Of several documents with one id the last stays."""
+    """Return rows of ``PUT_TOOLS``, ordered by id. Of several documents with one id, the last one counts."""
     return [_document_row(tool) for _, tool in sorted({tool.id: tool for tool in tools}.items())]
 
 
@@ -41,7 +41,7 @@ def _document_row(tool: ToolDoc) -> Row:
 
 
 def imported_rows(batch: GraphBatch) -> list[Row]:
-    """Rows of ADD_IMPORTED_TOOLS: every node that the batch names, with its counts, ordered by id."""
+    """Return rows of ``ADD_IMPORTED_TOOLS``: every node of the batch with its counts, ordered by id."""
     tools = {*batch.nodes, *batch.calls, *batch.successes, *_ends(batch.transitions)}
     return [
         _tool_row(tool) | {"calls": batch.calls[tool], "successes": batch.successes[tool]} for tool in sorted(tools)
@@ -49,7 +49,10 @@ def imported_rows(batch: GraphBatch) -> list[Row]:
 
 
 def live_rows(batch: LiveBatch) -> list[Row]:
-    """Rows of ADD_LIVE_TOOLS: every node of the run, with its scores and the signs of its calls in order, and what these come to."""
+    """Return rows of ``ADD_LIVE_TOOLS``, ordered by id: each tool of the run with its scores, signs and call evidence.
+
+    A sign is 1 for a successful call and -1 for any other, in the order of the calls.
+    """
     called = fold_calls(batch)
     tools = {*_ends(batch.transitions), *called, *(tool for tool, _ in batch.scores)}
     return [
@@ -65,7 +68,7 @@ def live_rows(batch: LiveBatch) -> list[Row]:
 
 
 def edge_rows(transitions: Mapping[tuple[ToolId, ToolId], int]) -> list[Row]:
-    """Rows of ADD_IMPORTED_EDGES, ordered by (source, target); a count of zero makes no edge."""
+    """Return rows of ``ADD_IMPORTED_EDGES``, ordered by (source, target); a count of zero makes no edge."""
     return [
         {"source": source, "target": target, "count": count}
         for (source, target), count in sorted(transitions.items())
@@ -74,7 +77,7 @@ def edge_rows(transitions: Mapping[tuple[ToolId, ToolId], int]) -> list[Row]:
 
 
 def walk_rows(batch: LiveBatch) -> tuple[list[Row], list[Row], list[Row]]:
-    """Rows of FADE_WALKS, ADD_WALKS and TAKE_WALKS, each ordered by (source, target)."""
+    """Return rows of ``FADE_WALKS``, ``ADD_WALKS`` and ``TAKE_WALKS``, each ordered by (source, target)."""
     fading: list[Row] = []
     added: list[Row] = []
     taken: list[Row] = []
@@ -88,7 +91,7 @@ def walk_rows(batch: LiveBatch) -> tuple[list[Row], list[Row], list[Row]]:
 
 
 def facts_rows(state: GraphState) -> list[Row]:
-    """Rows of SET_TOOLS: every node with its facts, and the ends of edges, which only have to be there; by id."""
+    """Return rows of ``SET_TOOLS``, ordered by id: nodes with facts; ends of edges and lessons without any."""
     rows: dict[ToolId, Row] = {
         end: _tool_row(end) | {"facts": {}} for edge in state.edges for end in (edge.source, edge.target)
     }
@@ -98,13 +101,13 @@ def facts_rows(state: GraphState) -> list[Row]:
 
 
 def count_rows(edges: Iterable[Edge]) -> list[Row]:
-    """Rows of SET_EDGES, ordered by (source, target). Of several with the same ends the last stays."""
+    """Return rows of ``SET_EDGES``, ordered by (source, target), of which the last edge each counts."""
     last = {(edge.source, edge.target): asdict(edge) for edge in edges}
     return [last[ends] for ends in sorted(last)]
 
 
 def lesson_rows(lessons: Iterable[tuple[ToolId, ToolLesson]]) -> list[Row]:
-    """Rows of KEEP_LESSONS, ordered by tool and run. Of several of one run about one tool the last stays."""
+    """Return rows of ``KEEP_LESSONS``, ordered by (tool, run), of which the last lesson each counts."""
     last = {(tool, lesson.run): lesson for tool, lesson in lessons}
     return [
         {"id": tool, "run": run, "at": one.moment, "score": one.score, "outcomes": list(one.outcomes)}
@@ -113,7 +116,7 @@ def lesson_rows(lessons: Iterable[tuple[ToolId, ToolLesson]]) -> list[Row]:
 
 
 def lesson(at: str, run: str, score: float | None, outcomes: list[LiveOutcome]) -> ToolLesson:
-    """The lesson in a row."""
+    """Build the lesson of a row."""
     return ToolLesson(run, datetime.fromisoformat(at), score, tuple(outcomes))
 
 
@@ -127,17 +130,17 @@ def neighbour(
     resolved: bool,
     *facts: Any,
 ) -> Neighbour:
-    """An edge out of a tool with its target's facts."""
+    """Build the neighbour of a row: an edge out of ``tool`` with the facts of its target."""
     return Neighbour(Edge(tool, target, imported, live, mark, strength), ToolFacts(*facts), resolved)
 
 
 def substitute(one: ToolId, other: ToolId, score: float, parameters: str) -> SubstituteLink:
-    """The substitute in a row."""
+    """Build the substitute link of a row."""
     return SubstituteLink(one, other, score, loads(parameters))
 
 
 def around(tool: ToolId, *found: Any) -> tuple[ToolId, ToolNeighbourhood]:
-    """A row of AROUND: the facts, the document's properties, and what joins the tool to others."""
+    """Build the neighbourhood of a row of ``AROUND``, with its tool."""
     *facts, properties, out, into, feeds, substitutes = found
     return tool, ToolNeighbourhood(
         facts=ToolFacts(*facts),
@@ -150,7 +153,7 @@ def around(tool: ToolId, *found: Any) -> tuple[ToolId, ToolNeighbourhood]:
 
 
 def link_rows(links: Iterable[ToolLinks]) -> tuple[list[str], list[Row], list[Row]]:
-    """Tools, ordered; rows of PUT_FEEDS and rows of PUT_SUBSTITUTES, each once."""
+    """Return the ordered ids of the tools, and rows of ``PUT_FEEDS`` and ``PUT_SUBSTITUTES`` without duplicates."""
     one_each = {one.tool: one for one in links}
     feeds = {
         (f.source, f.target, f.parameter, f.field): asdict(f) for tool in sorted(one_each) for f in one_each[tool].feeds
@@ -173,6 +176,7 @@ def _tool_row(tool: ToolId) -> Row:
 
 
 def _indexable(name: str) -> str:
+    """Return the name; raise ``UsageError`` if it is too long for an index."""
     if (size := len(name.encode())) > LONGEST:
         raise UsageError(f"{name[:60]!r}… has {size} bytes; Neo4j holds names of at most {LONGEST}. Shorten it")
     return name
@@ -181,20 +185,20 @@ def _indexable(name: str) -> str:
 Properties = dict[str, Any]
 
 _NAMES = {"api": "name"}
-"""Fields whose property is called otherwise."""
+"""Property names of fields that are stored under another name."""
 
 
 def _is_plain(field: FieldInfo) -> bool:
-    """Whether a property holds the field as it is: text or a yes or no, and None only where that is the default.
+    """Return whether a field is stored as it is: text or bool, and None only if that is the default.
 
-    Anything else (integers of any size, models, tuples, mappings) is JSON text.
+    Every other type (integers, which Neo4j limits to 64 bits, models, tuples, mappings) is stored as JSON text.
     """
     kinds = _kinds(field.annotation)
     return kinds <= {str, bool, type(None)} and (type(None) not in kinds or field.default is None)
 
 
 def _kinds(annotation: Any) -> set[Any]:
-    """The types of values that an annotation admits, as far as they are told apart here."""
+    """Return the types of an annotation's values, with unions, literals and new types resolved."""
     if isinstance(annotation, NewType):
         return _kinds(annotation.__supertype__)
     if get_origin(annotation) is Literal:
@@ -211,7 +215,10 @@ _AS_JSON = {
 
 
 def document_properties(tool: ToolDoc) -> Properties:
-    """All properties of a document but its id. None takes one away that a former document had: what is the default needs none."""
+    """Return all properties of a document but its id.
+
+    A default is returned as None, which removes the property of an earlier document.
+    """
     return {_NAMES.get(name, name): _property(name, getattr(tool, name)) for name in _FIELDS}
 
 
@@ -223,7 +230,7 @@ def _property(name: str, value: Any) -> str | bool | None:
 
 
 def document(properties: Mapping[str, Any]) -> ToolDoc:
-    """The document in a node's properties, the facts among them left out."""
+    """Build the document of a node's properties, ignoring the facts among them."""
     found = {name: properties[key] for name in _FIELDS if (key := _NAMES.get(name, name)) in properties}
     parsed = {name: _AS_JSON[name].validate_json(found[name]) for name in _AS_JSON.keys() & found.keys()}
     return ToolDoc.model_validate({**found, **parsed, "id": properties["id"]})

@@ -1,4 +1,4 @@
-"""The graph in one SQLite file: the embedded default. Several processes may read and write it at once."""
+"""Tool graph in one SQLite file, the default store. Several processes may read and write it at the same time."""
 
 import sqlite3
 from collections.abc import AsyncIterator, Collection, Iterable, Mapping, Sequence
@@ -45,7 +45,7 @@ from graph.validation import check_batch, check_documents, check_live_batch, che
 
 
 class SqliteEvidence(SqliteReading):
-    """Lessons and marks of a ``GraphStore``."""
+    """The part of a ``GraphStore`` that holds lessons, marks and live evidence."""
 
     async def mark(self, source: ToolId, target: ToolId, mark: Mark | None) -> None:
         def write(connection: sqlite3.Connection) -> None:
@@ -81,7 +81,7 @@ class SqliteEvidence(SqliteReading):
         await self._of_nodes(tools, sql.FORGET_RUNS)
 
     async def _of_nodes(self, tools: Iterable[ToolId], statements: Iterable[str]) -> None:
-        """Run statements over the numbers of those tools that are nodes."""
+        """Run statements over the node numbers of these tools, in one transaction; others are ignored."""
         asked = json_list(tools)
 
         def write(connection: sqlite3.Connection) -> None:
@@ -100,14 +100,14 @@ class SqliteEvidence(SqliteReading):
 
 
 def add_calls(connection: sqlite3.Connection, batch: LiveBatch) -> None:
-    """Add what a run's calls say of nodes that are there."""
+    """Add the evidence of a run's calls to existing nodes."""
     moment = {"at": to_timestamp(batch.at), "half_life": float(batch.half_life)}
     rows = ({"tool": tool, **asdict(calls), **moment} for tool, calls in fold_calls(batch).items())
     connection.executemany(sql.ADD_CALLS_OF_RUN, rows)
 
 
 def add_walks(connection: sqlite3.Connection, batch: LiveBatch) -> None:
-    """Add a run's walks between nodes that are there."""
+    """Add a run's walks to the edges between existing nodes."""
     for source, walks in fold_walks(batch).items():
         connection.execute(sql.FADE_WALKS, (source, walks.retained))
         gained = ((source, target, count, walks.gains[target]) for target, count in walks.counts.items())
@@ -117,7 +117,7 @@ def add_walks(connection: sqlite3.Connection, batch: LiveBatch) -> None:
 
 
 def keep_lessons(connection: sqlite3.Connection, lessons: Collection[tuple[ToolId, ToolLesson]]) -> None:
-    """Keep lessons; of each tool's, the newest stay."""
+    """Store lessons, with the nodes that are missing, and drop all but the newest of each tool."""
     tools = [(tool,) for tool in sorted({tool for tool, _ in lessons})]
     connection.executemany(sql.ADD_NODE, tools)
     connection.executemany(
@@ -127,9 +127,9 @@ def keep_lessons(connection: sqlite3.Connection, lessons: Collection[tuple[ToolI
 
 
 def set_marks(connection: sqlite3.Connection, edges: Iterable[Edge]) -> None:
-    """Make the marks of edges that are there these."""
+    """Set the marks of existing edges to those given, None included."""
     marked = [edge for edge in edges if edge.mark]
-    (any_there,) = connection.execute(sql.ANY_MARK).fetchone()
+    (any_there,) = connection.execute(sql.ANY_MARK).fetchone()  # usually none: saves a statement for each edge
     if any_there:
         connection.executemany(sql.CLEAR_MARK, ((edge.source, edge.target) for edge in edges if not edge.mark))
     connection.executemany(sql.SET_MARK, ((edge.source, edge.target, edge.mark) for edge in marked))
@@ -141,7 +141,7 @@ def _lesson(at: str, run: str, score: float | None, outcomes: str) -> ToolLesson
 
 
 class SqliteLinks(SqliteReading):
-    """A ``LinkStore`` in the file of a graph."""
+    """``LinkStore`` in the file of the graph."""
 
     async def expect_links(self, digests: Mapping[ToolId, str], also: Iterable[ToolId] = ()) -> None:
         further = set(also)
@@ -196,27 +196,28 @@ class SqliteLinks(SqliteReading):
 
 
 def read_feeds_into(connection: sqlite3.Connection, tool: ToolId) -> list[FeedLink]:
-    """What can fill a tool's parameters."""
+    """Return the feeds into a tool's parameters, best first."""
     return [FeedLink(*row) for row in connection.execute(sql.FEEDS_INTO, (tool,))]
 
 
 def read_substitutes(connection: sqlite3.Connection, tool: ToolId) -> list[SubstituteLink]:
-    """What can do a tool's job."""
+    """Return the substitutes of a tool, best first."""
     rows = connection.execute(sql.SUBSTITUTES, (tool,))
     return [SubstituteLink(one, other, score, orjson.loads(names)) for one, other, score, names in rows]
 
 
 def names_text(parameters: Mapping[str, str]) -> str:
-    """A mapping of names as JSON."""
+    """Serialize a mapping of parameter names as JSON."""
     return orjson.dumps(dict(parameters)).decode()
 
 
 def _numbers(connection: sqlite3.Connection, tools: set[ToolId]) -> dict[ToolId, int]:
+    """Return the node numbers of these tools; those that are not nodes are left out."""
     return dict(connection.execute(sql.NUMBERS, (json_list(tools),)))
 
 
 class SqliteGraph(SqliteEvidence, SqliteLinks):
-    """A ``GraphStore`` and a ``LinkStore`` at ``path``. Only :meth:`setup` creates the file; everything else fails where there is none."""
+    """``GraphStore`` and ``LinkStore`` in the file ``path``, which only :meth:`setup` creates."""
 
     def __init__(self, path: Path, *, busy_seconds: float = 30.0) -> None:
         super().__init__(Database(path, sql.GRAPH_FORMAT, busy_seconds=busy_seconds))
@@ -332,14 +333,17 @@ class SqliteGraph(SqliteEvidence, SqliteLinks):
         return await self._database.read(lambda connection: _out_edges(connection, tool))
 
     def read_out_edges(self, tool: ToolId) -> list[Neighbour]:
-        """What :meth:`out_edges` does, in this very thread: for threads of one's own, and for timing. It blocks."""
+        """Return the same as :meth:`out_edges`; blocks the calling thread."""
         return self._database.read_now(lambda connection: _out_edges(connection, tool))
 
     async def in_edges(self, tool: ToolId) -> list[Edge]:
         return await self._database.read(lambda connection: _in_edges(connection, tool))
 
     async def around(self, tools: Iterable[ToolId]) -> dict[ToolId, ToolNeighbourhood]:
-        """Small statements by index in one visit of the reading thread: joined into one, they would multiply each other's rows."""
+        """Load the neighbourhoods with several indexed statements in one call of the reading thread.
+
+        One joint statement would return the cross product of the kinds of edges.
+        """
         wanted = json_list(tools)
 
         def read(connection: sqlite3.Connection) -> dict[ToolId, ToolNeighbourhood]:
@@ -416,7 +420,7 @@ def _facts(connection: sqlite3.Connection, wanted: str) -> dict[ToolId, ToolFact
 
 
 def _claim(connection: sqlite3.Connection, key: str) -> bool:
-    """Enter the key. False where it was there already."""
+    """Mark a batch key as applied; return False if it was applied before."""
     return connection.execute(sql.CLAIM_KEY, (key,)).rowcount == 1
 
 

@@ -1,7 +1,7 @@
-"""One SQLite file in WAL mode: its connections, its threads, its transactions and its format version.
+"""Access to one SQLite file in WAL mode: connections, threads, transactions, format versions and error messages.
 
-Any number of processes may open the file. Within one, writes go through a single thread, so that they queue up without
-blocking readers, and reads go through a few others; a connection is used by one thread at a time.
+Any number of processes may open the file. Within a process, one thread does all writes, so that they queue without
+blocking readers, and a few other threads do the reads. A connection is used by one thread at a time.
 """
 
 import asyncio
@@ -24,40 +24,52 @@ from domain.sqlite_inserts import recognise_inserts
 T = TypeVar("T")
 
 _READERS = 4
+"""Threads that read."""
 _CACHE_KIB = 64 << 10
-"""The most that one connection keeps of the file. With SQLite's own 2 MiB, a batch that changes more pages than that
-writes each of them many times over: a batch of edges then takes more than twice as long."""
+"""Page cache of a connection. With SQLite's default of 2 MiB, a batch that changes more pages than fit writes each of
+them several times: importing a batch of edges then takes more than twice as long."""
 
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A column that came later than its table. ``fill`` says what it begins with in the rows that are there."""
+    """A column that was added to a table in a later version."""
 
     table: str
     name: str
     definition: str
+    """Type and constraints, in SQL."""
     fill: str
+    """Statement that sets the column's value in existing rows."""
 
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """What a database file must be: ``application`` marks it as ours, ``version`` names the layout of its tables.
-
-    ``added``: by name, tables that came later and that an older Footpath can do without: a file that lacks them gets them when it
-    is opened, and keeps its version. ``columns``: columns of whichever table that did, likewise.
-    """
+    """Expected format of a database file."""
 
     what: str
+    """Name of the content, for error messages."""
     application: int
+    """SQLite's ``application_id``, which marks the file as ours."""
     version: int
+    """SQLite's ``user_version``; a file with another version is refused."""
     tables: tuple[str, ...]
+    """Statements that create the tables and indexes of a new file."""
     synchronous: Literal["NORMAL", "FULL"]
+    """``FULL``: acknowledged writes survive a power cut; ``NORMAL``: only a crash of the process."""
     added: Mapping[str, str] = field(default_factory=dict[str, str])
+    """Statements for tables and indexes of later versions, by name.
+
+    A file that lacks them gets them when it is opened, and keeps its version: earlier versions work without them.
+    """
     columns: tuple[Column, ...] = ()
+    """Columns of later versions, which a file gets likewise."""
 
 
 class Database:
-    """Opens nothing until used. ``busy_seconds`` is how long a write waits for another process before it gives up."""
+    """One database file, opened at the first use.
+
+    ``busy_seconds``: how long a write waits for the write of another process before it fails.
+    """
 
     def __init__(self, path: Path, layout: Format, *, busy_seconds: float = 30.0) -> None:
         self.path = path
@@ -70,22 +82,22 @@ class Database:
         self._readers = ThreadPoolExecutor(_READERS, thread_name_prefix="store-read")
 
     async def read(self, work: Callable[[sqlite3.Connection], T]) -> T:
-        """Run ``work`` in a reading thread."""
+        """Run ``work`` in a reading thread and return its result."""
         return await self._run(self._readers, lambda: self._use(work))
 
     async def write(self, work: Callable[[sqlite3.Connection], T]) -> T:
-        """Run ``work`` in the writing thread as one transaction: all of it, or nothing.
+        """Run ``work`` in the writing thread as one transaction, and return its result.
 
-        A caller that is cancelled does not stop a transaction that has begun: it ends whole in its thread.
+        Cancelling the caller does not stop a transaction that has begun; it is completed in its thread.
         """
         return await self._run(self._writer, lambda: self._transact(work))
 
     async def setup(self) -> None:
-        """Create the file and its tables where they are missing. ``StoreVersionError`` where it is of another format."""
+        """Create the file and its tables if they are missing. Raises ``StoreVersionError`` if it has another format."""
         await self._run(self._writer, self._create)
 
     async def close(self) -> None:
-        """Wait for what was asked for before, then close every connection; idempotent."""
+        """Close every connection after the pending reads and writes; idempotent."""
         self._closed = True
         await asyncio.to_thread(self._release)
 
@@ -94,7 +106,7 @@ class Database:
         return await asyncio.get_running_loop().run_in_executor(threads, work)
 
     def read_now(self, work: Callable[[sqlite3.Connection], T]) -> T:
-        """Run ``work`` in this very thread, with a connection of its own while it lasts."""
+        """Run ``work`` in the calling thread, and return its result."""
         self._check_open()
         return self._use(work)
 
@@ -108,6 +120,7 @@ class Database:
 
     @contextmanager
     def _connection(self) -> Generator[sqlite3.Connection]:
+        """Borrow a connection for the time of the block; after an SQLite error it is closed, not reused."""
         with translated(self.path):
             connection = self._borrow()
             try:
@@ -141,7 +154,7 @@ class Database:
         connection.close()
 
     def _connect(self, mode: Literal["rw", "rwc"]) -> sqlite3.Connection:
-        # Only setup() may create the file: "rw" fails on a missing one where a plain open would leave an empty one.
+        # Only setup() may create the file: "rw" fails if it is missing, where a plain open would create an empty one.
         address = f"{self.path.absolute().as_uri()}?mode={mode}"
         recognise_inserts()
         connection = sqlite3.connect(
@@ -185,7 +198,7 @@ class Database:
                 connection.execute(f"PRAGMA user_version = {self._format.version}")
 
     def _complete(self, connection: sqlite3.Connection) -> None:
-        """Create the added tables and columns that an older Footpath left out."""
+        """Create the tables and columns of later versions that the file lacks."""
         if _names(connection) >= self._format.added.keys() and not _lacking(connection, self._format.columns):
             return
         with _transaction(connection):
@@ -196,7 +209,7 @@ class Database:
             _add_columns(connection, _lacking(connection, self._format.columns))
 
     def _switch_to_wal(self, connection: sqlite3.Connection) -> None:
-        # The switch does not wait for its lock as statements do, so processes that set up at once must be patient here.
+        # Unlike other statements, this switch does not wait for its lock: retry while another process sets the file up.
         deadline = time.monotonic() + self._busy_seconds
         while True:
             try:
@@ -238,8 +251,8 @@ class Database:
 
 @contextmanager
 def _transaction(connection: sqlite3.Connection) -> Generator[None]:
-    """All of what is done within, or nothing."""
-    # IMMEDIATE: a transaction that reads first and is upgraded later fails at once when another one wrote.
+    """Run the block as one transaction, which is rolled back if it raises."""
+    # IMMEDIATE takes the write lock now: a transaction that upgrades to a write later fails if another wrote meanwhile.
     connection.execute("BEGIN IMMEDIATE")
     try:
         yield
@@ -251,12 +264,12 @@ def _transaction(connection: sqlite3.Connection) -> Generator[None]:
 
 
 def _names(connection: sqlite3.Connection) -> set[str]:
-    """Names of all tables and indexes."""
+    """Return the names of all tables and indexes."""
     return {name for (name,) in connection.execute("SELECT name FROM sqlite_master")}
 
 
 def _lacking(connection: sqlite3.Connection, columns: Iterable[Column]) -> list[Column]:
-    """Those of the columns that are not there."""
+    """Return the columns that the file lacks."""
     there = {
         (table, name)
         for table in {column.table for column in columns}
@@ -272,7 +285,7 @@ def _add_columns(connection: sqlite3.Connection, columns: Iterable[Column]) -> N
 
 
 def _is_empty(connection: sqlite3.Connection) -> bool:
-    """Whether the file holds nothing at all: no tables, no marks."""
+    """Return whether the file has no tables, no application id and no version."""
     (tables,) = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
     (application,) = connection.execute("PRAGMA application_id").fetchone()
     (version,) = connection.execute("PRAGMA user_version").fetchone()
@@ -280,18 +293,19 @@ def _is_empty(connection: sqlite3.Connection) -> bool:
 
 
 _PAGE = 500
+"""Rows of a page of a streamed read."""
 
 
 class SqliteReading:
-    """Holds the database of the parts that build on it."""
+    """Base of the SQLite stores: holds the database, and reads in pages."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
     async def _stream(self, page: str, after: tuple[str, ...]) -> AsyncIterator[tuple[Any, ...]]:
-        """Page by page, each a read of its own: a slow consumer holds no snapshot open.
+        """Yield the rows of a paged query; each page is a read of its own, so a slow consumer holds no snapshot open.
 
-        ``after`` is where to begin; the first columns of a row say where the next page does.
+        ``after``: the position to begin after. The first columns of a page's last row are the next one.
         """
         while True:
             place = (*after, _PAGE)
@@ -304,19 +318,20 @@ class SqliteReading:
 
 
 def json_list(values: Iterable[str]) -> str:
-    """A list as one bound parameter: any number of values in one statement."""
+    """Serialize values as one bound parameter for ``json_each``: SQLite limits the number of parameters."""
     return orjson.dumps(list(values)).decode()
 
 
 _OF_THE_COPY = ("SQLITE_FULL", "SQLITE_IOERR", "SQLITE_READONLY", "SQLITE_CANTOPEN", "SQLITE_PERM")
+"""Prefixes of errors that are due to the copy's file or disk."""
 
 
 def copy_database(source: Path, target: Path) -> None:
-    """Copy the database at ``source`` into a new file. Raises ``UnavailableError`` where one of the two cannot be used."""
+    """Copy the database at ``source`` to a new file. Raises ``UnavailableError`` if one of the two cannot be used."""
     with translated(source), closing(_opened(source, "rw")) as read:
         try:
             with closing(_opened(target, "rwc")) as written:
-                read.backup(written)  # all pages in one step, within one read transaction: nobody who writes waits
+                read.backup(written)  # all pages in one read transaction, so that no writer waits
         except sqlite3.Error as error:
             if not error.sqlite_errorname.startswith(_OF_THE_COPY):
                 raise
@@ -330,6 +345,7 @@ def _opened(path: Path, mode: str) -> sqlite3.Connection:
 
 
 _SAYS = {
+    # By primary error code.
     "SQLITE_FULL": "the disk is full; nothing of this write was kept. Free some space and run the same command again",
     "SQLITE_NOTADB": "this file is no SQLite database. Choose another store folder, or move the file away",
     "SQLITE_CORRUPT": "the database is damaged. Restore a copy, or move it away and build the store again",
@@ -341,7 +357,7 @@ _SAYS = {
 
 @contextmanager
 def translated(path: Path, *, creating: bool = False) -> Generator[None]:
-    """Turn ``sqlite3.Error`` raised inside into the ``FootpathError`` that fits; other exceptions pass."""
+    """Raise the matching ``FootpathError`` in place of an ``sqlite3.Error``; other exceptions pass."""
     try:
         yield
     except sqlite3.Error as error:
@@ -349,8 +365,8 @@ def translated(path: Path, *, creating: bool = False) -> Generator[None]:
 
 
 def footpath_error(error: sqlite3.Error, path: Path, *, creating: bool = False) -> FootpathError:
-    """The error to show instead of ``error``, which concerned the database at ``path`` or the creation of it."""
-    # Extended names add to the primary one (SQLITE_IOERR_WRITE); errors of the wrapper itself carry none.
+    """Return the error to raise in place of ``error``. ``creating``: it occurred while the file was created."""
+    # Extended codes append to the primary one (SQLITE_IOERR_WRITE); errors of the sqlite3 module itself have none.
     name: str = getattr(error, "sqlite_errorname", "")
     primary = "_".join(name.split("_")[:2])
     if primary in ("SQLITE_BUSY", "SQLITE_LOCKED"):
@@ -363,7 +379,7 @@ def footpath_error(error: sqlite3.Error, path: Path, *, creating: bool = False) 
 def _cannot_open(path: Path, *, creating: bool) -> str:
     try:
         missing, folder = not path.exists(), path.is_dir()
-    except OSError:  # a folder above it may not be looked into
+    except OSError:  # a parent folder is not accessible
         missing = folder = False
     if folder:
         return "this is a folder, not a database. Name the store folder that holds the database"

@@ -1,4 +1,4 @@
-"""What calls took from another, counted in one SQLite file beside the graph."""
+"""Data flows between calls, and choices of response fields, each in one SQLite file of the store folder."""
 
 import sqlite3
 from collections.abc import Iterable, Sequence
@@ -54,7 +54,7 @@ _SET_FLOW = "INSERT INTO flow VALUES (?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET c
 
 
 class SqliteFlows:
-    """A ``FlowStore`` at ``path``. Only :meth:`setup` creates the file. Several processes may use it at once."""
+    """``FlowStore`` in the file ``path``, which only :meth:`setup` creates. Several processes may use it at once."""
 
     def __init__(self, path: Path, *, busy_seconds: float = 30.0) -> None:
         self._database = Database(path, _FORMAT, busy_seconds=busy_seconds)

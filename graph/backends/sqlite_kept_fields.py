@@ -1,4 +1,4 @@
-"""Choices of fields in one small SQLite file: a row for each tool and basis, written in one statement."""
+"""Choices of response fields in one SQLite file, with a row for each tool and basis."""
 
 import sqlite3
 from pathlib import Path
@@ -25,7 +25,7 @@ _FORMAT = Format(
         ) WITHOUT ROWID
         """,
     ),
-    # A power cut may lose the last choices; they are made again.
+    # A power cut may lose the latest choices, which are then made again.
     synchronous="NORMAL",
 )
 _KEEP = """
@@ -35,7 +35,7 @@ ON CONFLICT (tool, basis) DO UPDATE SET kept = excluded.kept, known = excluded.k
 
 
 class SqliteKeptFields:
-    """``FieldChoiceStore`` at ``path``; the file is made when first asked. Several processes may use it at once."""
+    """``FieldChoiceStore`` in the file ``path``, created at the first use. Several processes may use it at once."""
 
     def __init__(self, path: Path, *, busy_seconds: float = 5.0) -> None:
         self._database = Database(path, _FORMAT, busy_seconds=busy_seconds)

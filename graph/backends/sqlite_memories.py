@@ -1,4 +1,4 @@
-"""Memories in one SQLite file, searched exactly."""
+"""Memories in one SQLite file, with exact vector search."""
 
 import asyncio
 import sqlite3
@@ -40,7 +40,7 @@ _FORMAT = Format(
         """,
     ),
     synchronous="NORMAL",
-    # Those that a version before solutions kept programs with: whether there are any is asked whenever the store is opened.
+    # memory_program: versions before solutions stored programs with memories; each opening of the store looks for any.
     added={
         "memory_program": "CREATE INDEX memory_program ON memory (id) WHERE json_extract(body, '$.program') IS NOT NULL",
         "judgement": """
@@ -84,7 +84,7 @@ _PAGE = "SELECT id, body, good, bad FROM memory WHERE id > ? ORDER BY id LIMIT ?
 
 
 class SqliteMemories(SqliteReading):
-    """A ``MemoryStore`` at ``path``. Only :meth:`setup` creates the file. Several processes may use it at once."""
+    """``MemoryStore`` in the file ``path``, which only :meth:`setup` creates. Several processes may use it at once."""
 
     def __init__(self, path: Path, *, busy_seconds: float = 30.0) -> None:
         super().__init__(Database(path, _FORMAT, busy_seconds=busy_seconds))

@@ -1,7 +1,7 @@
-"""Recorded calls in one SQLite file: one compressed row for all calls of a tool that came in together.
+"""Recorded calls in one SQLite file, with one compressed row for each tool and imported batch.
 
-Responses of one tool are alike, so they compress together far better than one by one, and whoever asks for a tool's
-calls wants all of them.
+Responses of one tool resemble one another, so they compress far better together than one by one, and readers always
+need all calls of a tool.
 """
 
 import sqlite3
@@ -16,7 +16,7 @@ from domain.tool import ToolId
 from domain.trajectory import RecordedCall, RecordedOutcome
 from graph.backends.sqlite_database import Database, Format
 
-# ToolBench's 131,586 calls: 55 MB as they are, 9.5 MB at level 1 for no more time, 8.3 MB at level 6 for twice the time.
+# ToolBench's 131,586 calls: 55 MB uncompressed, 9.5 MB at level 1 in equal time, 8.3 MB at level 6 in twice the time.
 _LEVEL = 1
 
 _FORMAT = Format(
@@ -34,15 +34,16 @@ _FORMAT = Format(
         )
         """,
     ),
-    # A power cut may undo the last batches, key and all, never half of one: building again reads them from their source.
+    # A power cut may undo the latest batches with their keys, but never part of one; a new build imports them again.
     synchronous="NORMAL",
 )
 
 _Row = tuple[str, str, str, str, str, str]
+"""Category, tool set, function, arguments, response and outcome of a call."""
 
 
 class SqliteRecordings:
-    """``RecordingStore`` at ``path``. Only :meth:`setup` creates the file. Several processes may use it at once."""
+    """``RecordingStore`` in the file ``path``, created by :meth:`setup`. Several processes may use it at once."""
 
     def __init__(self, path: Path, *, busy_seconds: float = 30.0) -> None:
         self._database = Database(path, _FORMAT, busy_seconds=busy_seconds)
@@ -80,7 +81,7 @@ class SqliteRecordings:
         return await self._database.read(lambda connection: _of_tool(connection, tool))
 
     def read_of_tool(self, tool: ToolId) -> list[RecordedCall]:
-        """What :meth:`list_calls` does, in this very thread: for threads of one's own, and for timing. It blocks."""
+        """Return the same as :meth:`list_calls`; blocks the calling thread."""
         return self._database.read_now(lambda connection: _of_tool(connection, tool))
 
     async def iterate_batches(self) -> AsyncIterator[tuple[str, list[tuple[ToolId, RecordedCall]]]]:
@@ -107,7 +108,10 @@ def _of_tool(connection: sqlite3.Connection, tool: ToolId) -> list[RecordedCall]
 def _next_batch(
     connection: sqlite3.Connection, number: int, row: int
 ) -> tuple[int, int, str, list[tuple[ToolId, RecordedCall]]] | None:
-    """The batch after ``number``, whose rows, written in one transaction, are the next ones after ``row``."""
+    """Read the batch after ``number``; return its number, last row id, key and calls, or None after the last batch.
+
+    A batch was written in one transaction, so its rows are consecutive: they begin after ``row``.
+    """
     found = connection.execute("SELECT num, key FROM batch WHERE num > ? ORDER BY num LIMIT 1", (number,)).fetchone()
     if found is None:
         return None
@@ -134,7 +138,7 @@ def _pack(calls: list[RecordedCall]) -> bytes:
     try:
         packed = orjson.dumps(rows)
     except TypeError:
-        # Half of a surrogate pair, from a source that cut a text in its middle: that one character becomes "?".
+        # A lone surrogate, from a source that truncated a text within a character: replace it by "?".
         packed = orjson.dumps([[text.encode("utf-8", "replace").decode() for text in row] for row in rows])
     return zlib.compress(packed, _LEVEL)
 

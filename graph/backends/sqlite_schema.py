@@ -1,11 +1,11 @@
-"""Every SQL text of the embedded graph, as constants.
+"""Format and SQL statements of the tool graph in SQLite.
 
-Nodes are numbered: edges are then two integers, and a read follows them by row number. What a neighbour query needs
-lies in ``node`` alone; the bodies of documents, a hundred times larger, lie apart. A node has a document where
-``function`` is not null. ``Finish`` is a row like any other.
+Nodes are numbered, so that an edge is two integers and reads follow it by row number. ``node`` holds all that a query
+for neighbours needs; the bodies of documents, a hundred times larger, are in a table of their own. A node has a
+document if and only if its ``function`` is not null. ``Finish`` is a row like any other.
 
-A feed lies with the tool it leads into, whose links are replaced together; another index leads from the tool it comes from. Columns of live
-evidence came later than their tables (``graph.evidence`` says why they are there).
+``feed`` is clustered by the tool that a feed leads into, since links of a tool are replaced together; an index leads
+from the tool that it comes from. Columns of live evidence were added in a later version (see :mod:`graph.evidence`).
 """
 
 from graph.backends.sqlite_database import Column, Format
@@ -40,7 +40,7 @@ LINK_TABLES = {
     """,
     "substitute_other": "CREATE INDEX substitute_other ON substitute (other, one)",
 }
-"""By name; added to the tables of the graph."""
+"""Statements for the tables and indexes of links, by name."""
 
 NUMBERS = "SELECT id, num FROM node WHERE id IN (SELECT value FROM json_each(?))"
 EXPECT = """
@@ -58,7 +58,7 @@ EXPECT_LINKED = (
     ON CONFLICT (tool) DO UPDATE SET pending = 1
     """,
 )
-"""The links that rest on tools become pending, by the numbers of these."""
+"""Marks links of other tools that depend on these as pending. Takes a JSON list of node numbers."""
 DONE = "INSERT INTO link (tool) VALUES (?) ON CONFLICT (tool) DO UPDATE SET pending = 0"
 DROP_FEEDS = "DELETE FROM feed WHERE target = ?"
 DROP_SUBSTITUTES = "DELETE FROM substitute WHERE one = ?"
@@ -67,7 +67,7 @@ DROP_LINKS = (
     "DELETE FROM feed WHERE target IN (SELECT value FROM json_each(?1)) OR source IN (SELECT value FROM json_each(?1))",
     "DELETE FROM substitute WHERE one IN (SELECT value FROM json_each(?1)) OR other IN (SELECT value FROM json_each(?1))",
 )
-"""All links of tools, and that there were any, by their numbers."""
+"""Deletes all links of these tools and their link states. Takes a JSON list of node numbers."""
 PUT_FEED = """
     INSERT INTO feed (source, target, field, parameter, score) VALUES (?, ?, ?, ?, ?)
     ON CONFLICT (target, source, parameter, field) DO UPDATE SET score = excluded.score
@@ -146,8 +146,9 @@ EVIDENCE_COLUMNS = (
         """,
     ),
 )
-"""What a file of an older Footpath gets when it is opened, with the counts that it has for a beginning."""
+"""Columns of live evidence, which a file of an earlier version gets when it is opened, filled from its counts."""
 
+# The share of a tool's troubles that remains after the whole days since it was last called: 0.5 ^ (days / half-life).
 _LEFT = "CASE WHEN heard THEN pow(0.5, max(0, CAST((:at - heard) / 86400 AS INTEGER)) / :half_life) ELSE 1 END"
 
 ADD_CALLS_OF_RUN = f"""
@@ -179,7 +180,7 @@ FORGET_RUNS = (
     """,
     "DELETE FROM lesson WHERE tool IN (SELECT value FROM json_each(?))",
 )
-"""What is forgotten of runs about nodes, by their numbers."""
+"""Deletes what runs taught about these tools. Takes a JSON list of node numbers."""
 
 
 GRAPH_FORMAT = Format(
@@ -215,8 +216,8 @@ GRAPH_FORMAT = Format(
         "CREATE INDEX edge_target ON edge (target)",
         "CREATE TABLE batch (key TEXT PRIMARY KEY) WITHOUT ROWID",
     ),
-    # Acknowledged means kept, even through a power cut: what a run taught cannot be learnt a second time. A commit
-    # then costs one fsync (about 3 ms), and there is one commit a run or an imported batch, not one a row.
+    # FULL: acknowledged writes survive a power cut, since what a run taught cannot be learnt again. Each commit then
+    # costs one fsync (about 3 ms), and there is one commit for each run or imported batch.
     synchronous="FULL",
     added={
         "mark": """
@@ -263,7 +264,7 @@ REMOVE_DOCUMENTS = (
     *EXPECT_LINKED,
     *DROP_LINKS,
 )
-"""How the documents of nodes are taken away, by their numbers."""
+"""Removes the documents of these tools with their links. Takes a JSON list of node numbers."""
 REMOVED = """
     SELECT r.body FROM node n JOIN removed r ON r.num = n.num WHERE n.id IN (SELECT value FROM json_each(?))
 """
@@ -326,13 +327,13 @@ BEGIN_ANEW = (
     *FORGET_RUNS,
     *DROP_LINKS,
 )
-"""What is forgotten of nodes, by their numbers."""
+"""Deletes everything that calls and runs taught about these tools. Takes a JSON list of node numbers."""
 
 _FACTS = """t.calls, t.successes, t.ok, t.transient, t.gone, t.quality, t.reliability,
     t.good, t.bad, t.trouble, t.heard"""
 
-# CROSS JOIN keeps the order of the tables: one search by id, then only row numbers. The few rows out of a node are
-# sorted in Python: SQLite's sorter would be a third of the query's time.
+# CROSS JOIN fixes the order of the tables: one lookup by id, then only row numbers. The few rows of a node are sorted
+# in Python, since SQLite's sorter would take a third of the query's time.
 OUT_EDGES = f"""
     SELECT t.id, e.imported, e.live, m.mark, e.strength, t.function IS NOT NULL, {_FACTS}
     FROM node s CROSS JOIN edge e ON e.source = s.num CROSS JOIN node t ON t.num = e.target
@@ -363,7 +364,7 @@ DOCUMENT_PAGE = """
 """
 NODE_PAGE = f"SELECT t.id, {_FACTS} FROM node t WHERE t.id > ? ORDER BY t.id LIMIT ?"  # noqa: S608
 KEY_PAGE = "SELECT key FROM batch WHERE key > ? ORDER BY key LIMIT ?"
-# Walks the index of ids: only the edges out of one node are sorted at a time.
+# Follows the index of ids, so that only the edges out of one node are sorted at a time.
 EDGE_PAGE = """
     SELECT s.id, t.id, e.imported, e.live, m.mark, e.strength
     FROM node s CROSS JOIN edge e ON e.source = s.num CROSS JOIN node t ON t.num = e.target

@@ -1,4 +1,4 @@
-"""Solutions, and the vectors of their patterns, each in one SQLite file of the store's folder."""
+"""Solutions and the vectors of their request patterns, each in one SQLite file of the store folder."""
 
 import asyncio
 import sqlite3
@@ -30,7 +30,7 @@ _FORMAT = Format(
         """,
         "CREATE INDEX call_solution ON call (solution)",
     ),
-    # What was acknowledged outlives a crash of the process; a power cut may lose the last ones, which are learnt again.
+    # Acknowledged writes survive a crash of the process; a power cut may lose the latest, which are learnt again.
     synchronous="NORMAL",
 )
 _PUT = """
@@ -46,7 +46,7 @@ _PAGE = "SELECT id, body FROM solution WHERE id > ? ORDER BY id LIMIT ?"
 
 
 class SqliteSolutions(SqliteReading):
-    """A ``SolutionStore`` at ``path``. Only :meth:`setup` creates the file. Several processes may use it at once."""
+    """``SolutionStore`` in the file ``path``, created by :meth:`setup`. Several processes may use it at once."""
 
     def __init__(self, path: Path, *, busy_seconds: float = 30.0) -> None:
         super().__init__(Database(path, _FORMAT, busy_seconds=busy_seconds))
@@ -129,7 +129,7 @@ _PATTERN_FORMAT = Format(
         )
         """,
     ),
-    # A power cut may lose the last ones: they are embedded again.
+    # A power cut may lose the latest vectors, which are then computed again.
     synchronous="NORMAL",
 )
 _KNOWN = """
@@ -143,7 +143,7 @@ _FOUND = "SELECT num, solution, place FROM pattern WHERE num IN (SELECT value FR
 
 
 class SqlitePatterns(SqliteReading):
-    """A ``PatternIndex`` at ``path``. Only :meth:`setup` creates the file. Several processes may use it at once."""
+    """``PatternIndex`` in the file ``path``, which only :meth:`setup` creates. Several processes may use it at once."""
 
     def __init__(self, path: Path, *, busy_seconds: float = 30.0) -> None:
         super().__init__(Database(path, _PATTERN_FORMAT, busy_seconds=busy_seconds))
@@ -160,7 +160,7 @@ class SqlitePatterns(SqliteReading):
         wanted = {place: np.asarray(vector, dtype="<f4").tobytes() for place, vector in enumerate(vectors)}
 
         def work(connection: sqlite3.Connection) -> None:
-            # Those that stay as they are keep their numbers: nobody reads them anew.
+            # Unchanged vectors keep their row numbers, so that no process has to load them again.
             there = {place: (num, blob) for num, place, blob in connection.execute(_THERE, (solution, identity))}
             gone = [(num,) for place, (num, blob) in there.items() if wanted.get(place) != blob]
             connection.executemany("DELETE FROM pattern WHERE num = ?", gone)

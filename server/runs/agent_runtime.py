@@ -99,6 +99,7 @@ class AgentRuntime:
         stack.push_async_callback(self._executors.close)
 
     async def _open(self) -> Container:
+        """Open the container, with the encoders and models that administrators configured."""
         container = await self._stack.enter_async_context(open_container(self._settings))
         container.mcp_changed = self.mcp_changed
         container.encoders.services = StoredServices(self._settings, self._storage.model_services)
@@ -114,9 +115,9 @@ class AgentRuntime:
         return 0 if self._opened is None else self._opened.planning.runs
 
     async def get_container(self) -> Container:
-        """Return the container as the user of this request may see it.
+        """Return the container with the tools that the user of the current request may see.
 
-        It is opened once. Raises ``UnavailableError`` where there is no store; the next call tries again.
+        It is opened once. Raises ``UnavailableError`` if there is no store; the next call tries again.
         """
         full, viewer_id = await self.get_full_container(), viewer()
         if viewer_id is None:
@@ -124,9 +125,12 @@ class AgentRuntime:
         return hide_tools(full, await self.visibility.hidden_tools(viewer_id, full.graph.get_tools))
 
     async def find_hidden_tools(self) -> frozenset[ToolId]:
-        """Return the tools of sources that the user of this request may not see.
+        """Return the tools of sources that the user of the current request may not see.
 
-        Without a store, the database rows decide alone. Raises ``StoreUnreachableError``.
+        Without a store, the database decides alone.
+
+        Raises:
+            StoreUnreachableError: the store is on a server that does not answer.
         """
         user = viewer()
         if user is None:
@@ -139,9 +143,9 @@ class AgentRuntime:
             return await self.visibility.hidden_tools(user, None)
 
     async def find_tools_hidden_from_author(self, user_id: str | None) -> frozenset[ToolId]:
-        """Return the tools that a reader of findings about this author's sources may not see.
+        """Return the tools to hide in findings about the sources of this author.
 
-        Without an author only administrators read them, and nothing is hidden. Raises as :meth:`get_container`.
+        Without an author, only administrators read them, so nothing is hidden. Raises as :meth:`get_container`.
         """
         if user_id is None:
             return frozenset()
@@ -191,7 +195,7 @@ class AgentRuntime:
             self._raise_unavailable(f"the account was removed; {detail}", error)
 
     async def withdraw_shared(self, user_id: str) -> None:
-        """Stop sharing what came from a disabled user without an administrator's approval. Raises ``UnavailableError``."""
+        """Stop sharing a disabled user's solutions that no administrator has approved. Raises ``UnavailableError``."""
         try:
             await withdraw_shared(await self.get_full_container(), user_id)
         except UnavailableError as error:
@@ -211,9 +215,13 @@ class AgentRuntime:
         return bool(settings.graph_url or settings.vector_url) or settings.store.exists()
 
     async def begin(self, run: Run, past: Sequence[EventRecord], control: RunControl) -> AsyncGenerator[EventRecord]:
-        """Return the events of a run that uses its user's keys and memories.
+        """Start or resume a run with its user's keys and memories, and return its events.
 
         Each change is approved and entered in the ledger before it is made.
+
+        Raises:
+            StoreVersionError: the store has another version than this server, and no other server shares it.
+            TransientError: the same where another server may execute the run.
         """
         try:
             await self._open_search()
@@ -236,11 +244,12 @@ class AgentRuntime:
     async def check_version(self) -> None:
         """Raise ``StoreVersionError`` while the store has another version than this server, as a run has found."""
         if self._version_mismatch:
-            await asyncio.shield(self._open_search())  # it may outlast the caller, who is cancelled after a while
+            await asyncio.shield(self._open_search())  # opening may take longer than the caller waits
 
     async def _stream_events(
         self, run: Run, past: Sequence[EventRecord], control: RunControl
     ) -> AsyncGenerator[EventRecord]:
+        """Execute a run: load its context, build its dependencies, and yield its events while counting its tokens."""
         container = await self.get_container_for_user(run.user_id)
         async with self._executors.borrow(run.user_id) as own:
             questions = DurableQuestions(self._storage, run, QuestionChannel(control.flush, control.wait_for_user))
@@ -307,7 +316,7 @@ class AgentRuntime:
                 await link_news(await self.get_full_container())
 
     async def _find_uncallable_tools(self, user_id: str) -> frozenset[ToolId]:
-        """Return the tools that this user's runs may not call: hidden ones, and those that an administrator has banned."""
+        """Return the tools that this user's runs may not call: hidden and banned ones."""
         container = await self.get_full_container()
         hidden, banned = await asyncio.gather(
             self.visibility.hidden_from(user_id, container.graph.get_tools),
@@ -362,14 +371,14 @@ class AgentRuntime:
             yield VisibleExecutor(own.executor, partial(self._find_uncallable_tools, user_id))
 
     async def get_replay_executor(self) -> Executor:
-        """Return an executor that answers from recorded calls and reaches nothing else. Raises as :meth:`get_container`."""
+        """Return an executor that answers from recorded calls only. Raises as :meth:`get_container`."""
         return await self._replay_executor.get()
 
     async def _open_replay_executor(self) -> Executor:
         return await (await self.get_full_container()).open_executor("replay")
 
     async def collect_evidence(self, request: str, user_id: str) -> ToolEvidence:
-        """Collect the evidence about tools for a request, as a run of this user sees them. Raises as :meth:`get_container`."""
+        """Collect the evidence about tools for a request of this user. Raises as :meth:`get_container`."""
         container = await self.get_container_for_user(user_id)
         reader, search, flows = PlainReader(), await container.open_search(), await container.flows()
         parts, secrets = reader.split_request(request), await self.get_user_secrets(user_id)

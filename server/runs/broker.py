@@ -12,16 +12,13 @@ LAST_EVENT_KIND = "run.finished"
 
 
 class EventBroker:
-    """Passes on new events of the runs that are executed in this process.
-
-    Attributes:
-        closed: the server is stopping; followers have to come back later.
-    """
+    """Passes on new events of the runs that are executed in this process, without a query of the database."""
 
     def __init__(self) -> None:
         self._waiting: defaultdict[str, set[asyncio.Event]] = defaultdict(set)
         self._events: dict[str, tuple[int, list[StoredEvent]]] = {}
         self.closed = False
+        """The server is stopping; followers have to come back later."""
 
     @property
     def followers(self) -> int:

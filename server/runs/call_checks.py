@@ -1,4 +1,9 @@
-"""Check before each call whether the run's user may use the tool, by the database rows as they are now."""
+"""Executor layers around each call of a run on a server.
+
+Before a call they check that the run may go on and that its user may use the tool, by the database as it is now. A call
+that changes something is entered in the ledger first, so that a resumed run repeats none; where its outcome stays
+unknown, the user is asked. Keys are chosen by the source of the tool.
+"""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Coroutine
@@ -19,15 +24,15 @@ HiddenToolsLookup = Callable[[], Awaitable[frozenset[ToolId]]]
 
 
 def refuse_hidden() -> CallResult:
-    """Return the result of a call that was not made because its tool is hidden."""
+    """Build the result of a call that was not made because its tool is hidden from the user."""
     return CallResult("refused", "", note=_HIDDEN_NOTE, reached=False)
 
 
 class VisibleExecutor(ExecutorLayer):
-    """Executor of one run that refuses hidden tools.
+    """Executor of one run that refuses tools which are hidden from its user.
 
-    A tool that was withdrawn, or hidden from its user, while the run was under way is not called, whoever named it.
-    ``changes_only``: the caller has already checked calls that change nothing.
+    This includes tools that were withdrawn or hidden while the run was under way. ``changes_only``: check only calls
+    that change something; another layer has checked the rest.
     """
 
     def __init__(self, executor: Executor, hidden: HiddenToolsLookup, *, changes_only: bool = False) -> None:
@@ -47,14 +52,14 @@ async def _hide_nothing() -> frozenset[ToolId]:
 
 
 class StopCheckExecutor(ExecutorLayer):
-    """Executor of one run that checks for a stop before each call.
+    """Executor of one run that checks before each call whether the run must stop.
 
-    ``stopped`` returns why the run is to be ended, or None; ``stop`` ends it with that reason. ``hidden`` returns the
-    tools that the user may not call now: before a call that changes nothing, both are looked up at the same time.
-    Before a change, the hidden tools are looked up separately once the call is in the ledger, as late as possible.
-
-    A worker learns of stops only once a second; without this check, a call could be made for an account that was just
+    A worker polls for stops only once a second: without this check, a call could be made for an account that was just
     disabled.
+
+    ``stopped`` returns the reason to end the run, or None; ``stop`` ends it with that reason. ``hidden`` returns the
+    tools that the user may not call now. Both are queried together before a call that changes nothing. For a change,
+    :class:`VisibleExecutor` checks hidden tools, as late as possible: once the call is in the ledger.
     """
 
     def __init__(
@@ -70,12 +75,12 @@ class StopCheckExecutor(ExecutorLayer):
         self._hidden = hidden
 
     async def call(self, tool: ToolDoc, arguments: JsonObject, identity: str = "") -> CallResult:
-        """Make the call, unless the run is to be ended: then the call is not made, and this is cancelled."""
+        """Make the call. If the run must stop, end it instead, and wait to be cancelled with it."""
         looks = self._hidden() if tool.safe else _hide_nothing()
         why, hidden = await asyncio.gather(run_to_completion(self._stopped()), looks)
         if why is not None:
             self._stop(why)
-            await asyncio.Event().wait()
+            await asyncio.Event().wait()  # ends by the cancellation that ``stop`` causes
         if tool.id in hidden:
             return refuse_hidden()
         return await self._executor.call(tool, arguments, identity)

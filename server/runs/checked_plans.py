@@ -71,7 +71,7 @@ def _get_tools(plan: PlanDocument | ProgramPlan) -> Sequence[ToolId]:
 def to_program(
     plan: PlanDocument | ProgramPlan, docs: Mapping[ToolId, ToolDoc], given: Sequence[ToolId] = ()
 ) -> ProgramPlan:
-    """Return a plan as a program; one without text where the plan has too many steps to be carried out."""
+    """Return a plan as a program; a list of too many steps becomes an empty program."""
     if isinstance(plan, ProgramPlan):
         return plan
     return compile_plan(plan if len(plan.steps) <= MOST_STEPS else PlanDocument(steps=()), docs, given)
@@ -115,7 +115,7 @@ class CheckedOpenPlan:
     """The plan as steps; None where it cannot be written as steps, as ``why_no_steps`` explains."""
     why_no_steps: str = ""
     speaks: bool = False
-    """True where it makes an answer of its own, which steps do not."""
+    """True if the program composes an answer of its own, which steps cannot."""
 
     def refuse(self) -> None:
         """Raise ``UsageError`` with all that is wrong with the plan, if anything is."""
@@ -168,6 +168,7 @@ def _find_missing_values(plan: ProgramPlan) -> Iterator[PlanComplaint]:
 
 
 def _compile_steps(plan: WaitingPlan, document: PlanDocument, functions: PlanFunctions, depth: int) -> CheckedOpenPlan:
+    """Check a plan that is a list of steps, and compile it to a program."""
     check_context = PlanCheckContext(functions.docs, plan.given_tools, depth)
     step_problems = find_problems(document, check_context)
     program = to_program(document, functions.docs, plan.given_tools)
@@ -175,6 +176,7 @@ def _compile_steps(plan: WaitingPlan, document: PlanDocument, functions: PlanFun
 
 
 def _derive_steps(program: ProgramPlan, plan: WaitingPlan, functions: PlanFunctions) -> dict[str, Any]:
+    """Return the fields of :class:`CheckedOpenPlan` about the plan as steps."""
     try:
         document = to_document(program, functions.docs, plan.given_tools)
     except NotLinearError as error:

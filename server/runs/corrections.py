@@ -46,7 +46,7 @@ class CallAnswer:
     """Arguments that the call is made with in place of those that were asked about."""
 
     def refuse(self) -> None:
-        """Raise ``NotAllowedError`` where the call is not to be made."""
+        """Raise ``NotAllowedError`` if the user denied the call or left it out."""
         if self.left_out:
             raise ExcludedCallError("You left this call out, so it was not made.")
         if not self.allowed:
@@ -54,7 +54,7 @@ class CallAnswer:
 
 
 def store_parameters(tool: ToolDoc) -> JsonObject:
-    """Return the part of a question about calls of a tool that is needed to check its answer."""
+    """Return the tool's parameters as they are stored with a question, to check its answer."""
     return {_PARAMETERS: [one.model_dump(mode="json", exclude=_EVIDENCE) for one in tool.parameters]}
 
 

@@ -1,4 +1,4 @@
-"""Stream of a run's stored events for its followers, from any number on, any number of times."""
+"""Streams of run events for their followers: the broker of one process, the streams, and checks of their sessions."""
 
 import asyncio
 from collections.abc import AsyncGenerator, Callable
@@ -10,6 +10,7 @@ from server.storage.run_events import StoredEvent
 from server.storage.storage import Storage
 
 _AT_ONCE = 500
+"""Events read by one query."""
 
 
 FollowPermission = AbstractContextManager[Callable[[], bool]]
@@ -27,12 +28,12 @@ async def stream_events(
     heartbeat: float = 15.0,
     poll: float = 1.0,
 ) -> AsyncGenerator[StoredEvent | None]:
-    """Yield the events after number ``after``, then new ones as they come, to the run's last; None after silence.
+    """Yield a run's events after number ``after``, then new ones as they come, up to the run's last.
 
-    None is yielded when nothing new came for ``heartbeat`` seconds. ``poll``: the seconds after which ``allowed`` is
-    checked at the latest, and the rows of a run that another process executes. Ends early where the server stops, the
-    run is removed or the follower may no longer read it, and at once where the run has ended without an event after
-    that number.
+    None is yielded after ``heartbeat`` seconds without an event. At the latest every ``poll`` seconds, ``allowed`` is
+    checked, and the database of a run that another process executes is queried. The stream ends early if the server
+    stops, the run is removed or the follower may no longer read it; it ends at once if the run has ended without an
+    event after that number.
     """
     clock = asyncio.get_running_loop().time
     with broker.subscribe(run_id) as news, allowed as is_allowed:

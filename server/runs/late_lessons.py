@@ -1,7 +1,4 @@
-"""Lessons that an outage delayed: learnt once, in the order in which the runs ended, when the stores are back.
-
-Any server may learn them.
-"""
+"""Lessons that an outage delayed: learnt once, by any server, in the order in which the runs ended."""
 
 import asyncio
 import logging
@@ -31,7 +28,7 @@ MAX_WAITING = 10_000
 MAX_AGE = timedelta(days=30)
 """How long a lesson waits before it is dropped."""
 MAX_TRIES = 5
-"""After this many tries a lesson goes to the end of the queue: the lesson may be at fault, not the store."""
+"""After each this many tries a lesson goes to the end of the queue, since the lesson may be at fault."""
 _LEASE = timedelta(seconds=120)
 _SECONDS = 90.0
 """Time limit for learning one lesson.
@@ -42,9 +39,9 @@ _POLL, _LONGEST_PAUSE = 5.0, 30.0
 
 
 class LateLearner:
-    """Background learner of one process, called ``worker``.
+    """Background task of one process that learns waiting lessons.
 
-    ``ready`` raises ``UnavailableError`` while a store is out of reach.
+    ``worker``: name of the process in leases. ``ready`` raises ``UnavailableError`` while a store is out of reach.
     """
 
     def __init__(
@@ -77,7 +74,7 @@ class LateLearner:
             pause = min(2 * pause, max(self._poll, _LONGEST_PAUSE)) if held_up else self._poll
 
     async def learn_waiting(self) -> bool:
-        """Learn waiting lessons as far as the stores allow; return whether none is left. Raises as the database does."""
+        """Learn waiting lessons as far as the stores allow; return whether none is left."""
         count = await self._storage.lessons.count()
         if not count:
             return True
@@ -131,9 +128,9 @@ class LateLearner:
         return end in ("ended", "gone")
 
     async def _learn_or_drop(self, run: Run, records: Sequence[EventRecord], before: WeightsLearned) -> WeightsLearned:
-        """Learn as :meth:`_learn_from_run`, and drop a lesson that no later try would mend, so that others are not held up.
+        """Learn as :meth:`_learn_from_run`; drop a lesson that fails, so that it does not hold up the others.
 
-        Raises ``UnavailableError``, on which the lesson waits on.
+        Raises ``UnavailableError``, after which the lesson waits on.
         """
         try:
             return await self._learn_from_run(run, records, before)

@@ -18,15 +18,13 @@ from server.storage.effects import Effect, Effects, NewEffect
 from server.storage.permissions import get_call_target
 
 _REACH = "reach"
-"""Key in an entry's result: the target of the call, from its beginning on. Entries of earlier versions lack it."""
+"""Key in an entry's result: the target of the call, stored when it begins. Entries of earlier versions lack it."""
 
 
 class LedgerExecutor(ExecutorLayer):
-    """Executor of one run that enters changes in the ledger.
+    """Executor of one run that enters calls in the ledger before they are made.
 
-    ``flush`` waits until every event emitted so far is stored.
-
-    Safe calls pass through: they may be repeated.
+    Safe calls pass through, since they may be repeated. ``flush`` waits until every event emitted so far is stored.
     """
 
     def __init__(
@@ -46,10 +44,12 @@ class LedgerExecutor(ExecutorLayer):
     async def attempt(
         self, tool: ToolDoc, arguments: JsonObject, number: int = 1, identity: str = ""
     ) -> CallResult | None:
-        """Make one attempt of the call and return its result; each attempt has an entry of its own, and is made once.
+        """Make attempt ``number`` of the call, once, and return its result; each attempt has an entry of its own.
 
-        None: the attempt was begun before, and its outcome is unknown. ``NotAllowedError``: it would go to another
-        target than the first.
+        Return None if the attempt was begun before and its outcome is unknown.
+
+        Raises:
+            NotAllowedError: the attempt would go to another target than the first.
         """
         if self._flush is not None:
             await self._flush()
@@ -80,9 +80,9 @@ class LedgerExecutor(ExecutorLayer):
         return result
 
     async def _check_same_target(self, tool: ToolDoc, key: str, first_key: str) -> None:
-        """Raise ``NotAllowedError`` where a new attempt would go to another target than the first one.
+        """Raise ``NotAllowedError`` if a new attempt would not go to the target of the first one, or that is unknown.
 
-        The same where the first target is unknown. An attempt that was begun before passes: it is not made again.
+        An attempt that was begun before passes, since it is not made again.
         """
         if await run_to_completion(self._effects.get(self._run_id, key)) is not None:
             return
@@ -100,18 +100,18 @@ class LedgerExecutor(ExecutorLayer):
 
 
 def build_call_key(tool: ToolId, arguments: JsonObject, identity: str = "") -> str:
-    """Return a call's name within its run: equal for the same tool, arguments and identity in the program."""
+    """Return the key of a call in the ledger of its run: equal for equal tool, arguments and program identity."""
     parts = [tool, arguments, identity] if identity else [tool, arguments]
     return sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
 
 
 def build_attempt_key(tool: ToolId, arguments: JsonObject, number: int, identity: str = "") -> str:
-    """Return the name of an attempt of a call; the first attempt has the call's own name."""
+    """Return the ledger key of an attempt of a call; the first attempt has the key of the call."""
     return build_call_key(tool, arguments, identity) + (f":{number}" if number > 1 else "")
 
 
 def to_call_result(effect: Effect) -> CallResult | None:
-    """Return a call's result as the ledger has it; None where it was begun and did not end."""
+    """Build the result of a ledger entry; None if the call was begun and its end is unknown."""
     if effect.finished_at is None or effect.result is None:
         return None
     fields = cast("dict[str, Any]", {name: value for name, value in effect.result.items() if name != _REACH})

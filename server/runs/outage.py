@@ -1,6 +1,6 @@
 """Outage of the stores that runs need.
 
-While it lasts, this server claims no runs from the queue, which other servers may share, and checks again instead.
+During an outage this server claims no runs, since other servers may share the queue, and checks the stores regularly.
 """
 
 import asyncio
@@ -31,14 +31,14 @@ class RetryWait:
 
 
 async def assume_reachable() -> None:
-    """Return at once: for stores that are always within reach of this process."""
+    """Check nothing: for stores that are always reachable from this process."""
 
 
 class StoreOutage:
-    """Outage as one worker sees it. ``look`` raises ``UnavailableError`` while this server cannot execute runs.
+    """Outage as one worker sees it.
 
-    ``over`` is called when it can again. The first check comes after the first pause of the ``retry_wait``, each
-    further one after twice the pause before.
+    ``look`` raises ``UnavailableError`` while this server cannot execute runs; ``over`` is called when it can again.
+    The first check follows after the shortest pause of ``retry_wait``, and each pause is twice the one before.
     """
 
     def __init__(self, look: Callable[[], Awaitable[None]], retry_wait: RetryWait, over: Callable[[], None]) -> None:
@@ -47,7 +47,7 @@ class StoreOutage:
         self._over = over
         self._watching: asyncio.Task[None] | None = None
         self.reason: UnavailableError | None = None
-        """Why no run is taken, as the last look found; None: none is kept waiting."""
+        """Why no run is claimed, by the last check; None while there is no outage."""
 
     @property
     def is_ongoing(self) -> bool:
@@ -64,7 +64,7 @@ class StoreOutage:
     async def check(self) -> None:
         """Check the stores before runs are claimed.
 
-        A run that is claimed and put back again has lost time, and has found out nothing that a check does not.
+        Claiming a run only to postpone it would cost it time, and reveal no more than this check.
         """
         if not self.is_ongoing and (reason := await self._find_reason()) is not None:
             self.begin(reason)
@@ -76,6 +76,7 @@ class StoreOutage:
             await asyncio.gather(self._watching, return_exceptions=True)
 
     async def _watch(self) -> None:
+        """Check the stores until runs can be executed again."""
         try:
             pause = self._retry_wait.first
             await asyncio.sleep(pause.total_seconds())

@@ -1,6 +1,6 @@
-"""Round robin among runs, whose planning keeps the processor busy and would otherwise delay all requests.
+"""Round-robin scheduling of runs on the event loop that also answers requests.
 
-Runs take turns with the event loop that also answers requests: planning never waits by itself.
+Planning keeps the processor busy and never waits by itself, so it would otherwise delay every request.
 """
 
 import asyncio
@@ -10,10 +10,10 @@ from typing import Any
 
 
 class RoundRobin:
-    """Lets one run go on in each round of the event loop, until it next waits for something.
+    """Lets one run proceed in each iteration of the event loop, until it next awaits something.
 
-    Runs that are ready take turns in order. Without this, a round lasts as long as one piece of work of every run, and
-    a request, which takes dozens of rounds, waits for each.
+    Runs that are ready take turns in order. Without this, an iteration would include a step of every run, and a
+    request, which takes dozens of iterations, would wait for all of them.
     """
 
     def __init__(self) -> None:
@@ -21,7 +21,7 @@ class RoundRobin:
         self._granting = False
 
     async def do(self, work: Callable[[], Awaitable[None]]) -> None:
-        """Run some work; each of its steps waits for its turn."""
+        """Run ``work``; each of its steps waits for its turn."""
         await _TurnAwaitable(work(), self)
 
     async def wait_for_turn(self) -> None:
@@ -35,12 +35,13 @@ class RoundRobin:
         await turn
 
     def _grant(self) -> None:
+        """Wake the first waiter, and schedule the next one for the following iteration."""
         while self._waiting and self._waiting[0].done():  # the waiter was cancelled
             self._waiting.popleft()
         self._granting = bool(self._waiting)
         if self._granting:
             self._waiting.popleft().set_result(None)
-            # Called in the next round of the loop: one run goes on in each.
+            # call_soon runs it in the next iteration of the loop: one run proceeds in each.
             asyncio.get_running_loop().call_soon(self._grant)
 
 
@@ -72,5 +73,5 @@ class _TurnAwaitable:
             except GeneratorExit:
                 work.close()
                 raise
-            except BaseException as error:  # noqa: BLE001  # what the task is told (that it is cancelled) is the work's to hear
+            except BaseException as error:  # noqa: BLE001  # a cancellation of the task is thrown into the work
                 raised = error

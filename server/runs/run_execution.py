@@ -42,13 +42,10 @@ ReleaseReason = Literal["", "put down", "put back", "waiting", "lost"]
 
 
 class RunExecution:
-    """Execution of one run; starts at once. ``task`` ends when the run has ended or was released, and never raises.
+    """Execution of one run, which starts when it is created.
 
-    Attributes:
-        barred: the run was released because this process cannot execute runs just now, though another one can.
-        out_of_reach: the run was released because nobody can execute it now.
-
-    ``delayed_by``: why the run is not executed now; its user is told the reason.
+    ``stored`` is called with each stored event. ``delayed_by``: the run is not executed; its user is told this reason,
+    and the run is postponed.
     """
 
     def __init__(
@@ -69,7 +66,9 @@ class RunExecution:
         self._begin = begin
         self._released: ReleaseReason = ""
         self.barred = False
+        """The run was released because this process cannot execute runs at present, though another may."""
         self.out_of_reach: TransientError | None = None
+        """The run was released because no process can execute it at present."""
         self._retry_wait = retry_wait
         self._delayed_by = delayed_by
         self._cancelled = run.cancel_at is not None
@@ -89,6 +88,7 @@ class RunExecution:
         self._calls_made = CallCounter()
         self._stream: asyncio.Task[None] | None = None
         self.task = asyncio.create_task(self._execute())
+        """Ends when the run has ended or was released; never raises."""
 
     def cancel(self, why: str = "") -> None:
         """End the run, because its user asked for it or may not go on; ``why`` is the reason that is stored."""
@@ -115,6 +115,7 @@ class RunExecution:
         self._release("lost")
 
     def _release(self, reason: ReleaseReason) -> None:
+        """Stop executing the run for the first reason that is given."""
         if not self._released:
             self._released = reason
             self._stop()
@@ -168,7 +169,7 @@ class RunExecution:
             async with closing(events) as records:
                 async for record in records:
                     if self._released:
-                        return  # its cancellation is only the release: the run goes on elsewhere, so its end is not stored
+                        return  # cancelled only to be released: the run continues elsewhere, so no end is stored
                     self._add(record)
         except TransientError as error:
             self.out_of_reach = error
@@ -215,6 +216,7 @@ class RunExecution:
         return self._last is not None and isinstance(self._last.event, RunDelayed)
 
     def _note(self, records: list[EventRecord]) -> None:
+        """Update what is known of the run from its events, stored or new."""
         for record in records:
             self._seq, self._last = record.seq, record
             self._calls_made.count_event(record.event, record.subtask)
@@ -264,6 +266,7 @@ class RunExecution:
         self._add(record)
 
     async def _finish(self) -> None:
+        """Store the end of the run, with its last event in the same transaction."""
         self._emit_end(
             "cancelled" if self._cancelled else "failed", "" if self._cancelled else "internal: it broke off"
         )

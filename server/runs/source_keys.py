@@ -9,13 +9,11 @@ from domain.tool_source import KeyOwner, parse_source_id
 
 
 class SourceKeysExecutor:
-    """Executor that chooses between the caller's keys and those of the tool's source.
+    """Executor that sends the caller's keys or those of the tool's source, as the source demands.
 
-    ``own`` sends the caller's keys. ``keys_of`` returns whose keys a source's calls send; ``of_source`` creates an
-    executor with the source's keys.
-
-    A key is chosen by the source that a tool is from, never by its name alone: another source cannot obtain it by using
-    the same name.
+    Keys are chosen by the source of a tool, never by their name alone: another source cannot obtain a key by using its
+    name. ``own`` sends the caller's keys; ``keys_of`` returns whose keys the calls of a source send; ``of_source``
+    creates an executor with a source's keys.
     """
 
     def __init__(

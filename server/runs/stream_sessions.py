@@ -17,7 +17,7 @@ _PAUSE = 1.0
 
 @dataclass(slots=True, eq=False)
 class _SessionStream:
-    """An open stream."""
+    """An open stream and whether its session is valid."""
 
     session_id: str
     role: Role

@@ -18,17 +18,19 @@ _REPEATED = "An earlier attempt was cut off, so it is not known whether it took 
 
 @dataclass(frozen=True, slots=True)
 class _LedgerCall:
+    """A call with all that identifies it in the ledger."""
+
     tool: ToolDoc
     arguments: JsonObject
     identity: str
 
 
 class UnknownOutcomeExecutor(ExecutorLayer):
-    """Executor of one run around its ledger. The caller holds the turn to ask (``DurableQuestions.turn_lock``).
+    """Executor of one run that asks its user about calls whose outcome is unknown, and repeats them if the user agrees.
 
-    Each attempt has its own entry in the ledger and its own question, so that a resumed run repeats the same decisions:
-    an attempt that was cut off is asked about, and never repeated unasked. No attempt goes to another target than the
-    first (``NotAllowedError``).
+    Each attempt has its own entry in the ledger and its own question, so that a resumed run takes the same decisions:
+    an attempt that was cut off is asked about, and never repeated unasked. An attempt at another target than the first
+    raises ``NotAllowedError``. The caller holds ``DurableQuestions.turn_lock``.
     """
 
     def __init__(self, ledger: LedgerExecutor, questions: DurableQuestions) -> None:
@@ -67,6 +69,7 @@ class UnknownOutcomeExecutor(ExecutorLayer):
         return number, replace(result, outcome="unknown", note=f"{result.note} {_REPEATED}".strip())
 
     async def _attempt(self, call: _LedgerCall, number: int, first: int) -> CallResult | None:
+        """Make one attempt; the error of a repetition becomes its result, as an earlier one may have had an effect."""
         try:
             return await self._ledger.attempt(call.tool, call.arguments, number, call.identity)
         except FootpathError as error:
@@ -75,6 +78,7 @@ class UnknownOutcomeExecutor(ExecutorLayer):
             return CallResult("caller_fault", "", attempts=0, note=error.public_message)
 
     async def _ask_user(self, call: _LedgerCall, number: int, result: CallResult) -> str:
+        """Ask the user whether the call took effect; return the decision."""
         question = InputNeeded(
             input=f"outcome-{number}:{build_call_key(call.tool.id, call.arguments, call.identity)}",
             asks="unknown_outcome",

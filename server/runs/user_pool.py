@@ -1,4 +1,4 @@
-"""Pool with one item for each user: kept for the user's next run, closed when nobody has used it for a while."""
+"""Pool with one item for each user, which is reused by the user's next run and closed when idle for a while."""
 
 import asyncio
 from collections import OrderedDict
@@ -19,15 +19,17 @@ T = TypeVar("T", bound=Closable)
 
 @dataclass
 class _PooledItem(Generic[T]):
+    """An item with its use."""
+
     item: T
     borrowers: int
     idle_since: float
 
 
 class UserPool(Generic[T]):
-    """Pool of items made by ``make``, one for each user.
+    """Pool of items, one for each user, which ``make`` creates from the user's id.
 
-    At most ``most`` idle items are kept, each for ``seconds`` at most; a borrowed item is never closed. :meth:`close`
+    At most ``most`` idle items are kept, each for at most ``seconds``; a borrowed item is never closed. :meth:`close`
     closes all at the end.
     """
 
@@ -44,7 +46,7 @@ class UserPool(Generic[T]):
     @asynccontextmanager
     async def borrow(self, user_id: str) -> AsyncGenerator[T]:
         """Borrow the user's item for the time of the block; several runs of the user may borrow it at the same time."""
-        async with self._making:  # two runs that start together would create two items
+        async with self._making:  # otherwise two runs that start together would create two items
             if user_id not in self._entries:
                 self._entries[user_id] = _PooledItem(await self._make(user_id), 0, 0.0)
             entry = self._entries[user_id]

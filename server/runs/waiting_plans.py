@@ -1,4 +1,4 @@
-"""The plan that a run waits with for its user: loaded, edited, approved."""
+"""Plans that wait for their user's approval: loaded, edited, checked as steps and as program text, and approved."""
 
 import asyncio
 from collections.abc import Iterable, Sequence
@@ -59,7 +59,7 @@ async def load_waiting_plan(storage: Storage, run_id: str, user_id: str) -> Wait
 async def store_edited_plan(
     storage: Storage, plan: WaitingPlan, new: PlanDocument | ProgramPlan, version: int
 ) -> WaitingPlan:
-    """Store a new plan in place of the given version. ``ConflictError``: it was edited or decided on meanwhile."""
+    """Store a new plan in place of ``version``. Raises ``ConflictError`` if it was edited or decided on meanwhile."""
     form = "document" if isinstance(new, PlanDocument) else "program"
     stored: JsonObject = {"input": plan.input, form: new.model_dump(mode="json")}
     run = await storage.runs.set_plan(plan.run.id, plan.run.user_id, stored, version, plan.input)
@@ -71,7 +71,8 @@ async def approve_plan(
 ) -> RunQuestion:
     """Approve the checked ``program``, with its ``tools`` at their present call targets.
 
-    ``ConflictError``: the plan was edited or decided on meanwhile.
+    Raises:
+        ConflictError: the plan was edited or decided on meanwhile.
     """
     answer: JsonObject = {
         "decision": "allow",
@@ -83,6 +84,7 @@ async def approve_plan(
 
 
 def _parse_waiting_plan(run: Run, question: RunQuestion) -> WaitingPlan:
+    """Build the waiting plan of a question, with the user's last edit if it belongs to this question."""
     content = cast("dict[str, Any]", question.question)
     edited_plan = run.plan if run.plan is not None and run.plan.get("input") == question.key else None
     given_tools, given_arguments = tuple(content["given"]), tuple(content.get("made", ()))

@@ -21,7 +21,7 @@ _log = logging.getLogger(__name__)
 
 
 def count_none() -> int:
-    """Return 0: for runs whose planning does not take turns."""
+    """Return 0, the number of runs being planned where planning does not take turns."""
     return 0
 
 
@@ -34,18 +34,18 @@ class WorkerParameters:
     lease: float = 15.0
     """After this time without a renewal, another worker may claim the run."""
     poll: float = 1.0
-    """Longest pause between two looks at the queue."""
+    """Longest pause between two queries of the queue."""
     retry_wait: RetryWait = field(default_factory=RetryWait)
     """How runs are retried while a store is out of reach."""
     patience: float = 5.0
-    """How long a run is queued before its user is told that this process cannot execute it.
+    """How long a run stays queued before its user is told that this process cannot execute it.
 
     Another process may be able to claim it meanwhile.
     """
 
     @property
     def per_user(self) -> int:
-        """Return the places that one user's runs may take.
+        """Return how many places the runs of one user may take.
 
         A quarter of the places, at least one, stays free for other users; a single place is shared by all.
         """
@@ -53,17 +53,14 @@ class WorkerParameters:
 
     @property
     def max_in_hand(self) -> int:
-        """Return the largest number of runs in hand, including runs that are being planned.
-
-        Each run takes memory, so their number is bounded too.
-        """
+        """Return the largest number of runs to hold, including those being planned, since each takes memory."""
         return _IN_HAND * self.at_once
 
     def compute_room(self, in_hand: int, planned: int) -> tuple[int, int]:
-        """Return how many runs may be claimed, and how many of one user's runs the worker may hold then.
+        """Return how many runs may be claimed, and how many runs of one user the worker may hold then.
 
-        Runs are planned one at a time, so a run that is being planned takes no place. The runs claimed in their stead
-        belong to users who have none here, so that one user with long plans cannot take the places of everybody else.
+        Runs are planned one at a time, so a run that is being planned takes no place. Only users without a run here may
+        have one claimed in its stead, so that one user's long plans do not take everybody else's places.
         """
         planned = min(planned, in_hand)
         free = min(self.at_once - (in_hand - planned), self.max_in_hand - in_hand)
@@ -72,9 +69,9 @@ class WorkerParameters:
 
 
 _IN_HAND = 8
-"""A worker may hold this many times its places in runs."""
+"""Runs that a worker may hold for each of its places."""
 _LOOKED_AT = 1000
-"""Queued runs that are examined to find the users who must be told that they wait."""
+"""Largest number of queued runs that are examined to report delays to their users."""
 
 
 class RunWorker:
@@ -140,6 +137,7 @@ class RunWorker:
                 continue
 
     async def _take(self) -> None:
+        """Claim runs that are due, as far as there is room, and start to execute them."""
         free, per_user = self._parameters.compute_room(len(self._executions), self._planned())
         if free <= 0 or asyncio.get_running_loop().time() < self._barred_until:
             return
@@ -157,7 +155,10 @@ class RunWorker:
                 self._start_execution(run)
 
     async def _report(self, reason: UnavailableError | None, most: int) -> None:
-        """Tell users why their runs are not executed, once nobody has claimed them for ``patience`` seconds."""
+        """Report ``reason`` to the users of at most ``most`` runs that nobody has claimed for ``patience`` seconds.
+
+        None: runs can be executed, so the waiting times start anew.
+        """
         if reason is None:
             self._waiting_since.clear()
             self._reported.clear()
@@ -189,10 +190,9 @@ class RunWorker:
         execution.task.add_done_callback(lambda _: self._on_run_over(run.id, execution))
 
     def _on_run_over(self, run_id: str, execution: RunExecution) -> None:
-        """Forget an execution that has ended, and note why it ended early.
+        """Remove an execution that has ended, and begin an outage or a pause if that is why it ended early.
 
-        A process that is barred claims no runs for one lease, so that another process that can execute them does not
-        have to wait.
+        A barred process claims no runs for the time of one lease, so that another process gets them at once.
         """
         self._executions.pop(run_id, None)
         if execution.out_of_reach is not None and not self._stopping:
@@ -202,9 +202,10 @@ class RunWorker:
         self._news.set()
 
     async def _renew(self) -> None:
-        """Renew the leases of runs in hand, and let go of the rest.
+        """Renew the leases of this worker, and reconcile them with the runs in hand.
 
-        The rest are runs that another worker has claimed, and own runs whose events could not be stored.
+        Runs that another worker has claimed are dropped. Runs that are leased but no longer executed, because their
+        events could not be stored, are queued again.
         """
         held = await self._storage.run_leases.renew(self.name, self._lease)
         for run_id in set(self._executions) - held:
@@ -213,6 +214,7 @@ class RunWorker:
             await self._storage.run_leases.release(run_id, self.name, "queued")
 
     async def _end_cancelled(self) -> None:
+        """End the runs in hand whose end was requested."""
         if self._executions:
             for run_id, why in (await self._storage.run_leases.list_cancelled(self.name)).items():
                 if run_id in self._executions:
@@ -227,7 +229,7 @@ class RunWorker:
         self.wake()
 
     async def release_runs(self) -> None:
-        """Release all runs; they are queued again as they are."""
+        """Release all runs to the queue, and wait until that is stored."""
         await self._outage.close()
         executions = list(self._executions.values())
         for making in executions:

@@ -1,6 +1,6 @@
-"""Copies of a database of one moment, made while servers write to it, and the rows of a restored one.
+"""Consistent copies of a database that is in use, and what happens to the rows of a restored one.
 
-SQLite is copied by its online backup, PostgreSQL by its programs pg_dump and pg_restore.
+SQLite is copied by its online backup, PostgreSQL by pg_dump and pg_restore.
 """
 
 import asyncio

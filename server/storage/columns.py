@@ -31,7 +31,7 @@ class UtcDateTime(TypeDecorator[datetime]):
 
 
 class SafeText(TypeDecorator[str]):
-    """Text from anywhere. Characters that PostgreSQL rejects (NUL, lone surrogates) become U+FFFD on every back end."""
+    """Text whose characters that PostgreSQL rejects (NUL, lone surrogates) are replaced by U+FFFD, on SQLite too."""
 
     impl = Text
     cache_ok = True
@@ -41,7 +41,7 @@ class SafeText(TypeDecorator[str]):
 
 
 class JsonText(TypeDecorator[Any]):
-    """A JSON document as ASCII text: PostgreSQL's JSON type rejects an escaped NUL and reorders keys."""
+    """A JSON document stored as ASCII text, since PostgreSQL's JSON types reject an escaped NUL or reorder keys."""
 
     impl = Text
     cache_ok = True

@@ -1,4 +1,4 @@
-"""One database by URL: its connections, its transactions, and its errors as ours."""
+"""Access to the server's database: connections, transactions, and the translation of driver errors."""
 
 import asyncio
 import re
@@ -208,6 +208,7 @@ def build_engine(url: str, *, pooled: bool) -> AsyncEngine:
 
 
 def _note_use(_connection: Any, record: ConnectionPoolEntry) -> None:
+    """Record when a connection was last used, for :func:`_check_connection`."""
     record.info[_LAST_USED] = monotonic()
     record.info.pop(_SINGLE, None)
 

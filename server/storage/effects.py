@@ -38,7 +38,10 @@ class Effect(NewEffect):
 
 
 class Effects(Repository):
-    """Stores the ledger."""
+    """Ledger of effects: a call is recorded before it is made, so that it is never made twice.
+
+    After a crash, an entry without an end is a call whose effect is unknown.
+    """
 
     async def begin(self, effect: NewEffect) -> Effect | None:
         """Record a call, on disk when this returns.

@@ -21,7 +21,7 @@ _KEY_FORMAT = "each key is VERSION:BASE64, a number and 32 bytes (1:$(openssl ra
 class Keyring:
     """Encryption keys by version. The highest version seals; every version opens.
 
-    ``read`` is called again for a version that another process has added since.
+    ``read`` loads the keys; it is called again for an unknown version, which another process may have added.
     """
 
     def __init__(self, read: Callable[[], Mapping[int, bytes]]) -> None:
@@ -96,8 +96,7 @@ def parse_keys(text: str) -> dict[int, bytes]:
     """Parse keys from ``1:BASE64,2:BASE64``, separated by commas or lines.
 
     Raises:
-        UsageError: the text is malformed.
-        the message shows none of it.
+        UsageError: the text is malformed; the message shows none of it.
     """
     keys: dict[int, bytes] = {}
     for entry in text.replace("\n", ",").split(","):
@@ -176,6 +175,7 @@ def _read_file(path: Path) -> dict[int, bytes]:
 
 
 def _write(path: Path, keys: Mapping[int, bytes], *, replace: bool) -> None:
+    """Write keys atomically; without ``replace``, an existing file is left as it is."""
     part = path.with_name(f"{path.name}.{secrets.token_hex(4)}.part")
     text = "".join(f"{version}:{base64.b64encode(key).decode()}\n" for version, key in sorted(keys.items()))
     with os.fdopen(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:

@@ -25,7 +25,7 @@ class WaitingLesson(StoredModel):
 
 
 class WaitingLessons(Repository):
-    """Stores the lessons that wait."""
+    """Lessons that wait for a store, claimed one at a time over all servers, oldest first, so that order is kept."""
 
     async def count(self) -> int:
         """Return how many lessons wait, over all servers."""
@@ -33,7 +33,7 @@ class WaitingLessons(Repository):
         return await self._database.read(lambda session: session.scalar(statement)) or 0
 
     async def claim(self, worker: str, lease: timedelta) -> WaitingLesson | None:
-        """Take the first lesson; None where none waits or another worker has one, since the next must wait for it."""
+        """Claim the first lesson; return None if none waits, or another worker has one, which must be learnt first."""
         at = self._clock()
         in_hand = select(LessonRow.run_id).where(LessonRow.worker != worker, LessonRow.lease_until > at).limit(1)
         first = select(LessonRow).order_by(LessonRow.turn_at, LessonRow.run_id).limit(1).with_for_update()
@@ -50,7 +50,7 @@ class WaitingLessons(Repository):
         return await self._database.write(take)
 
     async def release(self, run_id: str, worker: str, *, to_end: bool = False) -> None:
-        """Let any worker take the lesson again; with ``to_end`` after all others that wait, which it has held up."""
+        """Release the claim on a lesson. With ``to_end``, it comes after all others that wait, which it has held up."""
         values = {"worker": None, "lease_until": None} | ({"turn_at": self._clock()} if to_end else {})
         await self._database.write(
             lambda session: session.execute(update(LessonRow).where(_is_held(run_id, worker)).values(values)),

@@ -1,4 +1,4 @@
-"""The base of all repositories: a database, the time, and a way from rows to models."""
+"""Base classes of repositories and of the models that they return."""
 
 from collections.abc import Callable
 from datetime import UTC, datetime
@@ -12,7 +12,7 @@ from server.storage.database import Database
 
 M = TypeVar("M", bound=Model)
 Clock = Callable[[], datetime]
-"""Returns the time. Passed in, so that tests need not wait."""
+"""Returns the current time; tests pass a clock of their own."""
 
 
 def now() -> datetime:
@@ -27,7 +27,7 @@ class StoredModel(Model):
 
 
 class Repository:
-    """Reads and writes the rows of one subject."""
+    """Base of the classes that read and write the rows of one subject."""
 
     def __init__(self, database: Database, clock: Clock = now) -> None:
         self._database = database

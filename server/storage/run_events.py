@@ -1,4 +1,4 @@
-"""The events of runs, the questions that runs wait with, and the removal of old events."""
+"""What runs record: events, questions to the user, the ledger of effects, lessons that wait, and their removal."""
 
 from collections.abc import AsyncIterator, Collection, Sequence
 from datetime import datetime, timedelta

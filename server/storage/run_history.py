@@ -1,4 +1,4 @@
-"""Runs that are over: searched by their users, and measured for administrators."""
+"""History of runs, which users search, and the durations and failures that administrators see."""
 
 import asyncio
 import json

@@ -211,6 +211,7 @@ def _count_nothing() -> StateCounts:
 
 
 def _load_locked(session: Session, row: SourceRow, author: str | None) -> LockedSource:
+    """Load what a step may need of a source whose row is locked."""
     rows = session.scalars(select(SourceToolRow).where(SourceToolRow.source_id == row.id)).all()
     undoable = (SourceStepRow.source_id == row.id) & SourceStepRow.before.is_not(None) & SourceStepRow.undone.is_(False)
     last = session.scalar(select(SourceStepRow).where(undoable).order_by(SourceStepRow.id.desc()).limit(1))
@@ -266,6 +267,7 @@ def _write_tools(session: Session, source_id: str, tools: Mapping[ToolId, Stored
 
 
 def _build_undo_state(locked: LockedSource, change: SourceChange) -> UndoState | None:
+    """Return the state before a step, limited to what the step changes; None if the step cannot be undone."""
     if not change.is_undoable:
         return None
     return UndoState(
@@ -294,6 +296,7 @@ def _forget_old_details(session: Session, source_id: str) -> None:
 
 
 def _compare_offers(source: Source, locked: LockedSource, change: SourceChange) -> OfferChange:
+    """Return which documents a step has offered anew, and which it has withdrawn."""
     offered, withdrawn = list[ToolDoc](), list[ToolId]()
     for tool, now in change.tools.items():
         before = locked.tools.get(tool)

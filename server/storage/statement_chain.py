@@ -1,4 +1,4 @@
-"""Related changes of several tables, made in one round trip where the database is remote."""
+"""Related changes of several tables, made in one round trip on PostgreSQL."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, cast
@@ -32,8 +32,8 @@ class StatementChain:
     that it returns. A part that changes rows which another transaction may have locked is joined to an earlier part
     (``UPDATE … FROM``): PostgreSQL does not re-evaluate a subquery after a wait.
 
-    SQLite has no changes in expressions, and no distance: it gets one statement after the other, in the session's
-    transaction.
+    SQLite supports no changes in common table expressions, and has no network to save: there, the statements run one
+    after the other in the session's transaction.
     """
 
     def __init__(self, session: Session) -> None:

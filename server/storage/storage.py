@@ -1,4 +1,4 @@
-"""The server's database: one repository for each subject, and how it is opened."""
+"""All repositories of the server's database, and how it is opened."""
 
 import asyncio
 import os
@@ -53,7 +53,7 @@ _COUNTED_TABLES = {
 
 
 class RowCounts(Repository):
-    """Counts rows for what watches the server."""
+    """Counts rows for the server's metrics."""
 
     async def count_all(self) -> dict[str, int]:
         """Return the number of rows by subject."""
@@ -79,7 +79,9 @@ class Lifetimes:
     """How long access tokens are valid, and sessions at most."""
 
     access: timedelta = timedelta(minutes=15)
+    """Lifetime of an access token."""
     session: timedelta = timedelta(days=30)
+    """Longest time for which a user stays logged in."""
 
 
 class Storage:

@@ -223,11 +223,13 @@ class SessionTokens(Repository):
             )
 
     async def _revoke_where(self, session: AsyncSession, chosen: "object", why: str) -> int:
+        """Revoke the open sessions that match the condition ``chosen``; return how many."""
         statement = update(SessionRow).where(chosen, SessionRow.revoked_at.is_(None))  # pyright: ignore[reportArgumentType]
         change = statement.values(revoked_at=self._clock(), revoked_why=why).returning(SessionRow.id)
         return len((await session.scalars(change)).all())
 
     async def _lock_open_session(self, session: AsyncSession, session_id: str, at: datetime) -> datetime | None:
+        """Lock a session to the end of the transaction; return when it expires, or None if it is not valid."""
         statement = (
             select(SessionRow.expires_at)
             .join(UserRow, UserRow.id == SessionRow.user_id)
