@@ -69,7 +69,7 @@ class IdentifiedCall:
     step: int = 0
     """Step number; 0 until the call begins."""
     begun: int = 0
-    """Position at which the executor began to replay the call; used only for a call that an earlier execution made."""
+    """Counter that the executor returned when the replay of the call began; 0 for a call that is made now."""
     task: asyncio.Task[StepResult] | None = None
     """Task that makes the call; None for a replayed one."""
 
