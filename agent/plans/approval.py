@@ -69,7 +69,10 @@ class PlanQuestions:
     """Results of the earlier steps that the subtask builds on."""
 
     def build_question(self, document: PlanDocument | None, plan: ProgramPlan, cell: int = 1) -> PlanQuestion:
-        """Build the question whether a plan may be carried out; ``document`` is the plan as steps, if they express it."""
+        """Build the question whether a plan may be carried out.
+
+        ``document``: the plan as steps, if steps can express it.
+        """
         earlier_tools, earlier_arguments = (
             tuple(tool.id for tool, _ in self.earlier_results),
             tuple(result.arguments for _, result in self.earlier_results),

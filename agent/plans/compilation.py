@@ -35,9 +35,9 @@ def compile_plan(
 ) -> ProgramPlan:
     """Compile the steps of a plan into the program that makes its calls.
 
-    ``earlier_tools``: tools of the earlier steps, whose results the text finds as ``earlier``. A tool without a document
-    becomes a function with the parameters that the steps name. Required parameters that steps leave open become
-    ``fill()``. The program has no answer of its own.
+    ``earlier_tools``: tools of the earlier steps, whose results the text finds as ``earlier``. A tool without a
+    document becomes a function with the parameters that the steps name. Required parameters that steps leave open
+    become ``fill()``. The program has no answer of its own.
     """
     tools = _collect_documents(document, docs)
     functions = {one.tool: one for one in build_signatures(list(tools.values()))}
@@ -145,8 +145,8 @@ def to_document(
 ) -> PlanDocument:
     """Return a program as steps; it must make each of its calls once, one after the other.
 
-    The arguments have to be constants, inputs and fields of earlier responses. An answer that the program composes at its
-    end is lost (:func:`has_own_answer`).
+    The arguments have to be constants, inputs and fields of earlier responses. An answer that the program composes at
+    its end is lost (:func:`has_own_answer`).
 
     Raises:
         NotLinearError: Steps cannot express what the program does; the message names the line and the reason.
@@ -237,7 +237,7 @@ class _StepReader:
         return PlannedStep(tool=tool, arguments=arguments, takes=takes, named=named_parameters)
 
     def _read_take(self, site: Site, parameter: str, place: AnswerPlace) -> Take:
-        """Return the step and field that a parameter is taken from; refuse a field that the step would read otherwise."""
+        """Return the step and field that a parameter is taken from; refuse a response that the program changes."""
         origin, field = place
         number = origin if isinstance(origin, int) else self._numbers[origin]
         # If the program changes the response in between, the step would take the unchanged value.

@@ -70,7 +70,10 @@ def map_shown_names(plan: ProgramPlan) -> dict[str, str]:
 
 
 def _rename_input(text: str, own: str, name: str) -> tuple[str, list[str]]:
-    """Return the text with an input renamed; if it cannot be renamed in place, also a line that assigns the old name."""
+    """Return the text with an input renamed.
+
+    If it cannot be renamed in place, return also a line that assigns the new name to the old one.
+    """
     if own == name:
         return text, []
     source = parse_source(text)

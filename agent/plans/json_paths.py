@@ -47,8 +47,8 @@ def find_named_item(
 ) -> tuple[str, JsonValue] | None:
     """Return the place and value of a path such as ``items[].lat`` in the item that the request names.
 
-    That is the item with the most values that occur in the request; of several equal ones, the first. With ``only_named``,
-    the request must name exactly one item best. None if there is no such item with a value at the path.
+    That is the item with the most values that occur in the request; of several equal ones, the first. With
+    ``only_named``, the request must name exactly one item best. None if there is no such item with a value at the path.
     """
     return find_named_value(read_value(response), field, request, only_named=only_named)
 

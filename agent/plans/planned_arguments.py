@@ -1,4 +1,4 @@
-"""Arguments of a plan's steps: fixed, taken from earlier steps, or found by the run's policy."""
+"""Arguments of a plan: fixed by a person, taken from earlier steps, or left to the run's policy."""
 
 from agent.plans.json_paths import ITEM, find_named_item, get_value_at
 from agent.policy.delegating_policy import DelegatingPolicy
@@ -13,9 +13,9 @@ FIXED = "the plan"
 class PlannedArgumentsPolicy(DelegatingPolicy):
     """Policy that gives each step the arguments of its plan.
 
-    Complaints about arguments do not change them, because they are a person's own values. The wrapped policy is
-    asked only where required parameters are left open, and only for these. ``earlier_steps`` is the number of steps that
-    come before the plan's own.
+    A complaint about arguments does not change them, because they are a person's own values. The wrapped policy is
+    asked only for required parameters that the plan leaves open. ``earlier_steps``: number of steps before the plan's
+    own.
     """
 
     def __init__(self, policy: Policy, document: PlanDocument, earlier_steps: int = 0) -> None:
@@ -24,7 +24,7 @@ class PlannedArgumentsPolicy(DelegatingPolicy):
         self._earlier_steps = earlier_steps
 
     async def fill_arguments(self, question: ArgumentsQuestion) -> CallArguments:
-        """Return the planned arguments; the wrapped policy fills required parameters that are open."""
+        """Return the planned arguments, with those of the wrapped policy for required parameters that are open."""
         step = self._steps[len(question.earlier) - self._earlier_steps]
         planned = resolve_arguments(step, question)
         required = [parameter.name for parameter in question.tool.required]
@@ -45,10 +45,10 @@ class PlannedArgumentsPolicy(DelegatingPolicy):
 
 
 def resolve_arguments(step: PlannedStep, question: ArgumentsQuestion) -> CallArguments:
-    """Return the values that a plan gives to a step.
+    """Return the arguments that a plan has for a step, before any policy is asked.
 
-    A parameter is missing if the answer that it is taken from has nothing at that place, or if it names a parameter
-    of the plan that has no value.
+    A parameter is missing if the response that it is taken from has nothing at its place, or if it stands for a
+    parameter of the plan without a value.
     """
     values: JsonObject = dict(step.arguments)
     provenance = [Binding(parameter=name, origin="user", reference=FIXED) for name in values]
@@ -60,7 +60,7 @@ def resolve_arguments(step: PlannedStep, question: ArgumentsQuestion) -> CallArg
             missing[name] = f"the answer of step {take.step} has nothing at {take.field or 'its place'}"
         else:
             provenance.append(binding)
-            # The item of a list is chosen by the request's words, so a person has not decided on its value.
+            # With an open index, words of the request choose the item: no person has fixed the value.
             if ITEM not in take.field:
                 settled.add(name)
     why = "".join(f"No value for {name}: {reason}. " for name, reason in missing.items()).strip()
@@ -68,7 +68,7 @@ def resolve_arguments(step: PlannedStep, question: ArgumentsQuestion) -> CallArg
 
 
 def _resolve_take(name: str, take: Take, question: ArgumentsQuestion, values: JsonObject) -> Binding | None:
-    """Add the value that a parameter takes to ``values`` and return its binding; None if there is none."""
+    """Add the value that a parameter takes to ``values`` and return its binding; None if there is no value."""
     if take.step > len(question.earlier):
         return None
     _, result = question.earlier[take.step - 1]

@@ -1,7 +1,7 @@
-"""Plans as they are stored: programs with inputs.
+"""Stored form of plans: programs with inputs.
 
-Steps stored by earlier versions are compiled when they are read. Compiling needs the documents of a plan's tools,
-which the store has and a database row does not. So no row is rewritten, and nothing is lost.
+Plans that earlier versions stored as steps are compiled when they are read, not by a migration: compiling needs the
+documents of the tools, which are in the tool store and not in the database. Rows are never rewritten.
 """
 
 from collections.abc import Mapping
@@ -16,6 +16,7 @@ from domain.program import ProgramPlan
 from domain.tool import ToolDoc, ToolId
 
 _STEPS = "steps"
+"""Key by which a plan that was stored as steps is recognized."""
 
 
 def dump_plan(plan: ProgramPlan) -> JsonObject:
@@ -38,7 +39,8 @@ def collect_stored_tools(stored: JsonObject) -> frozenset[ToolId]:
 def restore_plan(stored: JsonObject, docs: Mapping[ToolId, ToolDoc]) -> ProgramPlan:
     """Return a plan from its stored form.
 
-    A tool that is gone becomes a function as the plan names it; a run of the plan is refused with the tool's name.
+    A tool without a document becomes a function with the parameters that the plan names; running the plan is refused
+    with a message that names the tool.
 
     Raises:
         ConflictError: this version cannot read the plan; the message says why. The row stays as it is.
@@ -48,7 +50,7 @@ def restore_plan(stored: JsonObject, docs: Mapping[ToolId, ToolDoc]) -> ProgramP
 
 
 def _parse_stored(stored: JsonObject) -> ProgramPlan | PlanDocument:
-    """Return the stored program or steps."""
+    """Return a stored plan as a program, or as steps if an earlier version stored it."""
     form = PlanDocument if _STEPS in stored else ProgramPlan
     try:
         return form.model_validate(stored)

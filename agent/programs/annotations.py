@@ -86,8 +86,7 @@ def _render_kind(kind: Kind, shape: JsonShape, writer: TypeWriter, place: Place)
 
 def fits_literal(values: Collection[JsonValue], characters: int = _VALUES) -> bool:
     """Return True if the values can be written as a ``Literal`` of at most that many characters."""
-    # Four characters for the quotes and the separator. Only text and integers of 64 bits are allowed: others, as floats,
-    # are not valid in a Literal.
+    # Four characters for the quotes and the separator. Floats and the like are not valid in a Literal.
     return 0 < sum(len(str(one)) + 4 for one in values) <= characters and all(
         (isinstance(one, str) and len(one) <= _LONGEST_VALUE) or (isinstance(one, int) and abs(one) < 2**63)
         for one in values

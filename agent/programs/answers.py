@@ -43,8 +43,8 @@ def to_answer(tool: ToolDoc, result: StepResult) -> JsonValue | CallFailure:
 def find_final_error(tool: ToolDoc, result: StepResult, line: int) -> ProgramError | None:
     """Return the error that ends the program and that it cannot catch; None if the program may continue.
 
-    A program ends if a call was not allowed, if no value was found for an argument that the text leaves open, or if it is
-    not known whether a change took effect. ``line``: line of the call in the program's text.
+    A program ends if a call was not allowed, if no value was found for an argument that the text leaves open, or if it
+    is not known whether a change took effect. ``line``: line of the call in the program's text.
     """
     if result.status == "skipped":
         return ProgramError("NotAllowedError", result.note, line, final=True)

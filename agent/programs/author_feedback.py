@@ -69,7 +69,8 @@ def describe_failure(broken: ProgramError, text: str, called: CallOutcomes) -> S
 def describe_changes(changes: CallOutcomes, text: str) -> ShownText:
     """Describe the changes that a text made before its error, each with the structure of its response.
 
-    The description counts as foreign if arguments contain words that are not in the text, so may be those of a response.
+    The description counts as foreign if arguments contain words that are not in the text, so may be those of a
+    response.
     """
     lines = [
         f"- {function}({_render_arguments(result)}) gave {_describe_structure(result)}"

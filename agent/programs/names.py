@@ -32,8 +32,8 @@ _NUMBER_LENGTH = 6
 def to_identifier(text: str, otherwise: str) -> str:
     """Convert a text to a Python identifier that begins with a letter.
 
-    It consists of letters of any script, digits and single underscores, and is never a keyword. Python compares names in
-    their NFKC form, so the result has that form: names that differ here also differ in Python. ``otherwise`` is put
+    It consists of letters of any script, digits and single underscores, and is never a keyword. Python compares names
+    in their NFKC form, so the result has that form: names that differ here also differ in Python. ``otherwise`` is put
     before a leading digit, and is the name if nothing of ``text`` remains.
     """
     plain = unicodedata.normalize("NFKC", text[: 8 * MAX_NAME_LENGTH])

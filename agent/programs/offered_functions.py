@@ -73,8 +73,8 @@ async def find_follow_up_tools(
 ) -> list[ToolDoc]:
     """Return the tools that are offered for a request that may refer back to earlier ones.
 
-    Such a request says little by itself. So its own offer is mixed with the tools that were called before, latest first,
-    and with the offer for the previous request and this one together. ``before``: earlier runs, oldest first.
+    Such a request says little by itself. So its own offer is mixed with the tools that were called before, latest
+    first, and with the offer for the previous request and this one together. ``before``: earlier runs, oldest first.
     """
     own = await find_offered_tools(text, offers, evidence)
     near = await find_offered_tools(f"{before[-1].request} {text}", offers, evidence)

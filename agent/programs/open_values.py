@@ -96,8 +96,8 @@ def _renumber_reference(binding: Binding, numbers: Sequence[int]) -> Binding:
 class NamedItems:
     """Chooses the list items that ``named(…)`` stands for in a program.
 
-    For a call that only reads, the first item is a fallback. If a value of the item goes into a change, the request has to
-    name the item, and only that one.
+    For a call that only reads, the first item is a fallback. If a value of the item goes into a change, the request
+    has to name the item, and only that one.
     """
 
     def __init__(self, request: str, program: Program, docs: Mapping[str, ToolDoc]) -> None:

@@ -104,8 +104,8 @@ def _is_member_by_text(actual: str, expected: str) -> bool:
 def _describe_key(message: str, tools: Mapping[str, ToolSignature], docs: Mapping[str, ToolDoc], types: str) -> str:
     """Return the sentence for an unknown field or column; empty if it may exist.
 
-    A field of a response is certainly wrong if the tool's document has a schema of its responses, or if a known field has
-    a similar name. A shape that was learnt from responses may be incomplete.
+    A field of a response is certainly wrong if the tool's document has a schema of its responses, or if a known field
+    has a similar name. A shape that was learnt from responses may be incomplete.
     """
     match = _KEY.fullmatch(message)
     if not match:
@@ -244,7 +244,7 @@ def _list_required(signature: ToolSignature, doc: ToolDoc | None) -> list[str]:
 
 
 def _render_sentences(faults: list[Fault]) -> tuple[str, ...]:
-    """Return the faults as sentences with line numbers, without repeats, in order of lines and cut to ``MAX_COMPLAINTS``."""
+    """Return the first ``MAX_COMPLAINTS`` faults, in order of lines, as distinct sentences with line numbers."""
     sentences = dict.fromkeys(
         f"Line {line}: {sentence}" if line else sentence
         for (line, _), sentence in sorted(faults, key=lambda one: one[0][0])

@@ -80,8 +80,8 @@ class ProgramLoop:
     """Writes and runs the programs of one subtask; for one use.
 
     Attributes:
-        is_over: True if nothing else may be tried for the subtask: it has its verdict, or it failed in a way that must not
-            be worked around.
+        is_over: True if nothing else may be tried for the subtask: it has its verdict, or it failed in a way that must
+            not be worked around.
     """
 
     def __init__(
@@ -167,7 +167,7 @@ class ProgramLoop:
             if isinstance(event, ProgramEnded) or self.is_over or (self._approval and isinstance(event, ProgramFailed)):
                 self.is_over = True
                 return
-        self.is_over = bool(self._progress.changes_made or (self._approval and self._approval.plan))  # another try could repeat changes
+        self.is_over = bool(self._progress.changes_made or (self._approval and self._approval.plan))  # never repeat changes
 
     def _handle_stop(self, stop: ProgramStop | None, program: Program) -> Event:
         """Return the event for the stop of a cell, and record the stop for the next one."""
@@ -383,8 +383,8 @@ class ProgramLoop:
     def _widen_offer(self, end: ProgramEnded, more: Sequence[ToolDoc]) -> None:
         """Add tools to the offer, and prepare to continue the program that ended with ``end``.
 
-        Tools that were called come first, then the new ones, then the rest, since an offer is cut at its end. The attempts
-        so far are kept, and the names of their cells stay valid.
+        Tools that were called come first, then the new ones, then the rest, since an offer is cut at its end. The
+        attempts so far are kept, and the names of their cells stay valid.
         """
         called = {result.tool for _, result in self._calls}
         before = list(self._functions.docs.values())
@@ -405,8 +405,8 @@ class ProgramLoop:
     def _can_repair(self, end: ProgramEnded) -> bool:
         """Return True if a program whose claim is refuted is to be rewritten.
 
-        It is rewritten only if it has made no changes, since a new one would repeat them. A resumed run decides as it did
-        before the interruption.
+        It is rewritten only if it has made no changes, since a new one would repeat them. A resumed run decides as it
+        did before the interruption.
         """
         written = self._approval is None and not self._request.given_text
         return self._memo.decide_sync(

@@ -141,9 +141,10 @@ class _OpenCalls:
 class ProgramRunner:
     """Runs one program once.
 
-    When an interrupted run is resumed, the program runs again, with the memo of its recorded calls. Calls that ended are
-    answered from the memo in the order in which they ended, so that the program takes the same course. A call that was
-    interrupted is made again if it only reads; the result of an interrupted change is what the executor knows of it.
+    When an interrupted run is resumed, the program runs again, with the memo of its recorded calls. Calls that ended
+    are answered from the memo in the order in which they ended, so that the program takes the same course. A call that
+    was interrupted is made again if it only reads; the result of an interrupted change is what the executor knows of
+    it.
 
     Attributes:
         stop: How the program stopped; None until it did.
@@ -279,7 +280,8 @@ class ProgramRunner:
     async def _ask_user(self, pending: PendingCall) -> QuestionAnswered | CallFailure:
         """Ask the user a question of the program and return the answer.
 
-        A question that nobody answers ends the program for good. A free-text answer stops it, if an author can continue.
+        A question that nobody answers ends the program for good. A free-text answer stops it, if an author can
+        continue.
         """
         site = self._resolver.assign_site(pending, pending.arguments)
         identity, strangers = build_identity(self._environment.subtask, site), self._environment.of_strangers
@@ -324,8 +326,8 @@ class ProgramRunner:
     def _next_to_begin(self) -> IdentifiedCall | None:
         """Return the next call to begin, or None.
 
-        If the program is recorded to have failed, only calls that had begun before may begin again. The error itself, such
-        as a lost process, may not recur on a replay, and then further calls would be made.
+        If the program is recorded to have failed, only calls that had begun before may begin again. The error itself,
+        such as a lost process, may not recur on a replay, and then further calls would be made.
         """
         call = self._open_calls.find_next_to_begin()
         over = self._memo.failure is not None
@@ -342,7 +344,7 @@ class ProgramRunner:
             call.task.add_done_callback(lambda _: self._open_calls.ended.put_nowait(call))
 
     async def _wait_for_next(self) -> tuple[IdentifiedCall, StepResult] | None:
-        """Return the next call that ends, with its result; None if the program is recorded to have failed at this point."""
+        """Return the next call that ends, with its result; None if the record says that the program failed here."""
         if self._open_calls.refused:
             call = self._open_calls.refused.popleft()
             call.step = self._environment.steps.take_number(self._memo.steps.get(call.key))

@@ -239,8 +239,8 @@ class Sandbox(Protocol):
         """Open a fresh session, which ends with the block.
 
         Arguments:
-            watch_line: Receives the lines that a text of :func:`~agent.programs.analysis.instrumented_text.instrument_text`
-                reports.
+            watch_line: Receives the lines that a text of
+                :func:`~agent.programs.analysis.instrumented_text.instrument_text` reports.
             choose_item: Chooses items for ``named(items)``. With it, programs may also leave arguments open by
                 ``fill()``; whoever makes the call then has to find their values.
         """

@@ -18,7 +18,8 @@ def build_ask_question(
 ) -> UserQuestion | None:
     """Return the question that a call of ``ask`` puts; None if its text is empty.
 
-    ``identity``: the same whenever the run is resumed. ``strangers``: the program may have been written by another user.
+    ``identity``: the same whenever the run is resumed. ``strangers``: the program may have been written by another
+    user.
     """
     value = call.arguments.get("question")
     text = value if isinstance(value, str) else ""

@@ -33,7 +33,7 @@ _TOOL_ERROR = "ToolError = RuntimeError\n"
 
 
 class ProgramSession:
-    """Implements :class:`agent.programs.protocol.SandboxSession`; when it ends, its worker is given back in any case."""
+    """Session in a worker, which is given back however it ends; see :class:`agent.programs.protocol.SandboxSession`."""
 
     def __init__(
         self,
@@ -186,7 +186,7 @@ class MontySandbox:
             await session.close()
 
     async def find_type_errors(self, text: str, stubs: str) -> tuple[str, ...]:
-        """Return the findings of the type check as ``LINE:COLUMN: SEVERITY[RULE] message``, without running the text."""
+        """Type-check a text without running it; return findings as ``LINE:COLUMN: SEVERITY[RULE] message``."""
         worker = await self._pool.lend_worker(stubs)
         try:
             return _select_in_text(await worker.do(lambda: _collect_diagnostics(worker.session, text)))

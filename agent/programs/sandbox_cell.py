@@ -178,7 +178,7 @@ class SandboxCell:
         return None
 
     def _advance(self, snapshot: Snapshot) -> Snapshot:
-        """Continue from a snapshot that is no stop: record a call, answer a function of ours, or refuse a missing name."""
+        """Continue from a snapshot that is no stop: record a call, or answer one of the sandbox's own functions."""
         if isinstance(snapshot, NameLookupSnapshot):
             return snapshot.resume()
         if not isinstance(snapshot, FunctionSnapshot):

@@ -1,9 +1,9 @@
 """Convert values into a program and out of it, and results of calls into what the program is given for them.
 
-Into a program: lone surrogates in text become ``�``; values that are nested too deep, NaN and infinity become null. Out of
-a program: tuples and sets become lists, dates their ISO form, decimals numbers, NaN and infinity null, integers beyond
-64 bits text, and field names text. Anything else (functions, modules, calls that were not awaited, bytes) has no JSON
-form.
+Into a program: lone surrogates in text become ``�``; values that are nested too deep, NaN and infinity become null.
+Out of a program: tuples and sets become lists, dates their ISO form, decimals numbers, NaN and infinity null, integers
+beyond 64 bits text, and field names text. Anything else (functions, modules, calls that were not awaited, bytes) has
+no JSON form.
 
 The result of a call becomes a value, an error that the program can catch, or the end of the program.
 """

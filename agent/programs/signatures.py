@@ -1,7 +1,7 @@
 """Render tools as typed async Python functions, the form in which an offer is shown, measured and checked.
 
-A signature is valid Python whatever a catalogue contains: names are generated, values are written by ``repr``, and prose
-is confined to one cleaned comment line.
+A signature is valid Python whatever a catalogue contains: names are generated, values are written by ``repr``, and
+prose is confined to one cleaned comment line.
 """
 
 import json
@@ -275,10 +275,10 @@ def render_offer(
 ) -> OfferText:
     """Render the signatures of tools, best first, within ``budget`` tokens (None: no limit).
 
-    The first ones are shown whole, as many as fit, and the rest in short form. If that is still too much, the last tools
-    are omitted. Half of the budget is reserved for whole signatures, so that the best tools keep their structure.
-    ``shapes``: shapes of responses that are better known than from the documents. ``reserved``: names that are in use for
-    something else.
+    The first ones are shown whole, as many as fit, and the rest in short form. If that is still too much, the last
+    tools are omitted. Half of the budget is reserved for whole signatures, so that the best tools keep their structure.
+    ``shapes``: shapes of responses that are better known than from the documents. ``reserved``: names that are in use
+    for something else.
     """
     all_signatures = build_signatures(docs, shapes, reserved)
     characters = None if budget is None else max(4 * budget - 1, 0)

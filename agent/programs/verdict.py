@@ -96,11 +96,11 @@ def is_worse(end: ProgramEnded | None, than: ProgramEnded) -> bool:
 
 
 def explain_cut_short(broken: ProgramError, calls: Sequence[tuple[str, StepResult]]) -> str:
-    """Return why a program counts as partly done and must not be rewritten after its error; empty if it may be rewritten.
+    """Return why a program must not be rewritten after its error; empty if it may be.
 
-    There are two such cases. The program lacked the response of a change that took effect but whose response was lost: a
-    new program would repeat the change. Or the user deselected some of its changes and approved others. ``calls``: its
-    calls by function name.
+    There are two such cases. The program lacked the response of a change that took effect but whose response was lost:
+    a new program would repeat the change. Or the user deselected some of its changes and approved others. ``calls``:
+    its calls by function name.
     """
     left_out = [name for name, result in calls if result.left_out]
     if left_out and broken.final and any(result.status == "ok" for _, result in calls):
@@ -256,9 +256,10 @@ def _is_change_last(ran: FinishedProgram) -> bool:
 
 
 def _find_lost_changes(calls: Results) -> list[str]:
-    """Return the APIs of changes that failed or whose outcome is unknown; repeated equal calls count by the last result.
+    """Return the APIs of changes that failed or whose outcome is unknown.
 
-    If a tool succeeded exactly once, and last, its failed calls before count as attempts at that change.
+    Of equal calls, the last result counts. If a tool succeeded exactly once, and last, its failed calls before count
+    as attempts at that change.
     """
     last = {(tool.id, repr(result.arguments)): (tool, result) for tool, result in calls if not tool.safe}
     went: dict[ToolId, list[str]] = {}
@@ -270,7 +271,7 @@ def _find_lost_changes(calls: Results) -> list[str]:
 
 
 def _explain_lacking(claim: ProgramClaim, ran: FinishedProgram) -> str:
-    """Return why a request is at most partly answered although the program claims more; empty if nothing suggests so."""
+    """Return why a request is only partly answered although the program claims more; empty if it may be right."""
     if ran.unreached and any(result.status != "ok" for _, result in ran.calls):
         return f"a call failed before it came to change anything: {_join_names(ran.unreached)}"
     if remarks := ran.review.mismatches:
