@@ -68,7 +68,10 @@ _REFERENCES = frozenset({"$dynamicRef", "$ref"})
 
 
 def find_schema_fault(schema: JsonObject) -> str:
-    """Return the most relevant fault of a JSON Schema as a sentence; empty if it is valid and has no references."""
+    """Return the most relevant fault of a JSON Schema as a sentence.
+
+    The result is empty if it is valid and has no references.
+    """
     try:
         meta = cast("Any", Draft202012Validator)(Draft202012Validator.META_SCHEMA)
         fault = cast("Any", best_match(meta.iter_errors(schema)))
@@ -202,7 +205,10 @@ async def check_plan(
 
 
 class _PlanChecker:
-    """Finds the faults of a plan's text that need no type check; ``vocabulary`` holds the names that it may use."""
+    """Finds the faults of a plan's text that need no type check.
+
+    ``vocabulary`` holds the names that it may use.
+    """
 
     def __init__(
         self,
@@ -232,7 +238,10 @@ class _PlanChecker:
         )
 
     def find_faults(self, source: SourceText, earlier_results: int) -> Iterator[Fault]:
-        """Yield all faults that can be found without a type check; ``earlier_results``: number of earlier results."""
+        """Yield all faults that can be found without a type check.
+
+        ``earlier_results``: number of earlier results.
+        """
         yield from find_text_faults(source, self.vocabulary)
         yield from find_plan_faults(source, self.vocabulary.tools, earlier_results)
 

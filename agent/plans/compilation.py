@@ -195,7 +195,10 @@ def _build_not_linear_error(line: int, reason: str) -> NotLinearError:
 
 
 class _StepReader:
-    """Reads the calls of a program as steps; ``earlier_steps`` is the number of steps that come before them."""
+    """Reads the calls of a program as steps.
+
+    ``earlier_steps`` is the number of steps that come before them.
+    """
 
     def __init__(
         self, reading: LinearProgram, plan: ProgramPlan, docs: Mapping[ToolId, ToolDoc], earlier_steps: int
@@ -237,7 +240,10 @@ class _StepReader:
         return PlannedStep(tool=tool, arguments=arguments, takes=takes, named=named_parameters)
 
     def _read_take(self, site: Site, parameter: str, place: AnswerPlace) -> Take:
-        """Return the step and field that a parameter is taken from; refuse a response that the program changes."""
+        """Return the step and field that a parameter is taken from.
+
+        Refuse a response that the program changes.
+        """
         origin, field = place
         number = origin if isinstance(origin, int) else self._numbers[origin]
         # If the program changes the response in between, the step would take the unchanged value.

@@ -1,4 +1,7 @@
-"""Compare two plans for a person who decides whether to adopt the newer one; every difference is reported."""
+"""Compare two plans for a person who decides whether to adopt the newer one.
+
+Every difference is reported.
+"""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence

@@ -18,7 +18,10 @@ ITEM = "[]"
 
 
 def get_value_at(response: str, field: str) -> JsonValue:
-    """Return the value at a path of a response, the whole response for an empty path; None if there is none."""
+    """Return the value at a path of a response, the whole response for an empty path.
+
+    The result is None if there is none.
+    """
     return get_value_in(read_value(response), field)
 
 

@@ -19,7 +19,10 @@ def to_expression(value: JsonValue) -> str:
 
 
 def quote_text(text: str) -> str:
-    """Return a text as a string literal, with double quotes where possible; otherwise as ``repr`` writes it."""
+    """Return a text as a string literal, with double quotes where possible.
+
+    Texts with double quotes or invisible characters are written as ``repr`` does.
+    """
     if not text.isprintable() or '"' in text:
         return repr(text)
     return '"' + text.replace("\\", "\\\\") + '"'

@@ -53,7 +53,9 @@ class InputCandidate:
 def find_input_candidates(
     plan: ProgramPlan, request: str, docs: Mapping[ToolId, ToolDoc] | None = None
 ) -> list[InputCandidate]:
-    """Return the constants that the request names, in the order of the text; equal values are one candidate.
+    """Return the constants that the request names, in the order of the text.
+
+    Equal values are one candidate.
 
     ``docs`` supply the JSON Schemas of values, as far as the tools are known. A text that cannot be parsed has none.
     """
@@ -159,7 +161,10 @@ def _combine_schemas(schemas: Sequence[JsonObject]) -> JsonObject:
 
 
 def infer_value_schema(tool: ToolDoc | None, parameter: str, value: JsonValue) -> JsonObject:
-    """Return the JSON Schema of a tool's parameter with its description; if it is unknown, one by the value's type."""
+    """Return the JSON Schema of a tool's parameter with its description.
+
+    For an unknown parameter, the schema follows from the type of the value.
+    """
     own = next((one for one in tool.parameters if one.name == parameter), None) if tool else None
     if own is None:
         return _infer_schema_by_type(value)

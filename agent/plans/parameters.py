@@ -60,7 +60,10 @@ def find_undeclared_names(document: PlanDocument) -> list[str]:
 def read_values(
     schemas: Mapping[str, JsonObject], values: Mapping[str, JsonValue]
 ) -> tuple[JsonObject, list[tuple[str, str]]]:
-    """Check values against JSON Schemas; return them with defaults, and their faults as in :func:`find_misfits`."""
+    """Check values against JSON Schemas.
+
+    Return them with defaults, and their faults as in :func:`find_misfits`.
+    """
     defaults = {name: schema["default"] for name, schema in schemas.items() if "default" in schema}
     return check_arguments(_build_tool(schemas), {**defaults, **values})
 

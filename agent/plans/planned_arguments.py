@@ -68,7 +68,10 @@ def resolve_arguments(step: PlannedStep, question: ArgumentsQuestion) -> CallArg
 
 
 def _resolve_take(name: str, take: Take, question: ArgumentsQuestion, values: JsonObject) -> Binding | None:
-    """Add the value that a parameter takes to ``values`` and return its binding; None if there is no value."""
+    """Add the value that a parameter takes to ``values`` and return its binding.
+
+    The result is None if there is no value.
+    """
     if take.step > len(question.earlier):
         return None
     _, result = question.earlier[take.step - 1]

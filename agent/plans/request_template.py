@@ -87,7 +87,10 @@ def render_request(text: str, values: Mapping[str, JsonValue], schemas: Mapping[
 
 
 def find_names(text: str) -> list[str]:
-    """Return the names in a text, each once and in order; braces around anything else, as in JSON, do not count."""
+    """Return the names in a text, each once and in order.
+
+    Braces around anything else, as in JSON, do not count.
+    """
     return [name for name in dict.fromkeys(_NAMED.findall(text)) if name.isidentifier()]
 
 

@@ -119,7 +119,10 @@ def _may_change_unnamed(generalized: PlannedStep, question: ArgumentsQuestion) -
 
 @dataclass(frozen=True, slots=True)
 class ParameterCandidate:
-    """A value that may become a parameter of the plan; candidates with the same name become one parameter."""
+    """A value that may become a parameter of the plan.
+
+    Candidates with the same name become one parameter.
+    """
 
     name: str
     """Name of the plan's parameter."""
@@ -165,7 +168,10 @@ def build_steps(
 
 
 def _collect_results(transcript: RunTranscript) -> dict[int, StepResult]:
-    """Return the results of a run's calls by number; for those of programs, the origins of arguments are added."""
+    """Return the results of a run's calls by number.
+
+    For those of programs, the origins of arguments are added.
+    """
     steps = transcript.steps
     for one in transcript.ordered_subtasks:
         if one.programs.last is not None and one.sites:
@@ -202,7 +208,10 @@ def _choose_name(
     steps: Sequence[PlannedStep],
     docs: Mapping[ToolId, ToolDoc],
 ) -> str:
-    """Return the tool parameter's name; values from the same words share one, if their JSON Schemas agree."""
+    """Return the tool parameter's name.
+
+    Values from the same words share one, if their JSON Schemas agree.
+    """
     for other in (
         other for other in earlier_candidates if candidate.request_words and other.parameter == candidate.parameter
     ):
@@ -291,7 +300,10 @@ def _bind_constant(
 
 
 def _find_field(value: JsonValue, response: str, field: str) -> str | None:
-    """Return the path at which a response has a value; None if it does not. ``field`` may have open indices."""
+    """Return the path at which a response has a value.
+
+    The result is None if it does not. ``field`` may have open indices.
+    """
     candidates = expand_places(response, field) if ITEM in field else ((field, get_value_at(response, field)),)
     return next((place for place, field_value in candidates if _is_same(field_value, value)), None)
 

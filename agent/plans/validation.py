@@ -171,7 +171,10 @@ def _format_late_take(take: Take) -> str:
 
 
 def _explain_unfit(take: Take, parameter: Parameter, producer: ToolDoc) -> str:
-    """Return the reason why a field cannot fill a parameter; empty if it can, or if no fields are documented."""
+    """Return the reason why a field cannot fill a parameter.
+
+    The result is empty if it can, or if no fields are documented.
+    """
     fields, path = output_fields(producer), generalize_indices(take.field)
     if not fields or not path or any(flow.source == producer.id and flow.field == path for flow in parameter.flows):
         return ""
@@ -186,7 +189,10 @@ def _explain_unfit(take: Take, parameter: Parameter, producer: ToolDoc) -> str:
 
 
 def _explain_type_mismatch(field: OutputField, parameter: Parameter, take: Take) -> str:
-    """Return a complaint if a number would fill a boolean parameter, or the reverse; text may hold either."""
+    """Return a complaint if a number would fill a boolean parameter, or the reverse.
+
+    Text may hold either.
+    """
     kinds = {"number": "number", "integer": "number", "boolean": "boolean"}
     field_kind, parameter_kind = kinds.get(field.type or ""), kinds.get(parameter.type)
     if (

@@ -128,7 +128,10 @@ class _InlineWriter:
 
 
 def _render_field(name: str, holder: JsonShape, kind: str, *, optional: bool) -> str:
-    """Return one field of an object; with ``optional``, marked ``NotRequired`` if the object does not require it."""
+    """Return one field of an object.
+
+    With ``optional``, a field that the object does not require is marked ``NotRequired``.
+    """
     return f"{name!r}:{f'NotRequired[{kind}]' if optional and name not in holder.required else kind}"
 
 

@@ -71,7 +71,10 @@ def find_bindings(
 
 
 def find_request_words(value: JsonValue, request: str) -> str:
-    """Return the words of the request that equal a single value, as written there; empty if there are none."""
+    """Return the words of the request that equal a single value, as written there.
+
+    The result is empty if there are none.
+    """
     if isinstance(value, (bool, list, dict)) or value is None or not str(value).strip():
         return ""
     match = re.search(rf"(?<!\w){re.escape(str(value))}(?!\w)", request, re.IGNORECASE)
@@ -94,7 +97,10 @@ def _is_plan_value(argument: Slice) -> bool:
 
 
 class AnswerIndex:
-    """Index of the values in the responses of one run; each response is parsed when it is first searched."""
+    """Index of the values in the responses of one run.
+
+    Each response is parsed when it is first searched.
+    """
 
     def __init__(self) -> None:
         self._read: dict[str, _AnswerPlaces] = {}

@@ -100,7 +100,10 @@ async def _find_ids(text: str, offers: OfferSource | None, evidence: ToolEvidenc
 
 
 def build_candidates_event(tools: Sequence[ToolDoc], evidence: ToolEvidence) -> CandidatesConsidered:
-    """Build the event that reports an offer; a tool of rank r has weight 1 / log2(r + 1), the discount of NDCG."""
+    """Build the event that reports an offer.
+
+    A tool of rank r has weight 1 / log2(r + 1), the discount of NDCG.
+    """
     candidates = tuple(
         ConsideredTool(
             tool=tool.id,

@@ -62,7 +62,10 @@ class OpenValues:
 def _merge_arguments(
     tool: ToolDoc, known: CallArguments, proposed: CallArguments, open_names: Sequence[str]
 ) -> CallArguments:
-    """Add the proposed values of open arguments to the known ones; required ones without a value are missing."""
+    """Add the proposed values of open arguments to the known ones.
+
+    Required ones without a value are missing.
+    """
     values = {
         name: value for name, value in proposed.values.items() if name in open_names and name not in proposed.missing
     }

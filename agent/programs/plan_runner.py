@@ -107,7 +107,9 @@ class PlanRunner:
         self._environment = replace(environment, docs=docs, call_context=call_context, opened=opened, plan=True)
 
     async def run(self, choices: FieldChoices) -> None:
-        """Run the program and emit its end; compress its calls' responses if it returns no answer of its own.
+        """Run the program and emit its end.
+
+        Compress its calls' responses if it returns no answer of its own.
 
         Raises:
             UsageError: an input has no value, or one that does not fit; no call was made.
@@ -129,7 +131,10 @@ class PlanRunner:
         await self._environment.emit(end)
 
     def _build_call_context(self, program: Program) -> CellCallContext | None:
-        """Return the context in which the program's calls are shown to an approver; None if there is no approver."""
+        """Return the context in which the program's calls are shown to an approver.
+
+        The result is None if there is no approver.
+        """
         subtask_context = self._environment.call_context
         return None if subtask_context is None else subtask_context.build_cell_context(program, (), program.tools)
 
@@ -177,7 +182,10 @@ def build_end_from_calls(number: int, calls: Results) -> ProgramEnded:
 
 
 def _describe_pending_call(broken: ProgramError, program: Program) -> str:
-    """Return a line that names the call whose arguments raised the error; empty unless it starts on an earlier line."""
+    """Return a line that names the call whose arguments raised the error.
+
+    The result is empty unless it starts on an earlier line.
+    """
     within = [
         call
         for call in parse_source(program.text).calls

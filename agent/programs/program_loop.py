@@ -122,7 +122,9 @@ class ProgramLoop:
         self.is_over = False
 
     async def serve(self, tools: Sequence[ToolDoc]) -> None:
-        """Write and run programs that may call these tools; the result is recorded in the subtask's progress.
+        """Write and run programs that may call these tools.
+
+        The result is recorded in the subtask's progress.
 
         If the program says that it lacks something, tools for that are added to the offer once, and it is continued.
         """

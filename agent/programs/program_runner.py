@@ -55,7 +55,10 @@ class StepCount:
     """Number of the last step."""
 
     def take_number(self, recorded: int | None) -> int:
-        """Return the step number of a call that begins; ``recorded`` is the one that it had before an interruption."""
+        """Return the step number of a call that begins.
+
+        ``recorded`` is the one that it had before an interruption.
+        """
         number = self.last + 1 if recorded is None else recorded
         self.last = max(self.last, number)
         return number
@@ -194,7 +197,9 @@ class ProgramRunner:
         environment.steps.last = max(environment.steps.last, self._memo.last_step)
 
     async def run(self, inputs: Mapping[str, JsonValue]) -> None:
-        """Run to the end, to a look or to an error; then wait for the changes that are in progress, and report them.
+        """Run to the end, to a look or to an error.
+
+        Then wait for the changes that are in progress, and report them.
 
         ``inputs``: values of the program's variables. When the time budget is used up, the changes in progress are
         cancelled and reported with an unknown outcome.
@@ -256,7 +261,10 @@ class ProgramRunner:
         return stop
 
     async def _admit_calls(self, waiting: PendingCalls) -> None:
-        """Resolve new calls and add each to the open calls; announce those that will be made now to their approver."""
+        """Resolve new calls and add each to the open calls.
+
+        Announce those that will be made now to their approver.
+        """
         new: list[IdentifiedCall] = []
         for pending in waiting.calls:
             if pending.id not in self._open_calls.seen:
@@ -344,7 +352,10 @@ class ProgramRunner:
             call.task.add_done_callback(lambda _: self._open_calls.ended.put_nowait(call))
 
     async def _wait_for_next(self) -> tuple[IdentifiedCall, StepResult] | None:
-        """Return the next call that ends, with its result; None if the record says that the program failed here."""
+        """Return the next call that ends, with its result.
+
+        The result is None if the record says that the program failed here.
+        """
         if self._open_calls.refused:
             call = self._open_calls.refused.popleft()
             call.step = self._environment.steps.take_number(self._memo.steps.get(call.key))
@@ -381,7 +392,10 @@ class ProgramRunner:
         return call.task.result()
 
     def _record_result(self, call: IdentifiedCall, result: StepResult) -> JsonValue | CallFailure:
-        """Record a result and return the value or failure for the program; set ``stop`` if it ends the program."""
+        """Record a result and return the value or failure for the program.
+
+        Set ``stop`` if it ends the program.
+        """
         line = 0 if call.back else self._program.text.encode()[: call.place].count(b"\n") + 1
         self.stop = find_final_error(call.tool, result, line) or self.stop
         answer = to_answer(call.tool, result)
@@ -389,7 +403,10 @@ class ProgramRunner:
         return answer
 
     async def _finish_changes(self) -> None:
-        """Wait for the changes that are in progress when the program stops, and report them; reads are not awaited."""
+        """Wait for the changes that are in progress when the program stops, and report them.
+
+        Reads are not awaited.
+        """
         for call in [one for one in self._open_calls.begun.values() if not one.tool.safe]:
             if self._memo.is_ahead(call.key):
                 result = self._replay(call)

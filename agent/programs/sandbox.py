@@ -33,7 +33,10 @@ _TOOL_ERROR = "ToolError = RuntimeError\n"
 
 
 class ProgramSession:
-    """Session in a worker, which is given back however it ends; see :class:`agent.programs.protocol.SandboxSession`."""
+    """Session in a worker, which is given back however it ends.
+
+    See :class:`agent.programs.protocol.SandboxSession`.
+    """
 
     def __init__(
         self,
@@ -168,7 +171,10 @@ _MOST_STUB_REQUESTS = 50
 
 
 class MontySandbox:
-    """Implements :class:`agent.programs.protocol.Sandbox`; create one per process. Workers start on first use."""
+    """Implements :class:`agent.programs.protocol.Sandbox`.
+
+    Create one per process. Workers start on first use.
+    """
 
     def __init__(self, limits: SandboxLimits | None = None, patience: float = PATIENCE) -> None:
         self._limits, self._patience = limits or SandboxLimits(), patience

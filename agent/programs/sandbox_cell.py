@@ -207,7 +207,10 @@ class SandboxCell:
         return snapshot.resume({"future": ...})
 
     def _to_pending_call(self, snapshot: FunctionSnapshot, name: str, back: int) -> PendingCall:
-        """Return the call at a snapshot; an argument with the value ``...``, as ``fill()`` returns it, is left open."""
+        """Return the call at a snapshot.
+
+        An argument with the value ``...``, as ``fill()`` returns it, is left open.
+        """
         placed = dict(zip(ASK_PARAMETERS, snapshot.args, strict=False)) if name == ASK else {}
         if len(snapshot.args) > len(placed):
             raise NoJsonError("arguments are given by name")

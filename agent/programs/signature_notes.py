@@ -63,7 +63,10 @@ def _describe_bounds(parameter: Parameter) -> Iterator[str]:
 
 
 def _describe_example(parameter: Parameter) -> Iterator[str]:
-    """Yield a short example; the default of a required parameter counts as one, because many documents use it so."""
+    """Yield a short example.
+
+    The default of a required parameter counts as one, because many documents use it so.
+    """
     example: JsonValue = parameter.example
     if example in (None, "") and parameter.required:
         example = parameter.default

@@ -212,14 +212,20 @@ def _parse_schema(schema: str) -> JsonShape:
 
 
 def _render_default(argument: _SignatureArgument) -> str:
-    """Return the default if it is short and of the right type, else ``...``; an omitted argument is not sent anyway."""
+    """Return the default if it is short and of the right type, else ``...``.
+
+    An omitted argument is not sent anyway.
+    """
     value = _convert_scalar(argument.parameter.default, argument.shape)
     written = "..." if value is None else repr(value)
     return written if len(written) <= _LONGEST_DEFAULT else "..."
 
 
 def _convert_scalar(value: JsonValue, shape: JsonShape) -> JsonValue:
-    """Convert a default to the parameter's type, since catalogues write it as text; None if that is impossible."""
+    """Convert a default to the parameter's type, since catalogues write it as text.
+
+    The result is None if that is impossible.
+    """
     if shape.enum and value not in shape.enum:
         return None
     match value:

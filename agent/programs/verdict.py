@@ -131,7 +131,10 @@ def build_ended_event(number: int, verdict: ProgramVerdict) -> ProgramEnded:
 
 
 def parse_claim(value: JsonValue) -> ProgramClaim:
-    """Parse the value of a program's last expression; without the fields of a claim, it is a full answer."""
+    """Parse the value of a program's last expression.
+
+    Without the fields of a claim, it is a full answer.
+    """
     if not isinstance(value, dict) or not {"answered", "answer"} & set(value):
         return ProgramClaim("yes", render_answer(value), empty=is_nothing(value))
     answer = value.get("answer")
@@ -271,7 +274,10 @@ def _find_lost_changes(calls: Results) -> list[str]:
 
 
 def _explain_lacking(claim: ProgramClaim, ran: FinishedProgram) -> str:
-    """Return why a request is only partly answered although the program claims more; empty if it may be right."""
+    """Return why a request is only partly answered although the program claims more.
+
+    The result is empty if it may be right.
+    """
     if ran.unreached and any(result.status != "ok" for _, result in ran.calls):
         return f"a call failed before it came to change anything: {_join_names(ran.unreached)}"
     if remarks := ran.review.mismatches:

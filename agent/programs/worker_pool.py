@@ -132,7 +132,10 @@ class WorkerPool:
         self._free.release()
 
     async def run_in_thread(self, work: Callable[[], T], end: Callable[[], None]) -> T:
-        """Run ``work`` in a thread; on cancellation, call ``end``, which must make it end soon, and wait for that."""
+        """Run ``work`` in a thread.
+
+        On cancellation, call ``end``, which must make it end soon, and wait for that.
+        """
         future: Future[T] = self._get_started().threads.submit(work)
         waited = asyncio.wrap_future(future)
         try:
