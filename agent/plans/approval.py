@@ -1,4 +1,4 @@
-"""Approval of a plan by its user before any tool is called."""
+"""Ask the user to approve a plan before any tool is called."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -15,10 +15,9 @@ from domain.tool import ToolDoc, ToolId
 
 
 def build_denial_event(continued_program: int = 0) -> PathEnded | ProgramFailed:
-    """Return the event for a plan that its user did not approve.
+    """Return the event for a plan that the user denied.
 
-    ``continued_program`` is the number of the program whose continuation was refused; 0 if the plan was refused before
-    anything ran.
+    ``continued_program``: number of the program whose continuation was denied; 0 if nothing has run yet.
     """
     if continued_program:
         return ProgramFailed(
@@ -29,7 +28,7 @@ def build_denial_event(continued_program: int = 0) -> PathEnded | ProgramFailed:
 
 @dataclass(frozen=True, slots=True)
 class PlanQuestion:
-    """A plan of one subtask that is to be approved."""
+    """Question whether a plan of one subtask may be carried out."""
 
     subtask: int
     """Number of the subtask."""
@@ -38,20 +37,20 @@ class PlanQuestion:
     program: ProgramPlan
     """The plan as a program."""
     document: PlanDocument | None = None
-    """Steps of the plan, if steps can express it."""
+    """The plan as steps, if steps can express it."""
     earlier_tools: tuple[ToolId, ...] = ()
-    """Tools of the earlier steps that the plan builds on."""
+    """Tools of the earlier steps that the plan builds on, in order."""
     earlier_arguments: tuple[JsonObject, ...] = ()
-    """Arguments that these tools were called with."""
+    """Arguments with which these tools were called."""
     cell: int = 1
-    """Number of the program within the subtask: 1, or more for a program that continues from earlier results."""
+    """Number of the program within the subtask, from 1; later ones follow on earlier programs of the subtask."""
 
 
 class PlanApprover(Protocol):
-    """Callback that decides on a plan."""
+    """Callback by which a user approves, edits or denies a plan."""
 
     async def __call__(self, question: PlanQuestion) -> ProgramPlan | None:
-        """Return the plan to carry out, changed or unchanged, or None if nothing may be called.
+        """Return the plan to carry out, edited or not; None if nothing may be called.
 
         When an interrupted run is resumed, the same question must get the same answer.
         """
@@ -63,12 +62,17 @@ class PlanQuestions:
     """Builder of the approval questions of one subtask."""
 
     subtask: int
+    """Number of the subtask."""
     request: str
+    """Request of the subtask."""
     earlier_results: Results = ()
     """Results of the earlier steps that the subtask builds on."""
 
     def build_question(self, document: PlanDocument | None, plan: ProgramPlan, cell: int = 1) -> PlanQuestion:
-        """Return the question whether this plan may be carried out."""
+        """Build the question whether a plan may be carried out.
+
+        ``document``: the plan as steps, if steps can express it.
+        """
         earlier_tools, earlier_arguments = (
             tuple(tool.id for tool, _ in self.earlier_results),
             tuple(result.arguments for _, result in self.earlier_results),
@@ -76,7 +80,7 @@ class PlanQuestions:
         return PlanQuestion(self.subtask, self.request, plan, document, earlier_tools, earlier_arguments, cell)
 
     def build_program_question(self, plan: ProgramPlan, docs: Mapping[ToolId, ToolDoc], cell: int) -> PlanQuestion:
-        """Return the question whether a program that a model wrote may run.
+        """Build the question whether a program that a model wrote may run.
 
         The first program of a subtask is also shown as steps, if steps can express its calls.
         """

@@ -1,4 +1,4 @@
-"""Calls of a program and the values that feed them, read from its text before or after it runs."""
+"""Read the calls of a program, and what feeds their parameters, from its text, before or after it runs."""
 
 from collections.abc import Collection, Mapping
 
@@ -12,7 +12,7 @@ from domain.source_text import SourceExpression
 from domain.tool import ToolDoc, ToolId
 
 MAX_CALLS = 200
-"""Calls of one program that are reported."""
+"""Maximum number of calls of one program that are reported."""
 _MAX_EXPRESSION = 160
 
 
@@ -24,13 +24,13 @@ class FedParameter(Model):
     expression: str
     """The expression in the text, shortened."""
     calls: tuple[str, ...] = ()
-    """Keys of the calls whose answers are part of the value."""
+    """Keys of the calls whose responses go into the value."""
     inputs: tuple[str, ...] = ()
-    """Inputs of the plan that are part of the value."""
+    """Inputs of the plan that go into the value."""
     earlier: tuple[int, ...] = ()
-    """Numbers of the earlier results in it, from 1; 0 if the text does not show which."""
+    """Numbers of the earlier results that go into the value, from 1; 0 if the text does not show which."""
     open: bool = False
-    """The value is found when the call is reached."""
+    """The value is left open, and found when the program reaches the call."""
     fixed: bool = False
     """The value is a constant of the text."""
 
@@ -39,7 +39,7 @@ class ProgramCall(Model):
     """A place in a program's text that calls a tool."""
 
     key: str
-    """Beginning of the ``site`` of its calls in events, as ``2:57``."""
+    """Number of the cell and byte offset in it, as ``2:57``, with which the ``site`` of its calls in events begins."""
     function: str
     tool: ToolId
     line: int
@@ -51,7 +51,7 @@ class ProgramCall(Model):
     chosen: bool = False
     """The call is made only under a condition."""
     answers: bool = False
-    """Its answer is part of what the program answers."""
+    """Its response goes into the program's answer."""
     parameters: tuple[FedParameter, ...] = ()
 
     @property
@@ -63,7 +63,10 @@ class ProgramCall(Model):
 def collect_program_calls(
     cells: Mapping[int, Program], docs: Mapping[ToolId, ToolDoc], inputs: Collection[str] = ()
 ) -> tuple[ProgramCall, ...]:
-    """Return the calls of a program, given as cells by number; nothing if the text cannot be parsed."""
+    """Return the calls of a program, given as cells by number; none if the text cannot be parsed.
+
+    ``docs``: documents of its tools, as far as they are known. ``inputs``: names of its inputs.
+    """
     try:
         flow = ProgramFlow(cells)
     except (SyntaxError, ValueError, RecursionError):
@@ -74,7 +77,7 @@ def collect_program_calls(
 
 
 def collect_plan_calls(plan: ProgramPlan, docs: Mapping[ToolId, ToolDoc]) -> tuple[ProgramCall, ...]:
-    """Return the calls of a plan, which becomes the first program of a subtask."""
+    """Return the calls of a plan, which runs as the first program of a subtask."""
     return collect_program_calls({1: plan.program}, docs, plan.inputs)
 
 
@@ -90,7 +93,7 @@ class _CallReader:
         self._inputs = inputs
 
     def read_call(self, site: Site, *, answers: bool) -> ProgramCall:
-        """Return the call at a site."""
+        """Return the call at a site; ``answers``: its response goes into the program's answer."""
         call = self._flow.calls[site]
         tool = self._flow.tools[call.name]
         names = self._cells[site[0]].arguments.get(call.name, {})

@@ -1,6 +1,6 @@
-"""Check of a program that a person has edited.
+"""Check the text of a plan that a person has written or edited; no tool is called.
 
-The result is the plan that it becomes, or complaints, each with its place. No tool is called.
+The result is the plan, repaired where that is safe, and complaints with their places in the text.
 """
 
 import asyncio
@@ -39,15 +39,16 @@ _INVISIBLE = re.compile(
     "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\xad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb"
     "\U000e0000-\U000e007f]"
 )
-"""Control characters, characters without width, bidirectional marks and tags.
+"""Matches control characters, characters without width, bidirectional marks and tags.
 
-Joiners are not among them: many scripts write with them.
+They can make a text look different from what it does. Joiners are allowed, because many scripts need them.
 """
 _MOST = 20
+"""Maximum number of such characters that are reported."""
 
 
 def find_invisible_characters(text: str) -> Iterator[tuple[int, int, str]]:
-    """Yield the first such characters: line and column, from 1, and advice."""
+    """Yield line and column, from 1, of the first invisible characters, each with a complaint."""
     lines = re.split("\r\n|\r|\n", text)
     hits = ((number, hit) for number, line in enumerate(lines, start=1) for hit in _INVISIBLE.finditer(line))
     for _, (line, hit) in zip(range(_MOST), hits, strict=False):
@@ -61,12 +62,16 @@ def find_invisible_characters(text: str) -> Iterator[tuple[int, int, str]]:
 
 
 _VALUES = frozenset({"const", "default", "enum", "examples"})
-"""Keywords that hold values, not schemas."""
+"""Keywords of JSON Schema whose values are data, not schemas."""
 _REFERENCES = frozenset({"$dynamicRef", "$ref"})
+"""Keywords of JSON Schema that refer to another schema."""
 
 
 def find_schema_fault(schema: JsonObject) -> str:
-    """Return the fault of a schema as a sentence; empty if there is none."""
+    """Return the most relevant fault of a JSON Schema as a sentence.
+
+    The result is empty if it is valid and has no references.
+    """
     try:
         meta = cast("Any", Draft202012Validator)(Draft202012Validator.META_SCHEMA)
         fault = cast("Any", best_match(meta.iter_errors(schema)))
@@ -84,7 +89,7 @@ def find_schema_fault(schema: JsonObject) -> str:
 
 
 def _find_references(schema: JsonValue) -> Iterator[str]:
-    """Yield the targets of all references within a schema, but not within literal values."""
+    """Yield the targets of all references within a schema, except within values such as an ``enum``."""
     match schema:
         case dict():
             yield from (value for name, value in schema.items() if name in _REFERENCES and isinstance(value, str))
@@ -100,7 +105,7 @@ def _find_references(schema: JsonValue) -> Iterator[str]:
 
 _NO_FILES = GivenFiles()
 LONGEST_PLAN = 5 * MAX_LENGTH
-"""Maximum characters of a text; more than for a model's program, because a plan may hold long values."""
+"""Maximum number of characters of a text; more than for a model's program, because a plan may hold long values."""
 MOST_INPUTS = 50
 MOST_COMPLAINTS = 50
 _SECONDS = 10.0
@@ -110,21 +115,21 @@ HOST_DECLARATIONS = {
     FILL: f"def {FILL}() -> Any: ...",
     NAMED: f"def {NAMED}(items: list[Any]) -> Any: ...",
 }
-"""Declarations of the names that a plan's text may use besides its tools and the names of every program."""
+"""Declarations of the names that only a plan's text may use, besides those of every program."""
 
 
 @dataclass(frozen=True, slots=True)
 class PlanComplaint:
-    """A fault of a plan."""
+    """A fault of a plan, with its place."""
 
     message: str
-    """One sentence for people."""
+    """One sentence for the person who edits the plan."""
     line: int = 0
     """Line of the text, from 1; 0 if the complaint is about the whole."""
     column: int = 0
     """Column in characters, from 1; 0 if the complaint is about the whole."""
     input: str = ""
-    """Name of the input that it is about, if any."""
+    """Name of the input that the complaint is about; empty if it is about none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +137,7 @@ class CheckedPlan:
     """Result of a check."""
 
     plan: ProgramPlan
-    """The plan that would run, repaired where that was safe; it may be carried out only if there are no complaints."""
+    """The plan, repaired where that was safe; it may be carried out only if there are no complaints."""
     complaints: tuple[PlanComplaint, ...] = ()
 
 
@@ -149,8 +154,15 @@ async def check_plan(
 ) -> CheckedPlan:
     """Check the text of a plan and return the plan with all complaints.
 
-    ``tools`` are the functions that the text may call, ``earlier_tools`` the steps whose results are ``earlier``,
-    ``values`` the values of its inputs as far as they are known, and ``files`` the files that its run was given.
+    Arguments:
+        text: The program.
+        inputs: JSON Schemas of the plan's inputs by name.
+        tools: The functions that the text may call.
+        docs: Documents of these tools, as far as they are indexed.
+        sandbox: Runs the type check.
+        earlier_tools: Tools of the steps whose results the text finds as ``earlier``.
+        values: Values of the inputs, as far as they are known.
+        files: The files that its run was given.
     """
     there = {name: docs[tool] for name, tool in tools.items() if tool in docs}
     input_values = dict(values or {})
@@ -193,7 +205,10 @@ async def check_plan(
 
 
 class _PlanChecker:
-    """Names that a text may use, and the faults that can be found without types."""
+    """Finds the faults of a plan's text that need no type check.
+
+    ``vocabulary`` holds the names that it may use.
+    """
 
     def __init__(
         self,
@@ -205,8 +220,7 @@ class _PlanChecker:
         declared: list[str] = []
         names: list[str] = []
         for number, (name, schema) in enumerate(inputs.items()):
-            # Inputs with unusable names are reported by :func:`_check_inputs`; declaring them would break the type
-            # check.
+            # Declaring an input with an invalid name would break the type check; `_check_inputs` reports it.
             if name.isidentifier() and not keyword.iskeyword(name) and name not in {*PROGRAM_NAMES, *tools}:
                 writer = TypedDictDefinitions(f"input_{number}_in", optional=True)
                 kind = render_annotation(read_schema_shape(build_value_schema(build_parameter(name, schema))), writer)
@@ -224,7 +238,10 @@ class _PlanChecker:
         )
 
     def find_faults(self, source: SourceText, earlier_results: int) -> Iterator[Fault]:
-        """Yield all faults that can be found without types; ``earlier_results`` is the number of earlier results."""
+        """Yield all faults that can be found without a type check.
+
+        ``earlier_results``: number of earlier results.
+        """
         yield from find_text_faults(source, self.vocabulary)
         yield from find_plan_faults(source, self.vocabulary.tools, earlier_results)
 
@@ -254,10 +271,13 @@ async def _find_type_faults(source: SourceText, vocabulary: CheckScope, sandbox:
 def _build_complaint(
     text: str, fault: Fault, original_places: Mapping[Place, Place], lines_above: int
 ) -> PlanComplaint:
-    """Return a fault with its place in the text as it was edited.
+    """Return a fault of the repaired text as a complaint, with its place in the text as it was edited.
 
-    ``original_places`` maps places of the repaired text to those of the edited one; ``lines_above`` is the number of leading empty
-    lines.
+    Arguments:
+        text: The edited text without leading empty lines.
+        fault: The fault, with its place in the repaired text.
+        original_places: Places of the edited text by those of the repaired one, where they differ.
+        lines_above: Number of leading empty lines.
     """
     place, message = fault
     line, offset = original_places.get(place, place)

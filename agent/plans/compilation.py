@@ -1,6 +1,7 @@
-"""Compilation of a plan's steps into a program, and the inverse.
+"""Compile a plan's steps into a program, and turn a program into steps.
 
-Only a program that makes its calls one after the other can be turned into steps.
+The latter is possible only for a program that makes its calls one after the other. Values are written as Python
+expressions that people can read and change.
 """
 
 import re
@@ -22,10 +23,11 @@ from domain.source_text import SourceExpression
 from domain.tool import Parameter, ToolDoc, ToolId, split_tool_id
 
 PARAMETER = "x-parameter"
-"""Keyword in an input's schema: the parameter's name in the plan, where that cannot be a name in the program."""
+"""Keyword in an input's schema for its name in the plan, where that cannot be a name in the program."""
 _LINE = 100
 """Maximum characters of a call that is written on one line."""
 _PART = re.compile(r"\[(\d*)\]|([^.\[\]]+)")
+"""Matches one part of a path such as ``items[].lat``: an index, which may be open, or a field name."""
 
 
 def compile_plan(
@@ -33,9 +35,9 @@ def compile_plan(
 ) -> ProgramPlan:
     """Compile the steps of a plan into the program that makes its calls.
 
-    ``earlier_tools`` are the earlier steps, whose results are ``earlier`` in the text. A tool without a document becomes a
-    function with the parameters that the steps name. Required parameters that steps leave open become ``fill()``.
-    The program has no answer of its own.
+    ``earlier_tools``: tools of the earlier steps, whose results the text finds as ``earlier``. A tool without a
+    document becomes a function with the parameters that the steps name. Required parameters that steps leave open
+    become ``fill()``. The program has no answer of its own.
     """
     tools = _collect_documents(document, docs)
     functions = {one.tool: one for one in build_signatures(list(tools.values()))}
@@ -58,7 +60,7 @@ def compile_plan(
 
 
 def choose_input_names(document: PlanDocument, functions: Sequence[str] = ()) -> dict[str, str]:
-    """Return the name of each parameter in the program's text: its own, if that is a valid and free name there."""
+    """Return a name for each of the plan's parameters in the program: its own, if that is valid and free there."""
     used = (name for step in document.steps for name in step.named.values())
     parameter_names = dict.fromkeys((*document.parameters, *used))
     used_names = {*PROGRAM_NAMES, *functions, "asyncio", "float", "json"}
@@ -69,14 +71,14 @@ def choose_input_names(document: PlanDocument, functions: Sequence[str] = ()) ->
 
 
 def _build_inputs(document: PlanDocument, names: Mapping[str, str]) -> Iterator[tuple[str, JsonObject]]:
-    """Yield the inputs of the program with their JSON Schemas, noting the parameter's name where it differs."""
+    """Yield the program's inputs with their JSON Schemas, in which ``PARAMETER`` notes a name that differs."""
     for parameter, schema in document.parameters.items():
         name = names[parameter]
         yield name, schema if name == parameter else {**schema, PARAMETER: parameter}
 
 
 def _collect_documents(document: PlanDocument, docs: Mapping[ToolId, ToolDoc]) -> dict[ToolId, ToolDoc]:
-    """Return the document of each tool of a plan, with additional parameters that its steps name."""
+    """Return the document of each tool of a plan, extended by undocumented parameters that its steps name."""
     documents: dict[ToolId, ToolDoc] = {}
     for step in document.steps:
         doc = documents.get(step.tool) or docs.get(step.tool) or _build_unknown_tool(step.tool)
@@ -95,13 +97,18 @@ def _build_unknown_tool(tool: ToolId) -> ToolDoc:
 
 
 class _CallWriter:
-    """Writer of the calls of one plan.
+    """Writes the calls of one plan as source text.
 
-    ``results`` are expressions for the results of all steps, earlier ones first. ``loads`` tells whether a value is
-    written as JSON text.
+    Attributes:
+        loads: True if a value was written as JSON text, so that the program has to import ``json``.
     """
 
     def __init__(self, results: Sequence[str], inputs: Mapping[str, str]) -> None:
+        """Prepare to write calls.
+
+        ``results``: expressions for the results of all steps, earlier ones first. ``inputs``: names of the plan's
+        parameters in the text.
+        """
         self._results = results
         self._inputs = inputs
         self.loads = False
@@ -121,7 +128,7 @@ class _CallWriter:
         )
 
     def _write_take(self, take: Take) -> str:
-        """Return the expression for a value out of an earlier result."""
+        """Return the expression for a value that is taken from an earlier result."""
         is_known = take.step <= len(self._results)
         expression = self._results[take.step - 1] if is_known else f"earlier[{take.step - 1}]"
         for part in _PART.finditer(take.field):
@@ -136,13 +143,13 @@ class _CallWriter:
 def to_document(
     plan: ProgramPlan, docs: Mapping[ToolId, ToolDoc], earlier_tools: Sequence[ToolId] = ()
 ) -> PlanDocument:
-    """Return the steps of a program that makes each of its calls once, one after the other.
+    """Return a program as steps; it must make each of its calls once, one after the other.
 
-    Its arguments have to be fixed values, inputs and fields of earlier answers. The steps hold all calls and
-    nothing else; an answer that the program composes at its end is lost (:func:`has_own_answer`).
+    The arguments have to be constants, inputs and fields of earlier responses. An answer that the program composes at
+    its end is lost (:func:`has_own_answer`).
 
     Raises:
-        NotLinearError: steps cannot express what it does; the message names the line and the reason.
+        NotLinearError: Steps cannot express what the program does; the message names the line and the reason.
     """
     try:
         reading = LinearProgram({_CELL: plan.program})
@@ -158,7 +165,7 @@ def to_document(
 
 
 def has_own_answer(program: Program) -> bool:
-    """Return True if a program ends in an answer of its own rather than in what its calls answer."""
+    """Return True if a program composes an answer of its own at its end, rather than ending with a call."""
     return LinearProgram({_CELL: program}).has_own_answer
 
 
@@ -166,7 +173,7 @@ _CELL = 1
 
 
 def _refuse_turns(reading: LinearProgram) -> None:
-    """Raise ``NotLinearError`` for control flow that steps cannot express."""
+    """Raise ``NotLinearError`` for calls in loops, functions or branches, and for interruptions of the sequence."""
     turns = [
         (reading.find_line(site), f"calls {name} in a loop, a function, or only where something is so")
         for site, name in reading.others.items()
@@ -175,7 +182,7 @@ def _refuse_turns(reading: LinearProgram) -> None:
 
 
 def _refuse(refusals: Iterable[tuple[int, str]]) -> None:
-    """Raise ``NotLinearError`` for the first of these lines, if there is any."""
+    """Raise ``NotLinearError`` for the first of these lines, if there is any; each comes with a reason."""
     first = min(refusals, key=lambda one: one[0], default=None)
     if first is not None:
         raise _build_not_linear_error(*first)
@@ -188,7 +195,10 @@ def _build_not_linear_error(line: int, reason: str) -> NotLinearError:
 
 
 class _StepReader:
-    """Reader of a program's calls as steps; ``earlier_steps`` is the number of earlier steps."""
+    """Reads the calls of a program as steps.
+
+    ``earlier_steps`` is the number of steps that come before them.
+    """
 
     def __init__(
         self, reading: LinearProgram, plan: ProgramPlan, docs: Mapping[ToolId, ToolDoc], earlier_steps: int
@@ -200,7 +210,7 @@ class _StepReader:
         self._numbers = {site: number for number, site in enumerate(reading.calls, start=earlier_steps + 1)}
 
     def read_parameters(self) -> Iterator[tuple[str, JsonObject]]:
-        """Yield the parameters of the plan with their JSON Schemas, by their original names."""
+        """Yield the parameters of the plan, by their original names, with their JSON Schemas."""
         for name, schema in self._plan.inputs.items():
             yield (
                 self._get_parameter_name(name),
@@ -208,7 +218,7 @@ class _StepReader:
             )
 
     def _get_parameter_name(self, name: str) -> str:
-        """Return the original name of an input."""
+        """Return the name that an input has in the plan."""
         parameter = self._plan.inputs.get(name, {}).get(PARAMETER)
         return parameter if isinstance(parameter, str) else name
 
@@ -230,10 +240,13 @@ class _StepReader:
         return PlannedStep(tool=tool, arguments=arguments, takes=takes, named=named_parameters)
 
     def _read_take(self, site: Site, parameter: str, place: AnswerPlace) -> Take:
-        """Return the place of an earlier answer that a parameter is taken from."""
+        """Return the step and field that a parameter is taken from.
+
+        Refuse a response that the program changes.
+        """
         origin, field = place
         number = origin if isinstance(origin, int) else self._numbers[origin]
-        # If the program changes the answer in between, the step would take the unchanged value.
+        # If the program changes the response in between, the step would take the unchanged value.
         if not self._reading.is_unchanged(place):
             raise self._build_refusal(site, f"takes {parameter} from an answer that the program changes")
         if isinstance(origin, int) and origin > self._earlier_steps:
@@ -241,7 +254,7 @@ class _StepReader:
         return Take(step=number, field=field)
 
     def _read_constant(self, site: Site, parameter: str, value: SourceExpression) -> JsonValue:
-        """Return a constant of the program."""
+        """Return the value of a constant expression; refuse any other expression."""
         try:
             return self._reading.read_constant(value)
         except NotConstantError:

@@ -1,4 +1,4 @@
-"""Estimate of the model calls and tokens that carrying out a plan will take."""
+"""Estimate the model calls, tokens and cost of carrying out a plan from its dry run."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ _ANSWER_TOKENS = {"arguments": 120, "answer": 250}
 
 @dataclass(frozen=True, slots=True)
 class ModelPrice:
-    """Price per million tokens."""
+    """Prices of a model per million tokens."""
 
     prompt: float
     completion: float
@@ -25,7 +25,7 @@ class ModelPrice:
 
 @dataclass(frozen=True, slots=True)
 class CostEstimate:
-    """Estimated use of a model."""
+    """Estimated use of a model by one run of a plan."""
 
     model_calls: int
     prompt_tokens: int
@@ -44,8 +44,15 @@ def estimate_cost(
 ) -> CostEstimate:
     """Estimate the cost of a plan from its dry run.
 
-    A model is asked for arguments by each call that leaves some open, and for the answer if the program has none of
-    its own or if its answer is rephrased (``phrases``). Without a ``model`` nothing is asked.
+    A model is asked for the arguments of each call that leaves some open, and for the answer if the program has none of
+    its own.
+
+    Arguments:
+        trial: The dry run.
+        docs: Documents of the tools that it called.
+        model: A model is used; without one, nothing is asked.
+        phrases: The model also rephrases an answer that the program composes.
+        price: Prices of the model; None if they are not known.
     """
     questions: list[tuple[str, int]] = []
     shown_characters = 0

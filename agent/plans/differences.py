@@ -1,6 +1,6 @@
-"""Differences between two plans, step by step, for a person who decides whether to adopt the newer one.
+"""Compare two plans for a person who decides whether to adopt the newer one.
 
-Nothing that differs is left out.
+Every difference is reported.
 """
 
 import json
@@ -26,8 +26,9 @@ from domain.source_text import SourceStatement, SourceText, parse_source
 from domain.tool import ToolDoc, ToolId
 
 _MAX_SHOWN = 160
+"""Maximum number of characters of a value that are shown."""
 _BEFORE = 30
-"""Characters of the common beginning that are shown before the first difference of two long values."""
+"""Characters that are shown before the first difference of two long values."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,15 +36,15 @@ class PlanDifference:
     """A difference between two plans."""
 
     step: int | None
-    """Number of the step in the newer plan, or in the older one if it was removed; None: the whole plan."""
+    """Number of the step in the newer plan, or in the older one if it was removed; None for the whole plan."""
     said: str
-    """Sentence for people."""
+    """Description of the difference, in one sentence."""
     before: JsonValue = None
     """Value in the older plan; None if there is none."""
     after: JsonValue = None
     """Value in the newer plan; None if there is none."""
     line: int | None = None
-    """Line of a program's text, numbered as ``step`` is; None if it is about the whole plan."""
+    """Line in the newer program, or in the older one if it was removed; None for the whole plan."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +59,7 @@ class _StepPair:
 
 
 def compare_documents(before: PlanDocument, after: PlanDocument) -> tuple[PlanDifference, ...]:
-    """Return the differences in the order of the newer plan's steps, those of the plans' parameters last."""
+    """Return the differences of two plans given as steps, in the order of the newer plan, those of parameters last."""
     changes: list[PlanDifference] = []
     tools, newer = [step.tool for step in before.steps], [step.tool for step in after.steps]
     pairs: list[tuple[int, int]] = []
@@ -95,13 +96,13 @@ def _describe_added_step(number: int, step: PlannedStep) -> PlanDifference:
 
 
 def _format_call(step: PlannedStep) -> str:
-    """Return a step's call for people."""
+    """Return the text of a step's call."""
     values = [f"{clean(name, 60)} = {_format_source(value)}" for name, value in _collect_sources(step, {}).items()]
     return clean(step.tool, 200) + (f" with {', '.join(values)}" if values else "")
 
 
 def _compare_step(pair: _StepPair) -> Iterator[PlanDifference]:
-    """Yield differences in the arguments of a step that both plans have."""
+    """Yield the differences in the arguments of a step that both plans have."""
     before, after = _collect_sources(pair.before, pair.moved), _collect_sources(pair.after, {})
     step = f"Step {pair.number} ({clean(pair.after.tool.rpartition('/')[2], 80)})"
     for name in dict.fromkeys((*before, *after)):
@@ -124,7 +125,7 @@ def _compare_step(pair: _StepPair) -> Iterator[PlanDifference]:
 def _collect_sources(step: PlannedStep, moved: Mapping[int, int]) -> dict[str, JsonValue]:
     """Return the source of each parameter's value.
 
-    References to steps are numbered as in the newer plan, so that a renumbered step is no difference.
+    References to steps are numbered as in the newer plan (``moved``), so that a renumbered step is no difference.
     """
     fixed_sources: dict[str, JsonValue] = {name: {"value": value} for name, value in step.arguments.items()}
     named_sources: dict[str, JsonValue] = {name: {"named": own} for name, own in step.named.items()}
@@ -135,7 +136,7 @@ def _collect_sources(step: PlannedStep, moved: Mapping[int, int]) -> dict[str, J
 
 
 def _format_source(source: JsonValue, *, uncut: bool = False) -> str:
-    """Return a value's source for people, uncut if ``uncut``."""
+    """Return the text of a value's source; whole with ``uncut``, otherwise shortened."""
     match source:
         case {"value": value}:
             text = json.dumps(value, ensure_ascii=not str(value).isprintable())
@@ -149,7 +150,7 @@ def _format_source(source: JsonValue, *, uncut: bool = False) -> str:
 
 
 def excerpt_difference(before: str, after: str) -> tuple[str, str]:
-    """Return two texts, shortened so that their first difference is visible."""
+    """Return two texts, both shortened to the surroundings of their first difference."""
     if len(before) <= _MAX_SHOWN and len(after) <= _MAX_SHOWN:
         return before, after
     common = next((at for at, pair in enumerate(zip(before, after, strict=False)) if pair[0] != pair[1]), None)
@@ -176,11 +177,11 @@ def compare_parameters(before: Mapping[str, JsonObject], after: Mapping[str, Jso
 
 
 _LONGEST = 300
-"""Maximum characters of a line or expression that are shown."""
+"""Maximum number of characters of a line that are shown."""
 _CONTEXT_LINES = 2
-"""Unchanged lines that are shown around changed ones."""
+"""Number of unchanged lines that are shown around changed ones."""
 _MOST = 5_000
-"""Lines of a text that are compared."""
+"""Maximum number of lines of a text that are compared."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,7 +200,7 @@ class TextLine:
 def compare_plans(
     before: ProgramPlan, after: ProgramPlan, docs: Mapping[ToolId, ToolDoc]
 ) -> tuple[PlanDifference, ...]:
-    """Return all differences: by steps if these express both plans, else by calls in the order of the newer text."""
+    """Return all differences, by steps if these express both plans, otherwise by calls and statements of the texts."""
     try:
         changes = _compare_steps(before, after, docs) or _compare_texts(before, after)
     except (SyntaxError, ValueError, RecursionError):
@@ -211,7 +212,7 @@ def compare_plans(
 
 
 def diff_lines(before: str, after: str) -> tuple[TextLine, ...]:
-    """Return the lines that differ, with those around them."""
+    """Return the lines that differ, with unchanged lines around them."""
     old, new = before.split("\n")[:_MOST], after.split("\n")[:_MOST]
     diff: list[TextLine] = []
     at = 0
@@ -238,7 +239,7 @@ def _shorten_line(text: str) -> str:
 
 
 def _compare_steps(before: ProgramPlan, after: ProgramPlan, docs: Mapping[ToolId, ToolDoc]) -> list[PlanDifference]:
-    """Return the differences by steps; none if steps cannot express all that both plans do."""
+    """Return the differences by steps; none if steps cannot express both plans completely."""
     if has_own_answer(before.program) or has_own_answer(after.program):
         return []
     try:
@@ -249,17 +250,17 @@ def _compare_steps(before: ProgramPlan, after: ProgramPlan, docs: Mapping[ToolId
 
 @dataclass(frozen=True, slots=True)
 class _TextCall:
-    """A call of a text."""
+    """A call in a program's text."""
 
     function: str
     tool: ToolId
     line: int
     values: Mapping[str, str]
-    """Expressions in the text by the parameters of the tool."""
+    """Expressions of the arguments, by the tool's parameter names."""
 
     @property
     def description(self) -> str:
-        """Text of the call for people."""
+        """Text of the call."""
         values = [f"{clean(name, 60)} = {clean(value, 160)}" for name, value in self.values.items()]
         return clean(self.tool, 200) + (f" with {', '.join(values)}" if values else "")
 
@@ -295,17 +296,14 @@ def _collect_calls(program: Program) -> list[_TextCall]:
 
 
 def _collect_statements(program: Program) -> list[tuple[int, str]]:
-    """Return the statements of a text besides its calls and its answer, by line.
-
-    Parts that other differences report are left out.
-    """
+    """Return the statements of a text with their lines, except calls and the answer, which are compared separately."""
     source = parse_source(program.text)
     answer = _find_answer(source, program)
     return sorted((one.line, text) for one, text in iterate_bare_statements(source, program.tools) if one is not answer)
 
 
 def _compare_lines(before: Sequence[tuple[int, str]], after: Sequence[tuple[int, str]]) -> Iterator[PlanDifference]:
-    """Yield the differences of other statements."""
+    """Yield the differences of statements other than calls and the answer."""
     texts, newer = [text for _, text in before], [text for _, text in after]
     for kind, start, end, start_after, end_after in SequenceMatcher(None, texts, newer, autojunk=False).get_opcodes():
         if kind == "equal":
@@ -318,7 +316,7 @@ def _compare_lines(before: Sequence[tuple[int, str]], after: Sequence[tuple[int,
 
 
 def _compare_call(before: _TextCall, after: _TextCall) -> Iterator[PlanDifference]:
-    """Yield the differences in the arguments of a call that both texts have."""
+    """Yield the differences in the arguments of a call that both texts make."""
     for name in dict.fromkeys((*before.values, *after.values)):
         shown_name, old, new = clean(name, 80), before.values.get(name), after.values.get(name)
         if new is None:
@@ -342,7 +340,7 @@ def _clean_value(text: str | None) -> str:
 
 
 def _compare_answers(before: Program, after: Program) -> Iterator[PlanDifference]:
-    """Yield the difference of the programs' own answers."""
+    """Yield the difference between the answers that the programs compose, if there is any."""
     old, new = (
         "" if one is None else unparse(one.node)
         for one in (_find_answer(parse_source(one.text), one) for one in (before, after))
@@ -353,7 +351,7 @@ def _compare_answers(before: Program, after: Program) -> Iterator[PlanDifference
 
 
 def _find_answer(source: SourceText, program: Program) -> SourceStatement | None:
-    """Return the statement that is the program's answer; None if it has none of its own."""
+    """Return the statement that composes the program's answer; None if it has no answer of its own."""
     outermost = [one for one in source.statements if one.outermost]
     return outermost[-1] if outermost and has_own_answer(program) else None
 

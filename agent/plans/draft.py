@@ -1,4 +1,4 @@
-"""Drafting a plan for a path: the values that are known before any call is made."""
+"""Draft a plan for a path: the values that are known before any call is made."""
 
 from collections.abc import Sequence
 
@@ -10,9 +10,10 @@ from domain.tool import ToolDoc
 def draft_plan(
     request: str, tools: Sequence[ToolDoc], reader: RequestReader, earlier_tools: Sequence[ToolDoc] = ()
 ) -> PlanDocument:
-    """Return a plan with the values that the request names and the fields of earlier documented answers that fit.
+    """Return a plan that calls these tools in order, with all arguments that are known before any call.
 
-    Values that neither supplies are left open. ``earlier_tools`` are the tools of other subtasks' steps, which come first.
+    Arguments come from documented fields of earlier responses, or from the request; others are left open.
+    ``earlier_tools``: tools of the steps of other subtasks, which come first.
     """
     path = [*earlier_tools, *tools]
     return PlanDocument(
@@ -23,7 +24,7 @@ def draft_plan(
 
 
 def _draft_step(request: str, tool: ToolDoc, before: Sequence[ToolDoc], reader: RequestReader) -> PlannedStep:
-    """Return one step; a field of an earlier answer takes precedence over a value of the request."""
+    """Return one step; a field of an earlier response takes precedence over a value of the request."""
     feeds = reader.check_inputs(tool, request, before).feeds
     takes = {feed.parameter: Take(step=feed.step, field=feed.field) for feed in feeds}
     known_values = {name: value for name, value in reader.find_known_values(request, tool).items() if name not in takes}

@@ -1,7 +1,7 @@
-"""Dry run of a program without calling any tool: its calls and answers, the values of its names, its own answer.
+"""Dry run of a plan: its program is run without calling any tool, to show its calls, variables and answer.
 
-Recorded calls supply the answers, else the examples in the tools' documents. Where there is neither, the dry run
-stops.
+Responses come from recorded calls, otherwise from the examples in the tools' documents. Where there is neither, the dry
+run stops.
 """
 
 import asyncio
@@ -41,48 +41,51 @@ from domain.source_text import parse_source
 from domain.tool import ToolDoc, ToolId
 
 MAX_SHOWN = 2_000
-"""Maximum characters of a response that are shown."""
+"""Maximum number of characters of a response that are shown."""
 EXAMPLE = "the example in the tool's document; no such call is recorded"
-"""Note of an answer that is not recorded but taken from the tool's document."""
+"""Note on a response that is the example of the tool's document."""
 MOST_CALLS = 200
+"""Maximum number of calls of a dry run."""
 SECONDS = 20.0
-"""Limits of a dry run: calls (``MOST_CALLS``) and seconds."""
+"""Time limit of a dry run."""
 _VALUE = 160
-"""Maximum characters of a name's value."""
+"""Maximum number of characters of a variable's value."""
 TryStatus = Literal["answered", "unknown", "missing"]
 """Outcome of a call in a dry run.
 
-``unknown``: there is neither a recorded call nor an example. ``missing``: a value that the call needs would not be
-found.
+``unknown``: there is neither a recorded call nor an example. ``missing``: the call would fail for lack of a value.
 """
 
 
 @dataclass(frozen=True, slots=True)
 class TriedCall:
-    """A call of a dry run."""
+    """A call of a dry run, with what is known of its response."""
 
     step: int
     """Number of the call in the program, from 1."""
     line: int
-    """Place of the call in the text, with ``column``."""
+    """Line of the call in the text, from 1."""
     column: int
+    """Column of the call in characters, from 1."""
     function: str
     tool: ToolId
     arguments: JsonObject
+    """Arguments by the tool's parameter names."""
     missing: tuple[str, ...] = ()
+    """Required parameters for which no value would be found."""
     changes: bool = False
     """The call may have side effects."""
     status: TryStatus = "unknown"
     response: str = ""
     """Recorded response or the document's example, shortened."""
     note: str = ""
-    """Source of the response, and complaints that the call would cause."""
+    """Source of the response, or the reason why the call would fail."""
     example: bool = False
     """The response is the example in the tool's document."""
     found: tuple[str, ...] = ()
-    """Parameters that the plan leaves open and that were found."""
+    """Parameters that the plan leaves open and whose values were found."""
     held: str = ""
-    """Name that holds the answer, if there is one."""
+    """Variable that the response is assigned to; empty if there is none."""
 
 
 @dataclass(slots=True)
@@ -91,9 +94,9 @@ class TriedLine:
 
     line: int
     times: int = 0
-    """Number of passes; at the head of a loop, of its rounds."""
+    """Number of times that the line was passed; for the head of a loop, its iterations."""
     values: dict[str, str] = field(default_factory=dict[str, str])
-    """Values of the names that the line sets, after its last pass, shortened."""
+    """Values of the variables that the line sets, after its last pass, shortened."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +104,7 @@ class DryRunResult:
     """Result of a dry run."""
 
     text: str
-    """The text that was run."""
+    """Text of the program."""
     calls: tuple[TriedCall, ...]
     lines: tuple[TriedLine, ...]
     says: ProgramClaim | None = None
@@ -109,7 +112,7 @@ class DryRunResult:
     speaks: bool = True
     """The program has an answer of its own."""
     stopped: str = ""
-    """Reason for stopping early; empty if the end was reached."""
+    """Reason why the dry run stopped early; empty if it reached the end."""
     stopped_line: int = 0
     """Line of the stop; 0 if unknown."""
 
@@ -123,7 +126,7 @@ class DryRunContext:
     docs: Mapping[ToolId, ToolDoc]
     """Documents of all tools that the program calls."""
     given: Sequence[tuple[ToolId, StepResult | None]]
-    """Earlier steps with their results; without a result, the document's example is used."""
+    """Tools of the earlier steps with their results; without a result, the document's example is used."""
     policy: Policy
     """Policy that finds the values that are left open."""
     recorded: Executor
@@ -132,12 +135,12 @@ class DryRunContext:
 
 
 async def simulate_plan(plan: ProgramPlan, context: DryRunContext) -> DryRunResult:
-    """Run a checked plan dry, to its end or as far as answers are known."""
+    """Run a checked plan dry, to its end or as far as responses are known."""
     return await _DryRun(plan, context).run()
 
 
 class _DryRun:
-    """A single dry run of one program; not reusable."""
+    """The dry run of one plan; for one use."""
 
     def __init__(self, plan: ProgramPlan, context: DryRunContext) -> None:
         self._plan = plan
@@ -168,7 +171,7 @@ class _DryRun:
         self._stopped_line = 0
 
     async def run(self) -> DryRunResult:
-        """Run the whole program and return what happened."""
+        """Run the program and return what happened."""
         answer = None
         named = NamedItems(self._context.request, self._program, self._functions)
 
@@ -186,7 +189,7 @@ class _DryRun:
         calls_by_line = Counter(call.line for call in self._calls)
         for line, times in calls_by_line.items():
             line_record = self._lines.setdefault(line, TriedLine(line))
-            # A call may be on a line that no report covers, as a later line of a statement.
+            # A call on a later line of a statement has no line report of its own.
             line_record.times = line_record.times or times
         lines = tuple(self._lines[line] for line in sorted(self._lines))
         has_answer = has_own_answer(self._program)
@@ -196,7 +199,7 @@ class _DryRun:
         )
 
     async def _run_to_end(self, session: SandboxSession) -> CellStop | None:
-        """Run to the end and return how it ended; None if an answer is unknown."""
+        """Run to the end and return how the program ended; None if the response of a call is unknown."""
         stop = await session.start(self._text.text, self._build_inputs())
         while isinstance(stop, PendingCalls):
             answers = {call.id: await self._answer_call(call) for call in stop.calls}
@@ -206,7 +209,7 @@ class _DryRun:
         return stop
 
     def _build_inputs(self) -> JsonObject:
-        """Return the values of the names that the program starts with."""
+        """Return the values of the variables with which the program starts."""
         results = [to_answer(doc, result) for doc, result in self._earlier_results]
         earlier_answers: list[JsonValue] = [one for one in results if not isinstance(one, CallFailure)]
         defaults = {name: schema["default"] for name, schema in self._plan.inputs.items() if "default" in schema}
@@ -217,7 +220,7 @@ class _DryRun:
         match stop:
             case ReturnedValue(value):
                 return parse_claim(value)
-            # More line reports than calls: a loop, not its calls, used up the sandbox's limit.
+            # With more line reports than calls, a loop rather than its calls has used up the limit of the sandbox.
             case ProgramError("RuntimeError", lost=True) if self._lines and self._lines_passed > len(self._calls):
                 often = max(self._lines.values(), key=lambda one: one.times)
                 self._stop(f"line {often.line} was gone through too often: {often.times:,} times", often.line)
@@ -234,14 +237,14 @@ class _DryRun:
             self._stopped, self._stopped_line = why, line
 
     def _record_line(self, line: int, names: JsonObject) -> None:
-        """Record a pass of a line, with the values of the names that it has set."""
+        """Record that a line was passed, with the values of the variables that it has set."""
         line_record = self._lines.setdefault(line, TriedLine(line))
         line_record.times += 1
         self._lines_passed += 1
         line_record.values |= {name: render_sample(value, _VALUE) for name, value in names.items()}
 
     async def _answer_call(self, call: PendingCall) -> JsonValue | CallFailure:
-        """Return the answer of a call; if it is unknown, stop the dry run."""
+        """Return the value or failure for a call; stop the dry run if its response is unknown."""
         line, column = self._locate_call(call)
         tool = self._functions.get(call.function)
         if tool is None:
@@ -261,7 +264,7 @@ class _DryRun:
         return to_answer(tool, result)
 
     def _answer_question(self, call: PendingCall, line: int) -> JsonValue | CallFailure:
-        """Answer a question to the user with its first choice, since no one is asked in a dry run."""
+        """Answer a question to the user with its first choice, because a dry run asks nobody."""
         choices = call.arguments.get("choices")
         if isinstance(choices, list) and choices:
             line_record = self._lines.setdefault(line, TriedLine(line))
@@ -271,14 +274,14 @@ class _DryRun:
         return None
 
     def _locate_call(self, call: PendingCall) -> tuple[int, int]:
-        """Return line and column of a call, from 1, the column in characters."""
+        """Return line and column of a call, both from 1, the column in characters."""
         place, starts = self._text.to_original_position(call.start), find_line_starts(self._program.text)
         line = max(at for at, start in enumerate(starts, start=1) if start <= place)
         before = self._program.text.encode()[starts[line - 1] : place]
         return line, len(before.decode(errors="replace")) + 1
 
     async def _try_call(self, call: PendingCall, tool: ToolDoc, trial: TriedCall) -> TriedCall:
-        """Complete the arguments of a call and look up its answer."""
+        """Complete the arguments of a call and look up its response."""
         names = self._program.arguments.get(call.function, {})
         left_out = {one.name for one in tool.parameters if not one.required and not one.nullable}
         arguments_given = {names.get(name, name): value for name, value in call.arguments.items()}
@@ -304,7 +307,7 @@ class _DryRun:
 
 
 async def _find_answer(tool: ToolDoc, arguments: JsonObject, recorded: Executor) -> tuple[str, TryStatus, str]:
-    """Return a response body, whether there is one, and its source."""
+    """Return the response body of a call, its status, and a note on its source."""
     try:
         result = await recorded.call(tool, arguments)
     except FootpathError as error:

@@ -1,4 +1,4 @@
-"""Effective program of a run: the cells that served it as one text, without calls that only look at values."""
+"""Join the cells that served a run into one program, without the calls that only look at values."""
 
 from agent.program_trace import ProgramTrace
 from agent.programs.sandbox_cell import LOOK
@@ -8,10 +8,9 @@ from domain.source_text import parse_source
 
 
 def find_effective_program(transcript: RunTranscript) -> Program | None:
-    """Return the whole program that served a run.
+    """Return the program that served a run, as one text.
 
-    None if steps served it, if several parts of the request were served separately, or if no program reached its
-    end.
+    None if steps served the run, if several subtasks did, or if no program reached its end.
     """
     served = [one for one in transcript.ordered_subtasks if one.steps]
     last = served[0].programs.last if len(served) == 1 and not served[0].prior_count else None
@@ -19,9 +18,9 @@ def find_effective_program(transcript: RunTranscript) -> Program | None:
 
 
 def build_effective_program(trace: ProgramTrace) -> Program | None:
-    """Return the finished cells as one program; None if the last one did not finish or they can no longer be read.
+    """Return the cells of a program as one; None if it did not finish, or its cells cannot be joined.
 
-    Each name has to mean the same tool in all cells. Whatever was written after the final end is left out.
+    They cannot be joined if a name stands for different tools in them. Cells after the final end are ignored.
     """
     end = trace.ended
     if end is None or end.number not in trace.cells or trace.broken:
@@ -45,7 +44,11 @@ def build_effective_program(trace: ProgramTrace) -> Program | None:
 
 
 def _cut_at_look(text: str) -> str:
-    """Return the part of a cell that ran before it stopped to look at values."""
+    """Return the part of a cell that ran before it stopped to look at values.
+
+    Raises:
+        ValueError: It may have stopped at a look within a loop or a branch, so that the part is not known.
+    """
     statements = parse_source(text).statements
     outermost = [one for one in statements if one.outermost]
     first = next((one for one in outermost if one.only_called == LOOK), None)

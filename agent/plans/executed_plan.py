@@ -1,4 +1,7 @@
-"""The plan that a run has carried out: the program that served it, or its calls compiled into one."""
+"""Read the plan that a run has carried out: the program that served it, or its calls compiled into one.
+
+The program of a run is that of its cells, without the calls that only look at values.
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -25,7 +28,7 @@ class ExecutedPlan:
     executed_program: ProgramPlan
     """The program as it ran."""
     input_candidates: Sequence[InputCandidate] = ()
-    """Constants of its text that may have another value next time."""
+    """Constants of its text that may become inputs."""
     document: PlanDocument | None = None
     """The run as steps, if steps can express it."""
     parameter_candidates: Sequence[ParameterCandidate] = ()
@@ -37,13 +40,13 @@ class ExecutedPlan:
 
     @property
     def plan(self) -> ProgramPlan:
-        """The program with inputs for everything that may have another value next time."""
+        """The program with its input candidates turned into inputs."""
         return parameterize_plan(self.executed_program, self.input_candidates)
 
     def refuse_files(self, artifact: str) -> None:
-        """Raise ``UsageError`` if the program reads a file, since only its own run has it.
+        """Raise ``UsageError`` if the program reads a file, which only its own run has.
 
-        ``artifact`` names what was to be made of the run, for the message.
+        ``artifact``: what is to be made of the run, such as a template, for the message.
         """
         if self.files:
             file_names = ", ".join(clean(one, 80) for one in self.files)
@@ -53,9 +56,9 @@ class ExecutedPlan:
 
 
 def generalize_plan(executed: ExecutedPlan, request: str, docs: Mapping[ToolId, ToolDoc]) -> tuple[ProgramPlan, str]:
-    """Return the program with inputs for values of its request, and the request with their names in braces.
+    """Return the program with inputs for the values that its request names, and the request with these in braces.
 
-    Values of steps become inputs, too.
+    This includes values of a program that was compiled from steps.
     """
     candidates = executed.input_candidates or find_input_candidates(executed.executed_program, request, docs)
     return parameterize_plan(executed.executed_program, candidates), insert_names(
@@ -71,8 +74,11 @@ def build_executed_plan(
 ) -> ExecutedPlan:
     """Build the plan of a run from its events.
 
-    ``docs`` are the documents of the tools that it called; ``given_plan`` is the plan that the run was started with, if
-    any.
+    Arguments:
+        request: Request of the run.
+        records: Events of the run.
+        docs: Documents of the tools that it called.
+        given_plan: The plan that the run was started with, if any.
 
     Raises:
         NotLinearError: neither a program nor steps can express the run.
@@ -98,5 +104,5 @@ def build_executed_plan(
 
 
 def _uses_earlier_results(plan: ProgramPlan) -> bool:
-    """Return True if a text reads earlier results, which no plan can supply: they are of its conversation."""
+    """Return True if a text reads results of earlier runs of its conversation, which a plan cannot supply."""
     return any(name == "earlier" or name.startswith("earlier_") for name in parse_source(plan.program.text).uses)

@@ -1,4 +1,4 @@
-"""Values in a plan that count as said by a person: those who wrote it or gave values for its inputs."""
+"""Values in a plan that count as a person's own: constants that they wrote, and values that they gave for inputs."""
 
 from collections.abc import Collection, Iterator
 
@@ -12,9 +12,9 @@ from domain.python_source import parse_literal
 
 
 def collect_fixed_values(plan: ProgramPlan | None, foreign_inputs: Collection[str] = ()) -> list[FixedArgument]:
-    """Return the constants and input values of a plan, by the parameters of calls that they reach.
+    """Return the constants and input values of a plan, each with the tool and the parameter that it reaches.
 
-    ``foreign_inputs`` names inputs whose values come from someone else.
+    ``foreign_inputs``: names of inputs whose values come from someone else.
     """
     if plan is None:
         return []
@@ -25,12 +25,12 @@ def collect_fixed_values(plan: ProgramPlan | None, foreign_inputs: Collection[st
 
 
 def collect_given_texts(plan: ProgramPlan | None) -> list[str]:
-    """Return the texts and numbers that a person gave for a plan's inputs, as they would appear in a message."""
+    """Return the texts and numbers that a person gave for a plan's inputs, numbers as text."""
     return [text for value in plan.values.values() for text in _collect_texts(value)] if plan is not None else []
 
 
 def _find_fixed_values(plan: ProgramPlan, foreign_inputs: Collection[str]) -> Iterator[FixedArgument]:
-    """Yield the values that reach a call in any way, as by a name or out of a list in a loop."""
+    """Yield the values that reach a call in any way, such as through a variable or as an item of a list in a loop."""
     program = plan.program
     setting = SliceContext(program.tools, program.arguments, user_inputs=plan.inputs)
     for name, parameter, source in SlicedProgram([program.text], setting).find_argument_sources():
@@ -38,9 +38,9 @@ def _find_fixed_values(plan: ProgramPlan, foreign_inputs: Collection[str]) -> It
 
 
 def _resolve_source(source: Source, plan: ProgramPlan, foreign_inputs: Collection[str]) -> Iterator[JsonValue]:
-    """Yield the value of a source if a person has written or given it."""
+    """Yield the value of a source if a person has written it or given it."""
     if source.kind == "constant":
-        if plan.program.tainted:  # its author had seen responses, and may have the constant from there
+        if plan.program.tainted:  # its author has seen responses and may have copied the constant from one
             return
         yield parse_literal(source.name)
     elif source.name in plan.inputs and source.name not in foreign_inputs:
@@ -50,7 +50,7 @@ def _resolve_source(source: Source, plan: ProgramPlan, foreign_inputs: Collectio
 
 
 def _collect_texts(value: JsonValue) -> Iterator[str]:
-    """Yield all texts and numbers within a value; not booleans."""
+    """Yield all texts and numbers within a value, numbers as text; booleans are skipped."""
     match value:
         case str() if value.strip():
             yield value

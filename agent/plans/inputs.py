@@ -1,4 +1,4 @@
-"""Inputs of a plan as its users see them: their names, checked values, and plans with some inputs only."""
+"""Inputs of programs and parameters of plans: the names that users see, values checked against their JSON Schemas."""
 
 from collections.abc import Mapping
 
@@ -14,7 +14,7 @@ from domain.source_text import parse_source
 
 
 def build_shown_schemas(plan: ProgramPlan) -> dict[str, JsonObject]:
-    """Return the JSON Schema of each input by its shown name, which need not be valid in a program's text."""
+    """Return the JSON Schema of each input by the name that users see, which need not be valid in a program."""
     return {
         shown: {key: value for key, value in plan.inputs[name].items() if key != PARAMETER}
         for shown, name in map_shown_names(plan).items()
@@ -24,9 +24,9 @@ def build_shown_schemas(plan: ProgramPlan) -> dict[str, JsonObject]:
 def set_input_values(
     plan: ProgramPlan, shown_values: Mapping[str, JsonValue]
 ) -> tuple[ProgramPlan, list[tuple[str, str]]]:
-    """Return the plan with values for its inputs, given by their shown names, and the faults of these values.
+    """Return the plan with values for its inputs, given by the names that users see, and the faults of these values.
 
-    A fault is the name of the input (empty: none in particular) and a sentence.
+    A fault is the name of the input that it is about (empty for none in particular) and a sentence.
     """
     names = map_shown_names(plan)
     values, wrong = read_values(build_shown_schemas(plan), shown_values)
@@ -35,9 +35,9 @@ def set_input_values(
 
 
 def select_inputs(plan: ProgramPlan, chosen: Mapping[str, str]) -> ProgramPlan:
-    """Return the plan with the ``chosen`` inputs only, renamed as given; the others become constants.
+    """Return the plan with the ``chosen`` inputs only; the others become constants in its text.
 
-    ``chosen`` maps names in the text to new names.
+    ``chosen`` maps names of inputs in the text to new names that users see.
     """
     text, inputs, values = plan.program.text, dict[str, JsonObject](), dict[str, JsonValue]()
     used_names = {*PROGRAM_NAMES, *plan.program.tools, *(parse_source(text).names_bound - plan.inputs.keys())}
@@ -64,13 +64,16 @@ def select_inputs(plan: ProgramPlan, chosen: Mapping[str, str]) -> ProgramPlan:
 
 
 def map_shown_names(plan: ProgramPlan) -> dict[str, str]:
-    """Return the names of a plan's inputs in its text, by their shown names."""
+    """Return the names of a plan's inputs in its text, by the names that users see."""
     aliases = {name: schema.get(PARAMETER) for name, schema in plan.inputs.items()}
     return {(shown if isinstance(shown, str) else name): name for name, shown in aliases.items()}
 
 
 def _rename_input(text: str, own: str, name: str) -> tuple[str, list[str]]:
-    """Return the text with an input renamed, and a line to put above it if it could not be renamed in place."""
+    """Return the text with an input renamed.
+
+    If it cannot be renamed in place, return also a line that assigns the new name to the old one.
+    """
     if own == name:
         return text, []
     source = parse_source(text)

@@ -1,4 +1,4 @@
-"""Paths into a response, as ``items[0].lat``, and the values there."""
+"""Paths into a response, such as ``items[0].lat``, and the values at them."""
 
 import re
 from collections.abc import Iterator
@@ -10,15 +10,18 @@ from graph.lenient_json import read_value
 
 _PART = re.compile(r"\[(\d+)\]|([^.\[\]]+)")
 _DEEP = 3
-"""Nesting levels of an item that are searched for texts of the request."""
+"""Levels of a list item that are searched for values that the request names."""
 INDEX = re.compile(r"\[\d+\]")
 """Index of a list in a path."""
 ITEM = "[]"
-"""Placeholder in a path: the item that the request names, else the first, chosen when the response is there."""
+"""Open index in a path: the item that the request names, else the first one, chosen when there is a response."""
 
 
 def get_value_at(response: str, field: str) -> JsonValue:
-    """Return the value at a path of a response, the whole response for an empty path; None if there is none."""
+    """Return the value at a path of a response, the whole response for an empty path.
+
+    The result is None if there is none.
+    """
     return get_value_in(read_value(response), field)
 
 
@@ -33,12 +36,12 @@ def get_value_in(value: JsonValue, field: str) -> JsonValue:
 
 
 def generalize_indices(field: str) -> str:
-    """Return a path with ``[]`` for each of its indices: ``items[2].lat`` becomes ``items[].lat``."""
+    """Return a path with all indices left open: ``items[2].lat`` becomes ``items[].lat``."""
     return INDEX.sub(ITEM, field)
 
 
 def expand_places(response: str, field: str) -> Iterator[tuple[str, JsonValue]]:
-    """Yield each path that one such as ``items[].lat`` may mean (``items[2].lat``), with its value."""
+    """Yield each path that an open one such as ``items[].lat`` stands for in a response, with its value."""
     yield from ((place, value) for place, value, _ in _expand_places(read_value(response), field))
 
 
@@ -47,8 +50,8 @@ def find_named_item(
 ) -> tuple[str, JsonValue] | None:
     """Return the place and value of a path such as ``items[].lat`` in the item that the request names.
 
-    That is the item of which most texts occur in the request. If none does, or several equally, it is the first
-    one, or with ``only_named`` none. None if no item has the field.
+    That is the item with the most values that occur in the request; of several equal ones, the first. With
+    ``only_named``, the request must name exactly one item best. None if there is no such item with a value at the path.
     """
     return find_named_value(read_value(response), field, request, only_named=only_named)
 
@@ -56,7 +59,7 @@ def find_named_item(
 def find_named_value(
     response: JsonValue, field: str, request: str, *, only_named: bool = False
 ) -> tuple[str, JsonValue] | None:
-    """Return the place and value within a value, as :func:`find_named_item` does for a response."""
+    """Return the place and value within a JSON value, as :func:`find_named_item` does for a response."""
     plain_request = normalize_text(request)
     candidates = [(place, value, item) for place, value, item in _expand_places(response, field) if value is not None]
     if not candidates:
@@ -71,7 +74,7 @@ def find_named_value(
 def _expand_places(
     value: JsonValue, field: str, before: str = "", item: JsonValue = None
 ) -> Iterator[tuple[str, JsonValue, JsonValue]]:
-    """Yield each place of a path, with its value and the innermost list item around it."""
+    """Yield each place that a path stands for, with its value and the innermost list item around it."""
     head, _, rest = field.partition(ITEM)
     name = head.strip(".")
     here = f"{before}.{name}".strip(".") if name else before
@@ -84,7 +87,7 @@ def _expand_places(
 
 
 def _collect_texts(item: JsonValue, depth: int = 0) -> Iterator[str]:
-    """Yield the single values within an item as plain text."""
+    """Yield the texts and numbers within an item, normalized like the request."""
     if isinstance(item, (dict, list)) and depth < _DEEP:
         for inner in item.values() if isinstance(item, dict) else item:
             yield from _collect_texts(inner, depth + 1)

@@ -1,28 +1,27 @@
-"""JSON values as Python expressions that people can read and change."""
+"""Write JSON values as Python expressions that people can read and change."""
 
 import json
 import math
 
 from pydantic.types import JsonValue
 
+# Limits of a value that is written as a Python literal: levels and parts. Larger values are written as JSON in a string
+# literal, which Python's parser cannot find too deeply nested.
 _DEEPEST = 24
 _MOST = 400
-"""Limits of a value that is written as a Python literal: levels (``_DEEPEST``) and parts.
-
-Larger values are written as JSON in a text, which no parser finds too deeply nested.
-"""
 LOADS = "json.loads"
+"""Function that reads such a string in the program."""
 
 
 def to_expression(value: JsonValue) -> str:
-    """Return a value as an expression."""
+    """Return a JSON value as an expression: a literal, or ``json.loads`` of a text if it is large."""
     return f"{LOADS}({quote_text(json.dumps(value))})" if _is_large(value) else _to_python(value)
 
 
 def quote_text(text: str) -> str:
     """Return a text as a string literal, with double quotes where possible.
 
-    Texts with quotes or invisible characters are written as Python's ``repr`` does.
+    Texts with double quotes or invisible characters are written as ``repr`` does.
     """
     if not text.isprintable() or '"' in text:
         return repr(text)

@@ -1,4 +1,4 @@
-"""Turning the values of a request in a program's text into inputs, so that the program serves other requests."""
+"""Turn constants of a program that its request names into inputs, so that the program serves other requests."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -17,42 +17,47 @@ from domain.source_text import parse_source
 from domain.tool import ToolDoc, ToolId
 
 _COUNTING = (0, 1, 2)
-"""Numbers that count as a value of the request only if a call takes them or a list is cut to them."""
+"""Numbers that count as values of the request only if a call takes them or a list is cut to them."""
 _JSON_TYPES: dict[type[object], str] = {int: "integer", float: "number", str: "string"}
 _DESCRIPTION = 400
+"""Maximum number of characters of a parameter's description in a schema."""
 _BEGINS = re.compile(rb"([fF]?)('''|\"\"\"|'|\")")
+"""Matches the beginning of a string literal: an optional ``f``, and its quote."""
 _SHORTEST = 2
-"""Minimum characters of a value that is searched in texts; a single digit may mean anything."""
+"""Minimum number of characters of a value that is searched in texts; a single digit may mean anything."""
 
 
 @dataclass(frozen=True, slots=True)
 class InputCandidate:
-    """A constant of a text, or a list of them, that the request names."""
+    """A constant of a program, or a list of them, that the request names."""
 
     name: str
+    """Name of the input."""
     value: JsonValue
     request_words: str
-    """Words of the request."""
+    """Words of the request that name the value."""
     schema: JsonObject
     """JSON Schema of the input."""
     spans: tuple[Span, ...]
-    """Places of the constant, in UTF-8 bytes."""
+    """Places where the constant is replaced by the input, in UTF-8 bytes."""
     left_out: tuple[Span, ...] = ()
-    """Statements that only give the constant its name, and are removed."""
+    """Statements that only assign the constant to the input's name, and are removed."""
     told: tuple[Span, ...] = ()
-    """Places within texts for people that mention it."""
+    """Places within string literals that mention the value, where ``{name}`` is inserted."""
     formatted: tuple[int, ...] = ()
-    """Beginnings of those texts that have to become f-strings."""
+    """Beginnings of those literals that have to become f-strings."""
     lowered: tuple[Span, ...] = ()
-    """Places of the constant in lower case."""
+    """Places of the value in lower case, replaced by ``name.lower()``."""
 
 
 def find_input_candidates(
     plan: ProgramPlan, request: str, docs: Mapping[ToolId, ToolDoc] | None = None
 ) -> list[InputCandidate]:
-    """Return the values that may be different next time, in the order of the text; equal values are one.
+    """Return the constants that the request names, in the order of the text.
 
-    The plan's own inputs are not among them. ``docs`` supply the schemas of values, as far as they are known.
+    Equal values are one candidate.
+
+    ``docs`` supply the JSON Schemas of values, as far as the tools are known. A text that cannot be parsed has none.
     """
     try:
         reading = _CandidateFinder(plan, request, docs or {})
@@ -62,7 +67,7 @@ def find_input_candidates(
 
 
 def parameterize_plan(plan: ProgramPlan, chosen: Sequence[InputCandidate]) -> ProgramPlan:
-    """Return the plan with inputs in place of the chosen values, which become the inputs' values."""
+    """Return the plan with an input in place of each chosen constant, which becomes the input's value."""
     text = plan.program.text.encode()
     edits = [(span, one.name) for one in chosen for span in one.spans]
     edits += [(span, "") for one in chosen for span in one.left_out]
@@ -80,7 +85,7 @@ def parameterize_plan(plan: ProgramPlan, chosen: Sequence[InputCandidate]) -> Pr
 
 
 class _CandidateFinder:
-    """Finds the constants of one text that its request names."""
+    """Finds the constants of one program that its request names."""
 
     def __init__(self, plan: ProgramPlan, request: str, docs: Mapping[ToolId, ToolDoc]) -> None:
         self._program = program = plan.program
@@ -91,7 +96,7 @@ class _CandidateFinder:
         self._values = LiftableValues(self._source, program.tools)
 
     def find_candidates(self) -> list[InputCandidate]:
-        """Return each value once, with a name that is free in the text."""
+        """Return a candidate for each value, with a name that is free in the text."""
         by_value: dict[str, list[LiftableValue]] = {}
         for use in self._values.find(self._is_in_request):
             by_value.setdefault(repr(use.value), []).append(use)
@@ -112,7 +117,7 @@ class _CandidateFinder:
         ]
 
     def _build_candidate(self, uses: Sequence[LiftableValue]) -> tuple[InputCandidate, str]:
-        """Return a value's candidate, and its name in the text."""
+        """Return the candidate for a value, and the name that the text uses for it."""
         first = uses[0]
         name = next((use.name for use in uses if use.name), "value")
         schema = _combine_schemas([self._infer_schema(use) for use in uses if use.function]) or _infer_schema_by_type(
@@ -123,29 +128,29 @@ class _CandidateFinder:
         return InputCandidate(to_identifier(name, "value"), first.value, request_words, schema, spans, left_out), name
 
     def _is_in_request(self, constant: LiftableValue) -> bool:
-        """Return True if the request names a constant, or the items of a list one after the other."""
+        """Return True if the request names a constant; a list, if it names its items one after the other."""
         if constant.value in _COUNTING and not constant.counts:
             return False
         return any(sign.isalnum() for sign in find_request_words(constant.value, self._request))
 
     def _infer_schema(self, use: LiftableValue) -> JsonObject:
-        """Return the JSON Schema of a constant by the parameter that takes it."""
+        """Return the JSON Schema of a constant: that of the parameter that takes it."""
         tool = self._docs.get(self._program.tools.get(use.function, ToolId("")))
         parameter = self._program.arguments.get(use.function, {}).get(use.name, use.name)
         return infer_value_schema(tool, parameter, use.value)
 
 
 def _keep_statement_or_value(candidate: InputCandidate, own: str, used_names: AbstractSet[str]) -> InputCandidate:
-    """Drop either the naming statement or the value's own place.
+    """Return the candidate with either the statement that assigns the constant, or its places.
 
-    The statement is removed if the input can have its name; else the input takes the place of the value.
+    If the input can have the assigned name, the statement is removed; otherwise the input replaces the constant in it.
     """
     same = candidate.name == own and own not in used_names
     return replace(candidate, spans=()) if candidate.left_out and same else replace(candidate, left_out=())
 
 
 def _combine_schemas(schemas: Sequence[JsonObject]) -> JsonObject:
-    """Return a schema that requires all of these."""
+    """Return a schema that requires all of these, with the first description."""
     description = next((schema["description"] for schema in schemas if "description" in schema), None)
     bare = [{key: value for key, value in schema.items() if key != "description"} for schema in schemas]
     distinct: list[JsonValue] = [schema for at, schema in enumerate(bare) if schema not in bare[:at]]
@@ -156,7 +161,10 @@ def _combine_schemas(schemas: Sequence[JsonObject]) -> JsonObject:
 
 
 def infer_value_schema(tool: ToolDoc | None, parameter: str, value: JsonValue) -> JsonObject:
-    """Return the JSON Schema of a tool's parameter with its description; by the value's type if it is unknown."""
+    """Return the JSON Schema of a tool's parameter with its description.
+
+    For an unknown parameter, the schema follows from the type of the value.
+    """
     own = next((one for one in tool.parameters if one.name == parameter), None) if tool else None
     if own is None:
         return _infer_schema_by_type(value)
@@ -180,9 +188,9 @@ def _collect_types(values: Iterable[JsonValue]) -> Iterator[str]:
 
 
 class _TextMentions:
-    """Finds mentions of values in texts for people, as whole words outside of the fields of f-strings.
+    """Finds mentions of values in string literals, as whole words outside of the fields of f-strings.
 
-    ``spans`` are the places of f-strings, and of plain texts that may become f-strings.
+    ``spans``: places of f-strings, and of plain literals that may become f-strings.
     """
 
     def __init__(self, text: str, spans: Sequence[Span]) -> None:
@@ -192,9 +200,10 @@ class _TextMentions:
     def find_mentions(
         self, values: Sequence[JsonValue], excluded_spans: Sequence[Span]
     ) -> list[tuple[tuple[Span, ...], tuple[int, ...]]]:
-        """Return for each value its mentions, and the beginnings of texts that have to become f-strings.
+        """Return for each value its mentions, and the beginnings of literals that have to become f-strings.
 
-        Longer values come before values that are a part of them. ``excluded_spans`` are places that are used otherwise.
+        Longer values are searched first, so that they are not split by values that are a part of them. Mentions within
+        ``excluded_spans`` do not count.
         """
         mentions: list[tuple[tuple[Span, ...], tuple[int, ...]]] = [((), ())] * len(values)
         used_spans = list(excluded_spans)
@@ -208,7 +217,7 @@ class _TextMentions:
         return mentions
 
     def _find_value(self, value: JsonValue) -> Iterator[tuple[Span, int | None]]:
-        """Yield each mention of a value, with the beginning of its text if that is not an f-string yet."""
+        """Yield each mention of a value, with the beginning of its literal if that is not an f-string yet."""
         if isinstance(value, (list, dict, bool)) or value is None or len(str(value)) < _SHORTEST:
             return
         word = re.compile(rf"(?<!\w){re.escape(str(value))}(?!\w)")
@@ -217,7 +226,7 @@ class _TextMentions:
             if begins is None:
                 continue
             plain = not begins[1]
-            # As an f-string, the braces of a plain text would be read as fields.
+            # In an f-string, braces of the plain literal would be read as fields.
             if plain and re.search(rb"[{}]", self._source[start:end]):
                 continue
             quote, literal_text = len(begins[2]), self._source[start:end].decode()
@@ -228,7 +237,7 @@ class _TextMentions:
 
 
 def _find_word(text: str, inner: Span, word: re.Pattern[str]) -> Iterator[Span]:
-    """Yield the places of a word in a text, in characters, except within braces or after a backslash."""
+    """Yield the places of a word in a literal, in characters, except within braces or after a backslash."""
     for hit in word.finditer(text, *inner):
         before = text[inner[0] : hit.start()].replace("{{", "").replace("}}", "")
         if before.count("{") == before.count("}") and text[hit.start() - 1] != "\\":

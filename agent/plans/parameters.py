@@ -1,4 +1,4 @@
-"""Parameters of plans: their values checked against JSON Schemas and put in place."""
+"""Check values of a plan's parameters against their JSON Schemas, and fill them in."""
 
 import json
 from collections.abc import Mapping
@@ -16,10 +16,10 @@ from domain.tool import Parameter, ToolDoc, tool_id
 def fill_parameters(document: PlanDocument, parameters: Mapping[str, JsonValue]) -> PlanDocument:
     """Return the document with these values in its steps, and without parameters.
 
-    A parameter whose schema has a ``default`` may be left out.
+    A parameter whose schema has a ``default`` needs no value.
 
     Raises:
-        InvalidArgumentsError: a value does not fit; the message holds all that :func:`find_misfits` finds.
+        InvalidArgumentsError: A value does not fit; the message contains all faults of :func:`find_misfits`.
     """
     values, wrong = _read_parameters(document, parameters)
     if wrong:
@@ -28,15 +28,15 @@ def fill_parameters(document: PlanDocument, parameters: Mapping[str, JsonValue])
 
 
 def find_misfits(document: PlanDocument, parameters: Mapping[str, JsonValue]) -> list[tuple[str, str]]:
-    """Return the faults of values for a document's parameters: missing, unknown or not as the schema requires.
+    """Return the faults of values for a document's parameters: missing, unknown, or against the JSON Schema.
 
-    Each is the name of the parameter (empty: none in particular) and a sentence.
+    A fault is the name of the parameter that it is about (empty for none in particular) and a sentence.
     """
     return _read_parameters(document, parameters)[1]
 
 
 def resolve_input_values(plan: ProgramPlan) -> JsonObject:
-    """Return the values of a plan's inputs.
+    """Return the values of a plan's inputs, with the defaults of their JSON Schemas.
 
     Raises:
         UsageError: an input has no value, or one that does not fit its schema.
@@ -52,7 +52,7 @@ def resolve_input_values(plan: ProgramPlan) -> JsonObject:
 
 
 def find_undeclared_names(document: PlanDocument) -> list[str]:
-    """Return the names in a document's steps that are none of its parameters, in order."""
+    """Return the parameters that steps of a document name but the document does not declare, in order."""
     used_names = [name for step in document.steps for name in step.named.values()]
     return [name for name in dict.fromkeys(used_names) if name not in document.parameters]
 
@@ -60,13 +60,16 @@ def find_undeclared_names(document: PlanDocument) -> list[str]:
 def read_values(
     schemas: Mapping[str, JsonObject], values: Mapping[str, JsonValue]
 ) -> tuple[JsonObject, list[tuple[str, str]]]:
-    """Check values against JSON Schemas; return them with defaults, and the faults as :func:`find_misfits` does."""
+    """Check values against JSON Schemas.
+
+    Return them with defaults, and their faults as in :func:`find_misfits`.
+    """
     defaults = {name: schema["default"] for name, schema in schemas.items() if "default" in schema}
     return check_arguments(_build_tool(schemas), {**defaults, **values})
 
 
 def _fill_step(step: PlannedStep, values: JsonObject) -> PlannedStep:
-    """Return a step with the values of its named parameters."""
+    """Return a step with values in place of the plan's parameters."""
     named_values = {parameter: values[name] for parameter, name in step.named.items() if name in values}
     return step.model_copy(update={"arguments": {**step.arguments, **named_values}, "named": {}})
 
@@ -93,7 +96,7 @@ def build_parameter(name: str, schema: JsonObject) -> Parameter:
 
 
 def _build_tool(parameters: Mapping[str, JsonObject]) -> ToolDoc:
-    """Return a tool with these parameters, so that their values are checked like the arguments of a call."""
+    """Return a tool with these parameters, so that their values can be checked like the arguments of a call."""
     tool_parameters = tuple(build_parameter(name, schema) for name, schema in parameters.items())
     plan = tool_id("plan", "plan", "plan")
     return ToolDoc(id=plan, category="plan", toolset="plan", api="plan", function="plan", parameters=tool_parameters)

@@ -10,10 +10,10 @@ FIXED = "the plan"
 
 
 def resolve_arguments(step: PlannedStep, question: ArgumentsQuestion) -> CallArguments:
-    """Return the values that a plan gives to a step.
+    """Return the arguments that a plan has for a step, before any policy is asked.
 
-    A parameter is missing if the answer that it is taken from has nothing at that place, or if it names a parameter
-    of the plan that has no value.
+    A parameter is missing if the response that it is taken from has nothing at its place, or if it stands for a
+    parameter of the plan without a value.
     """
     values: JsonObject = dict(step.arguments)
     provenance = [Binding(parameter=name, origin="user", reference=FIXED) for name in values]
@@ -25,7 +25,7 @@ def resolve_arguments(step: PlannedStep, question: ArgumentsQuestion) -> CallArg
             missing[name] = f"the answer of step {take.step} has nothing at {take.field or 'its place'}"
         else:
             provenance.append(binding)
-            # The item of a list is chosen by the request's words, so a person has not decided on its value.
+            # With an open index, words of the request choose the item: no person has fixed the value.
             if ITEM not in take.field:
                 settled.add(name)
     why = "".join(f"No value for {name}: {reason}. " for name, reason in missing.items()).strip()
@@ -33,7 +33,10 @@ def resolve_arguments(step: PlannedStep, question: ArgumentsQuestion) -> CallArg
 
 
 def _resolve_take(name: str, take: Take, question: ArgumentsQuestion, values: JsonObject) -> Binding | None:
-    """Add the value that a parameter takes to ``values`` and return its binding; None if there is none."""
+    """Add the value that a parameter takes to ``values`` and return its binding.
+
+    The result is None if there is no value.
+    """
     if take.step > len(question.earlier):
         return None
     _, result = question.earlier[take.step - 1]

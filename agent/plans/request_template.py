@@ -1,4 +1,7 @@
-"""Requests of templates: names in place of the words that values came from, and values in place of the names."""
+"""Find the words of a request that name values, put names in their place, and fill the names again.
+
+A request with names in braces is the template of requests that a plan with inputs serves.
+"""
 
 import json
 import re
@@ -13,29 +16,31 @@ from domain.model import JsonObject
 
 _NAMED = re.compile(r"\{([^{}]*)\}")
 _LONGEST = 4_000
-"""Maximum characters of one value in a request."""
+"""Maximum number of characters of one value in a request."""
 _LONG_NAME = re.compile(r"[^\W\d_a-z]\w*(?:[ -](?=[^\W\d_a-z])\w+)+")
-"""Words in sequence of which the later ones begin with capitals."""
+"""Matches a name of several capitalized words."""
 
 
 @dataclass(frozen=True, slots=True)
 class RequestWords:
-    """Words of a request that a value came from."""
+    """Words of a request that name a value."""
 
     text: str
+    """The words as written in the request."""
     name: str = ""
     """Name that replaces them; empty if they stay."""
 
 
 def insert_names(request: str, request_words: Sequence[RequestWords]) -> str:
-    """Return a request with ``{name}`` in place of words that have a name; words without one stay whole.
+    """Return a request with ``{name}`` in place of words that have a name.
 
-    Of several places of the same words, the first that is free and no part of a longer name is replaced.
+    No name is inserted within words that have none. Of several places of the same words, the first is replaced that is
+    free and, if possible, not part of a longer name. Braces of the request become parentheses.
     """
     text = request.replace("{", "(").replace("}", ")")
     names = [hit.span() for hit in _LONG_NAME.finditer(request)]
     names_by_span: dict[tuple[int, int], str] = {}
-    # Longer words first, so that no shorter value is cut out of them.
+    # Longer words first, so that no shorter value is replaced within them.
     for words in sorted(request_words, key=lambda words: (-len(words.text), not words.name)):
         free = [
             at for at in _find_places(words.text, text) if not any(_has_overlap(at, other) for other in names_by_span)
@@ -49,7 +54,7 @@ def insert_names(request: str, request_words: Sequence[RequestWords]) -> str:
 
 
 def _find_places(words: str, text: str) -> Iterator[tuple[int, int]]:
-    """Yield the places of words as whole words."""
+    """Yield the places of some words in a text, as whole words only."""
     if words:
         own = words.replace("{", "(").replace("}", ")")
         hits = (hit.span() for hit in re.finditer(re.escape(own), text))
@@ -61,14 +66,14 @@ def _has_overlap(first: tuple[int, int], second: tuple[int, int]) -> bool:
 
 
 def _is_within_name(place: tuple[int, int], names: Sequence[tuple[int, int]]) -> bool:
-    """Return True if a place is part of a longer name, as ``Oslo`` is of ``Oslo Central Hotel``."""
+    """Return True if a span is part of a longer name, as ``Oslo`` is of ``Oslo Central Hotel``."""
     return place not in names and any(start <= place[0] and place[1] <= end for start, end in names)
 
 
 def render_request(text: str, values: Mapping[str, JsonValue], schemas: Mapping[str, JsonObject]) -> str:
-    """Return a text of :func:`insert_names` with values for its names, written as people do.
+    """Return a text of :func:`insert_names` with values in place of its names, written as people write them.
 
-    ``schemas`` are the JSON Schemas of the names.
+    ``schemas``: JSON Schemas of the values by name.
     """
 
     @cache
@@ -82,12 +87,15 @@ def render_request(text: str, values: Mapping[str, JsonValue], schemas: Mapping[
 
 
 def find_names(text: str) -> list[str]:
-    """Return the names in a text, each once and in order; braces around anything else, as JSON's, are text."""
+    """Return the names in a text, each once and in order.
+
+    Braces around anything else, as in JSON, do not count.
+    """
     return [name for name in dict.fromkeys(_NAMED.findall(text)) if name.isidentifier()]
 
 
 def _format_value(value: JsonValue, allowed: Sequence[JsonValue]) -> str:
-    """Return a value as text: lists by their items, allowed values such as ``full_time`` without underscores."""
+    """Return a value as text: lists as their items, allowed values such as ``full_time`` without underscores."""
     match value:
         case bool():
             return "yes" if value else "no"
@@ -100,7 +108,7 @@ def _format_value(value: JsonValue, allowed: Sequence[JsonValue]) -> str:
 
 
 def collect_allowed_values(schema: JsonObject) -> list[JsonValue]:
-    """Return the values that a schema's enum allows, those of list items included."""
+    """Return the values that enums of a schema allow, including those of list items and alternatives."""
     own, inner, choices = schema.get("enum"), schema.get("items"), schema.get("anyOf")
     allowed = list(own) if isinstance(own, list) else []
     parts = [inner, *(choices if isinstance(choices, list) else ())]

@@ -1,4 +1,4 @@
-"""Steps of a finished run, read from its events: successful calls, the origin of their values, and what may vary."""
+"""Read the steps of a finished run from its events: its successful calls, and where their values came from."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -24,27 +24,26 @@ from domain.source_text import SourceExpression
 from domain.tool import Parameter, ToolDoc, ToolId
 
 _Lists = tuple[int, str]
-"""Number of a step, and the path of the outermost list in its answer that is taken from."""
+"""A list that steps take from: the number of the step whose response has it, and its path there."""
 
 
 def generalize_list_items(
     document: PlanDocument, results: Sequence[StepResult], docs: Mapping[ToolId, ToolDoc], request: str
 ) -> PlanDocument:
-    """Return the document with ``[]`` for indices of lists where the request leads to the same item again.
+    """Return the document with open indices (``[]``) where the words of the request lead to the same items again.
 
-    ``results`` are those of its steps. An index stays if the document takes several items of a list, or if the
-    request does not identify the item, so that equal answers lead to equal calls. All takes of one list change
-    together.
+    An index is kept if the document takes several items of the list, or if the request does not identify the item:
+    equal responses must lead to equal calls. All takes from one list change together. ``results``: those of the steps.
     """
     open_lists = {own for own, takes in _group_takes_by_list(document).items() if _is_single_item(takes)}
     for at, step in enumerate(document.steps):
-        # Steps are replayed in order: a list that fails in one step keeps its indices in all others.
+        # Each step is resolved with its open indices; a list that fails in one step keeps its indices in all.
         open_lists -= _find_changed_lists(_generalize_takes(step, open_lists), step, results[: at + 1], docs, request)
     return document.model_copy(update={"steps": tuple(_generalize_takes(step, open_lists) for step in document.steps)})
 
 
 def _group_takes_by_list(document: PlanDocument) -> dict[_Lists, list[Take]]:
-    """Group the takes with an index by the list that they take from."""
+    """Group the takes that have an index by the list that they take from."""
     takes_by_list: dict[_Lists, list[Take]] = {}
     for step in document.steps:
         for take in step.takes.values():
@@ -58,7 +57,7 @@ def _get_list(take: Take) -> _Lists:
 
 
 def _is_single_item(takes: Sequence[Take]) -> bool:
-    """Return True if these take from a single item of each list, nested lists included."""
+    """Return True if these take from a single item of each list, including nested lists."""
     items = {item for take in takes for item in _iterate_items(take.field)}
     return len(items) == len({generalize_indices(item) for item in items})
 
@@ -69,7 +68,7 @@ def _iterate_items(field: str) -> Iterator[str]:
 
 
 def _generalize_takes(step: PlannedStep, lists: set[_Lists]) -> PlannedStep:
-    """Return a step with ``[]`` for the indices of these lists."""
+    """Return a step with open indices for takes from these lists."""
     takes = {
         name: take.model_copy(update={"field": generalize_indices(take.field)}) if _get_list(take) in lists else take
         for name, take in step.takes.items()
@@ -84,7 +83,10 @@ def _find_changed_lists(
     docs: Mapping[ToolId, ToolDoc],
     request: str,
 ) -> set[_Lists]:
-    """Return the lists of which a step would get another item. ``results`` end with the step's own."""
+    """Return the lists from which a step with open indices would take other values.
+
+    ``results``: those of all steps up to this one.
+    """
     open_ = {_get_list(take) for take in generalized.takes.values() if ITEM in take.field}
     *before, own_result = results
     if not open_ or any(one.tool not in docs for one in results):
@@ -102,9 +104,9 @@ def _find_changed_lists(
 
 
 def _may_change_unnamed(generalized: PlannedStep, question: ArgumentsQuestion) -> bool:
-    """Return True if a step has side effects on an item that the request does not name.
+    """Return True if a step with side effects takes from an item that the request does not name.
 
-    Then another item must never take its place.
+    With an open index, a later run might then change another thing.
     """
     if question.tool.safe:
         return False
@@ -117,25 +119,29 @@ def _may_change_unnamed(generalized: PlannedStep, question: ArgumentsQuestion) -
 
 @dataclass(frozen=True, slots=True)
 class ParameterCandidate:
-    """A value that may be different next time; values with the same name are one parameter."""
+    """A value that may become a parameter of the plan.
+
+    Candidates with the same name become one parameter.
+    """
 
     name: str
+    """Name of the plan's parameter."""
     step: int
     """Number of the step, from 1."""
     parameter: str
+    """Name of the tool's parameter."""
     value: JsonValue
     request_words: str = ""
-    """Words of the request that the value came from, if it did."""
+    """Words of the request that the value came from; empty if it came from elsewhere."""
 
 
 def build_steps(
     records: Sequence[EventRecord], docs: Mapping[ToolId, ToolDoc] | None = None
 ) -> tuple[PlanDocument, list[ParameterCandidate]]:
-    """Return a run's steps, and the values that came from the request, an earlier run or a person.
+    """Return a run's successful calls as steps, and the values that came from the request, an earlier run or a person.
 
-    Without a successful call there are no steps. Without ``docs``, items of lists are identified by index only
-    (:func:`_is_same`), and equal words of the request are taken for the same value, whatever the parameters'
-    schemas.
+    Without ``docs``, indices of lists are kept, and equal words of the request give one parameter, whatever the JSON
+    Schemas of the tools' parameters are.
 
     Raises:
         NotLinearError: a program did something that steps cannot express.
@@ -162,7 +168,10 @@ def build_steps(
 
 
 def _collect_results(transcript: RunTranscript) -> dict[int, StepResult]:
-    """Return the results of a run's calls, those of programs with the origin of their values."""
+    """Return the results of a run's calls by number.
+
+    For those of programs, the origins of arguments are added.
+    """
     steps = transcript.steps
     for one in transcript.ordered_subtasks:
         if one.programs.last is not None and one.sites:
@@ -175,7 +184,7 @@ def _collect_results(transcript: RunTranscript) -> dict[int, StepResult]:
 def _build_take(
     binding: Binding, result: StepResult, results: Mapping[int, StepResult], positions: Mapping[int, int]
 ) -> Take | None:
-    """Return the place that a value is taken from; None if it came from elsewhere or the value there is another one."""
+    """Return the field that an argument is taken from; None if it is not the value of one."""
     step, _, field = binding.reference.partition(".")
     if binding.origin != "step" or not step.isdigit() or int(step) not in results:
         return None
@@ -199,7 +208,10 @@ def _choose_name(
     steps: Sequence[PlannedStep],
     docs: Mapping[ToolId, ToolDoc],
 ) -> str:
-    """Return a name for a value: its parameter's, shared by values from the same words if their schemas agree."""
+    """Return the tool parameter's name.
+
+    Values from the same words share one, if their JSON Schemas agree.
+    """
     for other in (
         other for other in earlier_candidates if candidate.request_words and other.parameter == candidate.parameter
     ):
@@ -221,10 +233,9 @@ def _find_parameter(tool: ToolDoc | None, name: str) -> Parameter | None:
 
 
 def _attribute_results(trace: ProgramTrace, request: str) -> dict[int, StepResult]:
-    """Return the results of a program's calls by step number, each with the origin of its values.
+    """Return the results of a program's calls by step number, with bindings as in graph search.
 
-    The bindings have the form that those of a graph search have. Repeated, conditional or computed calls cannot be
-    expressed as steps.
+    Repeated or conditional calls and computed arguments cannot be expressed as steps.
 
     Raises:
         NotLinearError: steps cannot express what the program does; the message names the line.
@@ -247,13 +258,13 @@ def _attribute_results(trace: ProgramTrace, request: str) -> dict[int, StepResul
 def _build_bindings(
     reading: LinearProgram, trace: ProgramTrace, site: Site, numbers: Mapping[Site, int], request: str
 ) -> Iterator[Binding]:
-    """Yield the origin of each argument: a field of an answer, words of the request, or else a constant."""
+    """Yield the origin of each argument: a correction, a field of a response, the request, or a constant."""
     result, call_arguments = trace.calls[numbers[site]][1], reading.list_arguments(site)
     for parameter, expression in call_arguments:
         value, place = result.arguments.get(parameter), reading.find_place(expression)
         if value is None:
-            continue  # it was left out
-        # The value that was sent differs from what the program gave: a person corrected it.
+            continue  # the argument was left out
+        # If the value that was sent is not the program's, a person has corrected it.
         if value != result.requested_arguments.get(parameter):
             yield Binding(parameter=parameter, origin="user", reference=CORRECTED)
             continue
@@ -274,7 +285,7 @@ def _build_bindings(
 def _bind_constant(
     reading: LinearProgram, site: Site, parameter: str, expression: SourceExpression, value: JsonValue, request: str
 ) -> Binding:
-    """Return the origin of a value that is a constant of the program or was given to it."""
+    """Return the origin of a value that is a constant of the program or a variable that was given to it."""
     words, given_name = find_request_words(value, request), reading.find_external_name(expression)
     if given_name in ("", "today"):
         try:
@@ -289,13 +300,16 @@ def _bind_constant(
 
 
 def _find_field(value: JsonValue, response: str, field: str) -> str | None:
-    """Return the place in a response that a value was taken from; None if it is not there."""
+    """Return the path at which a response has a value.
+
+    The result is None if it does not. ``field`` may have open indices.
+    """
     candidates = expand_places(response, field) if ITEM in field else ((field, get_value_at(response, field)),)
     return next((place for place, field_value in candidates if _is_same(field_value, value)), None)
 
 
 def _is_same(field_value: JsonValue, value: JsonValue) -> bool:
-    """Return True if two values are equal, or equal as texts where the first is a single value."""
+    """Return True if two values are equal; a single value and the same value as text are equal as well."""
     return field_value is not None and (
         field_value == value or (not isinstance(field_value, (dict, list)) and str(field_value) == str(value))
     )

@@ -1,4 +1,8 @@
-"""Suggestions for a plan: tools that past runs called next, and tools that supply what a later step lacks."""
+"""Draft a plan for a path, and suggest tools to add to a plan.
+
+A draft has the arguments that are known before any call. Suggested are tools that past runs called next, and tools that
+supply what a later step lacks.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -10,7 +14,7 @@ from domain.tool import FINISH, ToolDoc, ToolId, is_unresolved
 from graph.coupling import find_best_field
 
 MAX_SUGGESTIONS = 4
-"""Suggestions at one place of a plan."""
+"""Maximum number of suggestions at one position of a plan."""
 _MAX_NEIGHBOURS = 12
 _MAX_FOUND = 6
 
@@ -20,27 +24,28 @@ class ToolSuggestion:
     """A tool that could be added to a plan."""
 
     after: int
-    """Number of the step that it would follow; 0: before the first."""
+    """Number of the step that it would follow; 0 if it would come first."""
     tool: ToolId
     api: str
     reason: str
     weight: float | None = None
     """Weight of the graph edge times the tool's availability, as in graph search; None if it was found otherwise."""
     fills: dict[str, Take] = field(default_factory=dict[str, Take])
-    """Parameters that earlier steps can fill."""
+    """Fields of earlier steps that can fill its parameters."""
 
 
 async def suggest_tools(
     document: PlanDocument, earlier_tools: Sequence[ToolId], request: str, evidence: ToolEvidence
 ) -> tuple[ToolSuggestion, ...]:
-    """Return suggestions for each place of a plan, best first.
+    """Return suggestions for each position of a plan, best first.
 
-    Tools that supply what the next step lacks come first.
+    Tools that supply a parameter that the next step lacks come first. There are no suggestions while a tool of the
+    plan is not indexed.
     """
     path = [*earlier_tools, *(step.tool for step in document.steps)]
     await evidence.read(path)
     if not all(evidence.has(tool) for tool in path):
-        return ()  # tools that are gone have to be taken out of the plan first
+        return ()  # missing tools have to be removed from the plan first
     suggested: list[ToolSuggestion] = []
     for after in range(len(document.steps) + 1):
         before, behind = path[: len(earlier_tools) + after], path[len(earlier_tools) + after :]
@@ -53,7 +58,7 @@ async def suggest_tools(
 def _find_lacking(
     document: PlanDocument, after: int, before: Sequence[ToolId], request: str, evidence: ToolEvidence
 ) -> tuple[str, ...]:
-    """Return required parameters of the next step that neither the plan nor anything known so far fills."""
+    """Return the required parameters of the next step that neither the plan, the request nor earlier steps fill."""
     if after == len(document.steps):
         return ()
     step = document.steps[after]
@@ -70,7 +75,16 @@ async def _suggest_at(
     evidence: ToolEvidence,
     request: str,
 ) -> list[ToolSuggestion]:
-    """Return the suggestions for one place."""
+    """Return the suggestions for one position.
+
+    Arguments:
+        after: Number of the step before the position.
+        before: Tools of the steps before it.
+        behind: Tools of the steps after it.
+        lacking: Parameters that the next step lacks.
+        evidence: Supplies documents and graph edges.
+        request: The user's request.
+    """
     weights: dict[ToolId, float | None] = {}
     if before:
         edges = sorted(await evidence.neighbours(before[-1]), key=lambda edge: -edge.rank_score)
@@ -108,7 +122,7 @@ async def _suggest_at(
 def _find_given_parameters(
     doc: ToolDoc, behind: Sequence[ToolId], lacking: Sequence[str], evidence: ToolEvidence
 ) -> list[str]:
-    """Return the lacking parameters of the next step that a documented field of this tool fits."""
+    """Return the lacking parameters of the next step that a documented field of this tool can fill."""
     if not lacking:
         return []
     consumer = evidence.doc(behind[0])
@@ -119,7 +133,7 @@ def _find_given_parameters(
 
 
 def _explain_suggestion(weight: float | None, before: Sequence[ToolId], evidence: ToolEvidence) -> str:
-    """Return the reason of a suggestion for people."""
+    """Return the reason for a suggestion that supplies no lacking parameter."""
     if weight is None:
         return "close to the request" if not before else "often called before the next step"
     return f"often called after {clean(evidence.doc(before[-1]).api, 80)}"

@@ -1,4 +1,4 @@
-"""Problems that keep a plan from being carried out, as unknown tools, unfit values and paths that lead nowhere."""
+"""Find problems of a plan given as steps: unknown tools, invalid values, paths that no response has."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -19,32 +19,32 @@ from graph.response_fields import OutputField, output_fields
 
 @dataclass(frozen=True, slots=True)
 class PlanProblem:
-    """A problem of a plan."""
+    """A problem that keeps a plan from being carried out."""
 
     step: int | None
     """Number of the step, from 1; None if it is about the whole plan."""
     parameter: str | None
     """Parameter of the step's tool, or of the plan if there is no step."""
     message: str
-    """One sentence for people."""
+    """One sentence for the person who edits the plan."""
 
 
 @dataclass(frozen=True, slots=True)
 class PlanCheckContext:
-    """Facts that a plan is checked against."""
+    """Facts against which a plan is checked."""
 
     docs: Mapping[ToolId, ToolDoc] | None
-    """Documents of the tools that the plan names, as far as there are any; None if the tools are not known."""
+    """Documents of the plan's tools, as far as they are indexed; None if they were not looked up."""
     earlier_tools: Sequence[ToolId] = ()
     """Tools of the steps before the plan's own."""
     depth: int = 50
     """Maximum number of steps."""
     template: bool = False
-    """The plan may have parameters, which get values later."""
+    """The plan belongs to a template, so it may have parameters, which get values later."""
 
 
 async def load_path(document: PlanDocument, evidence: ToolEvidence) -> Path:
-    """Load the tools of a plan and return its path.
+    """Load the documents of the tools that a plan's steps call, and return the tools in order.
 
     Raises:
         UsageError: the plan has no steps, or a tool that is not indexed.
@@ -60,16 +60,14 @@ async def load_path(document: PlanDocument, evidence: ToolEvidence) -> Path:
 
 
 MOST_PROBLEMS = 100
-"""Maximum problems reported of a plan."""
+"""Maximum number of problems of a plan that are reported."""
 
 
 def find_problems(document: PlanDocument, context: PlanCheckContext) -> tuple[PlanProblem, ...]:
     """Return the problems of a plan, at most ``MOST_PROBLEMS``.
 
-    Values left open are no problem: they are found when their step is reached.
-
-    The work grows with the plan's size and belongs in a thread, not in the event loop. A plan with too many steps
-    is not examined.
+    Values that are left open are no problem: they are found when their step is reached. A plan with too many steps
+    gets no further checks. The work grows with the size of the plan, so call this in a thread, not in the event loop.
     """
     if len(document.steps) > context.depth:
         message = f"A plan has at most {context.depth} steps; this one has {len(document.steps)}."
@@ -148,7 +146,11 @@ def _check_step(step: PlannedStep, tool: ToolDoc) -> Iterator[tuple[str | None, 
 def _check_takes(
     step: PlannedStep, tool: ToolDoc, early: Mapping[str, Take], path: Sequence[ToolId], context: PlanCheckContext
 ) -> Iterator[tuple[str, str]]:
-    """Yield problems of values taken from other steps. ``path`` holds all tools, those of the given steps first."""
+    """Yield problems of values taken from other steps.
+
+    ``early``: values taken from steps that do not run before this one. ``path``: tools of all steps, earlier ones
+    first.
+    """
     own = {parameter.name: parameter for parameter in tool.parameters}
     for name, take in step.takes.items():
         if name in early:
@@ -160,7 +162,7 @@ def _check_takes(
 
 
 def _find_early_takes(number: int, step: PlannedStep, context: PlanCheckContext) -> dict[str, Take]:
-    """Return the values that a step takes from one that does not run before it."""
+    """Return the values that a step takes from steps that do not run before it."""
     return {name: take for name, take in step.takes.items() if take.step >= len(context.earlier_tools) + number}
 
 
@@ -169,7 +171,10 @@ def _format_late_take(take: Take) -> str:
 
 
 def _explain_unfit(take: Take, parameter: Parameter, producer: ToolDoc) -> str:
-    """Return the reason why a documented field cannot fill a parameter; empty if it can, or nothing is documented."""
+    """Return the reason why a field cannot fill a parameter.
+
+    The result is empty if it can, or if no fields are documented.
+    """
     fields, path = output_fields(producer), generalize_indices(take.field)
     if not fields or not path or any(flow.source == producer.id and flow.field == path for flow in parameter.flows):
         return ""
@@ -184,7 +189,10 @@ def _explain_unfit(take: Take, parameter: Parameter, producer: ToolDoc) -> str:
 
 
 def _explain_type_mismatch(field: OutputField, parameter: Parameter, take: Take) -> str:
-    """Return a complaint if a number would fill a boolean parameter, or the reverse; texts may hold either."""
+    """Return a complaint if a number would fill a boolean parameter, or the reverse.
+
+    Text may hold either.
+    """
     kinds = {"number": "number", "integer": "number", "boolean": "boolean"}
     field_kind, parameter_kind = kinds.get(field.type or ""), kinds.get(parameter.type)
     if (

@@ -1,4 +1,4 @@
-"""Shapes of values as Python type annotations: inline for a prompt, or as definitions for a type checker."""
+"""Render the shapes of values as Python types: inline for a prompt, or as definitions for a type checker."""
 
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
@@ -13,21 +13,25 @@ from domain.tool import Parameter
 from graph.shapes import JsonShape, Kind
 
 _SCALARS: dict[Kind, str] = {"string": "str", "integer": "int", "number": "float", "boolean": "bool"}
+"""Python types of the kinds that hold no other values."""
 _ORDER: tuple[Kind, ...] = ("object", "array", "string", "number", "integer", "boolean")
+"""Order of the alternatives in a union, so that the same shape always gives the same text."""
 _MADE_OF_OTHERS: frozenset[Kind] = frozenset({"object", "array"})
 _LONGEST_KEY = 60
+"""Fields with longer names are not shown."""
 _LONGEST_VALUE = 80
+"""Maximum number of characters of one value in a ``Literal``."""
 _VALUES = 200
-"""Maximum number of characters of allowed values that are shown."""
+"""Maximum number of characters of all values in a ``Literal`` that is shown."""
 _AROUND_KEY = 8
-"""Characters that a field takes in addition to its name: quotes, a type, a comma."""
+"""Estimated characters of a field besides its name: quotes, a colon, a type, a comma."""
 
 Place = tuple[str, ...]
-"""Field names from the outermost object inwards; list levels are skipped."""
+"""Field names from the outermost object inwards; lists add nothing, and the values of a mapping add an empty name."""
 
 
 class TypeWriter(Protocol):
-    """Style in which types are written, in particular objects and values of unknown type."""
+    """Interface of a style of types: how objects, lists and values of unknown type are written."""
 
     @property
     def values(self) -> int:
@@ -50,7 +54,10 @@ class TypeWriter(Protocol):
 
 
 def render_annotation(shape: JsonShape, writer: TypeWriter, place: Place = ()) -> str:
-    """Return the type annotation of a shape, ``Any`` where nothing is known of it."""
+    """Return the type annotation of a shape; ``Any`` where nothing is known of it.
+
+    ``place`` is the path of the shape within the outermost one, which the writer may need.
+    """
     if not shape.is_known:
         return "Any"
     if fits_literal(shape.enum, writer.values):
@@ -79,6 +86,7 @@ def _render_kind(kind: Kind, shape: JsonShape, writer: TypeWriter, place: Place)
 
 def fits_literal(values: Collection[JsonValue], characters: int = _VALUES) -> bool:
     """Return True if the values can be written as a ``Literal`` of at most that many characters."""
+    # Four characters for the quotes and the separator. Floats and the like are not valid in a Literal.
     return 0 < sum(len(str(one)) + 4 for one in values) <= characters and all(
         (isinstance(one, str) and len(one) <= _LONGEST_VALUE) or (isinstance(one, int) and abs(one) < 2**63)
         for one in values
@@ -88,9 +96,9 @@ def fits_literal(values: Collection[JsonValue], characters: int = _VALUES) -> bo
 def render_inline(shape: JsonShape, characters: int, *, optional: bool = False) -> str:
     """Return the type as one expression, with objects written as ``{"name": type}``.
 
-    As many fields as fit into ``characters`` are kept: first those that identify a thing, then the outermost ones. An object whose fields
-    were cut ends with ``...:...``. With ``optional``, the shape is an input: its required fields go first, and the others are marked
-    ``NotRequired``.
+    As many fields as fit into ``characters`` are kept. For a response, fields that identify a thing are kept first; for
+    an input (``optional``), the required ones. Then outer fields go before inner ones. An object whose fields were cut
+    ends with ``...:...``. With ``optional``, fields that are not required are marked ``NotRequired``.
     """
     return render_annotation(shape, _InlineWriter(_select_fitting(shape, characters, optional=optional), optional))
 
@@ -102,7 +110,7 @@ class _InlineWriter:
     shown_places: Collection[Place]
     """Places of the fields that are shown."""
     optional: bool
-    """Mark fields that are not required."""
+    """Mark fields that are not required with ``NotRequired``."""
     values: int = _VALUES
     any_list: str = "list"
     any_object: str = "dict"
@@ -120,14 +128,17 @@ class _InlineWriter:
 
 
 def _render_field(name: str, holder: JsonShape, kind: str, *, optional: bool) -> str:
-    """Return one field of an object, marked as not required if that is asked for and true."""
+    """Return one field of an object.
+
+    With ``optional``, a field that the object does not require is marked ``NotRequired``.
+    """
     return f"{name!r}:{f'NotRequired[{kind}]' if optional and name not in holder.required else kind}"
 
 
 def _select_fitting(shape: JsonShape, characters: int, *, optional: bool) -> set[Place]:
     """Return the places of the fields that fit into ``characters``.
 
-    Fields that other calls need go first, wherever they are, then all others; outer fields before inner ones.
+    Fields of :func:`_is_needed` go first, however deep they are, then all others; outer fields before inner ones.
     """
     levels = list(_iterate_levels(shape))
     everything = [(place, size) for place, size, _ in levels]
@@ -154,7 +165,7 @@ def _is_needed(holder: JsonShape, name: str, *, optional: bool) -> bool:
 
 
 def _iterate_levels(shape: JsonShape) -> Iterator[tuple[Place, int, JsonShape]]:
-    """Yield every field, level by level: its place, the characters it takes, and the object that holds it."""
+    """Yield every field, level by level: its place, the characters that it takes, and the object that holds it."""
     level: list[tuple[JsonShape, Place]] = [(shape, ())]
     while level:
         inner: list[tuple[JsonShape, Place]] = []
@@ -169,24 +180,24 @@ def _iterate_levels(shape: JsonShape) -> Iterator[tuple[Place, int, JsonShape]]:
 
 
 def _iterate_prefixes(place: Place) -> Iterator[Place]:
-    """Yield the place's outer places and then the place itself, outermost first."""
+    """Yield the places of the fields around a field and then its own, outermost first."""
     return (place[:end] for end in range(1, len(place) + 1))
 
 
 @lru_cache(maxsize=8192)
 def _is_distinguishing(name: str) -> bool:
-    """Return True if a field identifies a thing (an id or a name): other calls take it, and choices are made by it."""
+    """Return True if a field identifies a thing, as an id or a name does: other calls take it as an argument."""
     return need_of(Parameter(name=name)).kind in ("identifier", "query")
 
 
 @dataclass(slots=True)
 class TypedDictDefinitions:
-    """Writes objects as ``TypedDict`` definitions, collected in ``lines``."""
+    """Writes each object as a ``TypedDict`` definition and collects these in ``lines``."""
 
     prefix: str
     """Part of the generated names: ``_<prefix>_<number>``. The leading ``_`` keeps them apart from names of tools."""
     optional: bool = False
-    """Mark fields that are not required."""
+    """Mark fields that are not required with ``NotRequired``."""
     values: int = 100_000
     any_list: str = "list[Any]"
     any_object: str = "dict[str, Any]"
@@ -198,7 +209,7 @@ class TypedDictDefinitions:
         parts = [
             _render_field(name, shape, render_annotation(part, self, (*place, name)), optional=self.optional)
             for name, part in shape.fields.items()
-            if name  # a TypedDict has no field without one
+            if name  # a TypedDict cannot have a field with an empty name
         ]
         name = f"_{self.prefix}_{len(self.lines) + 1}"
         self.lines.append(f"{name} = TypedDict({name!r}, {{{','.join(parts)}}})")
@@ -206,5 +217,8 @@ class TypedDictDefinitions:
 
 
 def assign_parameter_names(names: Collection[str], otherwise: str) -> list[tuple[str, str]]:
-    """Return unique Python names for parameters, each with the parameter's own name."""
+    """Return a unique Python name for each parameter, paired with the parameter's own name.
+
+    ``otherwise`` is the name, or its prefix, where a parameter's own is no valid identifier.
+    """
     return assign_names(names, lambda name: (to_identifier(name, otherwise),))

@@ -1,4 +1,4 @@
-"""Conversion of a call's result for its program: a value, an error that it can catch, or the end of the program."""
+"""Convert the result of a call for its program: to a value, an error that it can catch, or the end of the program."""
 
 import json
 import re
@@ -14,7 +14,7 @@ from domain.tool import ToolDoc
 from graph.lenient_json import MAX_CHARACTERS, is_too_deep, read_value
 
 _MAX_DEPTH = 60
-"""Maximum nesting of a value; anything deeper is passed on as the original text."""
+"""Maximum nesting of a value; a deeper one is passed on as the original text."""
 _REASON = 160
 """Maximum number of characters of a failed call's reason."""
 _LONG_INTEGER = re.compile(r"\d{19}")
@@ -26,8 +26,8 @@ _CUT_NOTE = "cut at "
 def to_answer(tool: ToolDoc, result: StepResult) -> JsonValue | CallFailure:
     """Return the whole response as a value, or a failure with the status and the reason.
 
-    JSON becomes the value it holds, an empty response None, and anything else text. A response that was cut, or is too long to parse, is a
-    failure: the program must not go on with a part as if it were the whole.
+    JSON becomes the value that it holds, an empty response None, and anything else text. A response that was cut or is
+    too long to parse is a failure: the program must not continue with a part as if it were the whole.
     """
     if result.status != "ok":
         return CallFailure(_describe_failure(tool, result))
@@ -41,9 +41,10 @@ def to_answer(tool: ToolDoc, result: StepResult) -> JsonValue | CallFailure:
 
 
 def find_final_error(tool: ToolDoc, result: StepResult, line: int) -> ProgramError | None:
-    """Return the error that ends the program and that it cannot catch, or None.
+    """Return the error that ends the program and that it cannot catch; None if the program may continue.
 
-    That is so if the call was not allowed, if it lacks a value that had to be found, or if nobody knows whether a change took effect.
+    A program ends if a call was not allowed, if no value was found for an argument that the text leaves open, or if it
+    is not known whether a change took effect. ``line``: line of the call in the program's text.
     """
     if result.status == "skipped":
         return ProgramError("NotAllowedError", result.note, line, final=True)
@@ -56,18 +57,20 @@ def find_final_error(tool: ToolDoc, result: StepResult, line: int) -> ProgramErr
 
 
 def _describe_failure(tool: ToolDoc, result: StepResult) -> str:
-    """Return the message of a failed call: its tool, its status and a clipped reason."""
+    """Return the message of a failed call: its tool, its status and a shortened reason."""
     status = f"HTTP {result.http_status}" if result.http_status else result.outcome or result.status
+    # Without an attempt, the note is our own complaint about the arguments, which the author needs in full.
     reason = clean(result.note, _REASON if result.attempts else 4 * _REASON)
     return f"{clean(tool.api, 80)}: {status}{': ' + reason if reason else ''}"
 
 
 def _parse_value(text: str) -> JsonValue:
-    """Parse a response: JSON, JSON with small defects, or plain text."""
+    """Parse a response as JSON, tolerating small defects; return it as text where that fails."""
     if not text.strip():
         return None
     value: JsonValue
     try:
+        # `orjson` is faster, but loses the digits of integers beyond 64 bits.
         value = json.loads(text, parse_constant=_reject_constant) if _LONG_INTEGER.search(text) else orjson.loads(text)
     except (ValueError, RecursionError):
         value = read_value(text)

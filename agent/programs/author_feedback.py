@@ -1,4 +1,4 @@
-"""Feedback to the author of a program that failed: complaints of checks, or where and why it raised an error."""
+"""Feedback for the author of a program that failed: complaints of the checks, or where and why it raised an error."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -17,8 +17,9 @@ from graph.answer_shapes import collect_scalars, infer_answer_shape
 from graph.lenient_json import read_value
 
 CallOutcomes = Sequence[tuple[str, StepResult]]
-"""Names of called functions with the results, in order."""
+"""Names of called functions with their results, in the order in which the calls ended."""
 
+# Limits of what one feedback shows: numbers of entries, and characters of one entry.
 _COMPLAINTS = 10
 _COMPLAINT = 300
 _CHANGES = 30
@@ -28,27 +29,30 @@ _BODY = 200
 _STRUCTURE = 420
 _FUNCTIONS = 6
 _ON_VALUES = frozenset({"KeyError", "TypeError", "IndexError", "AttributeError", "ValueError", "StopIteration"})
-"""Errors caused by a value that is not what the author expected."""
+"""Errors that a value of an unexpected type or structure causes; the feedback then shows structures of responses."""
 _CALL_ERRORS = frozenset({"ToolError", "RuntimeError"})
+"""Names under which the sandbox raises the error of a failed call."""
 _QUOTED = re.compile(r"'(?:\\.|[^'\\])*'|\"(?:\\.|[^\"\\])*\"")
 _TYPES = frozenset({"NoneType", "str", "int", "float", "bool", "list", "dict", "tuple", "set"})
 _RAISES = re.compile(r"\b(?:raise|assert)\b")
 
 
 def describe_complaints(complaints: Sequence[str]) -> str:
-    """Return the complaints of checks as a list."""
+    """Return the complaints of the checks as a list."""
     lines = [f"- {clean(one, _COMPLAINT)}" for one in complaints[:_COMPLAINTS]]
     more = len(complaints) - len(lines)
     return "\n".join(("Nothing was called. The checks say:", *lines, *([f"and {more} more"] if more > 0 else [])))
 
 
 def describe_failure(broken: ProgramError, text: str, called: CallOutcomes) -> ShownText:
-    """Return the error of a program, its line, and the call that failed or the structures that calls returned.
+    """Describe the error of a program: its line, and the call that failed or the structures that calls returned.
 
-    It is foreign if a call was refused with words of its API, or if the program itself raised the message.
+    The text counts as foreign if it quotes an API's error or note, or if the program itself may have composed the
+    message, possibly from responses.
     """
     failed = _find_failed_call(broken, called)
     error_text = "" if failed is None else extract_error_text(failed[1].response)
+    # A program that raises errors itself may have put words of a response into the message.
     raised = failed is None and _RAISES.search(text) is not None
     message = clean(broken.message, _MESSAGE) if raised else _remove_foreign_words(broken.message, text)
     lines = [f"{broken.kind}{f': {message}' if message and failed is None else ''}{_describe_line(broken, text)}"]
@@ -63,9 +67,10 @@ def describe_failure(broken: ProgramError, text: str, called: CallOutcomes) -> S
 
 
 def describe_changes(changes: CallOutcomes, text: str) -> ShownText:
-    """Return the changes that a text made before its error, each with the structure of its response.
+    """Describe the changes that a text made before its error, each with the structure of its response.
 
-    It is foreign if their arguments contain words that are not in the text.
+    The description counts as foreign if arguments contain words that are not in the text, so may be those of a
+    response.
     """
     lines = [
         f"- {function}({_render_arguments(result)}) gave {_describe_structure(result)}"
@@ -82,9 +87,10 @@ def describe_changes(changes: CallOutcomes, text: str) -> ShownText:
 
 
 def build_dropped_attempt(text: str, reason: str, changed_calls: CallOutcomes, *, foreign: bool) -> ProgramAttempt:
-    """Return an attempt that counts as not run, except for its changes, which cannot be undone.
+    """Return an attempt that counts as not run, except for the changes that it made.
 
-    ``reason``: why it counts so. ``changed_calls``: the changes.
+    ``reason``: feedback that says why the attempt was dropped. ``changed_calls``: its calls that changed something; the
+    next text must not repeat them.
     """
     if not changed_calls:
         return ProgramAttempt(text, reason, foreign)
@@ -93,7 +99,7 @@ def build_dropped_attempt(text: str, reason: str, changed_calls: CallOutcomes, *
 
 
 def describe_contradiction(end: ProgramEnded) -> str:
-    """Return how a program's claim contradicts what is known of its calls."""
+    """Return a sentence on how a program's claim contradicts what is known of its calls."""
     return f"It says that the request is answered ({end.answered}), but {end.veto}."
 
 
@@ -125,20 +131,23 @@ def _describe_line(broken: ProgramError, text: str) -> str:
 
 
 def _remove_foreign_words(message: str, text: str) -> str:
-    """Replace words in an error's message that come from neither Python nor the program's author."""
+    """Mask quoted words of an error's message that are neither names of Python types nor part of the program's text.
+
+    They may come from a response, and the feedback would carry them into the next prompt as if they were ours.
+    """
 
     def keep_own(match: re.Match[str]) -> str:
         inner = match[0][1:-1]
         return match[0] if inner in _TYPES or inner in text else "'…'"
 
-    # A quote that does not close hides where foreign words end: keep only what is before it.
+    # After an unclosed quote, it is not known where foreign words end: keep only the part before it.
     quoted = _QUOTED.sub(keep_own, message)
     rest = _QUOTED.sub("", quoted)
     return clean(quoted if not re.search("['\"]", rest) else re.split("['\"]", quoted)[0], _MESSAGE)
 
 
 def _describe_results(called: CallOutcomes) -> Iterator[str]:
-    """Yield the structure of the last response of each function."""
+    """Yield the structure of the last successful response of each function, for the functions called last."""
     latest = {function: result for function, result in called if result.status == "ok"}
     for function, result in list(latest.items())[-_FUNCTIONS:]:
         yield f"{function} gave {_describe_structure(result)}"
@@ -152,7 +161,7 @@ def _describe_structure(result: StepResult) -> str:
         return f"an empty {type(value).__name__}" if value in ([], {}) else type(value).__name__
     field_names = [
         name for name in _find_empty_fields(value) if name in shape.fields
-    ]  # others may be no names of fields but words
+    ]  # in a mapping with arbitrary keys, the keys are words of the response
     empty = ", ".join([clean(name, 40) for name in field_names][:8])
     return render_inline(shape, _STRUCTURE) + (f"; empty or None: {empty}" if empty else "")
 

@@ -1,4 +1,4 @@
-"""Origins of the arguments of a program's calls: an earlier answer, words of the request, a value of the plan."""
+"""Find the origins of a call's arguments: an earlier response, words of the request, a file or a value of the plan."""
 
 import re
 from collections import defaultdict
@@ -16,12 +16,13 @@ from domain.tool import ToolId
 from graph.lenient_json import read_value
 
 ANSWERED = "answered when asked"
+"""Reference in the binding of a value that the user gave in answer to a question."""
 AnsweredCall = tuple[int, ToolId, StepResult]
-"""A call that has ended: step number, tool and result."""
+"""A call that has ended: its step number, tool and result."""
 
 _NO_FILES = FileOrigins()
 _LEAVES = 20_000
-"""Maximum number of values that are visited in one answer."""
+"""Maximum number of values that are indexed in one response."""
 _EXPRESSION = 160
 _KEY = re.compile(r"""\[\s*['"]([^'"\]]+)['"]\s*\]|\.get\(\s*['"]([^'"]+)['"]""")
 
@@ -38,13 +39,19 @@ def find_bindings(
 ) -> Iterator[Binding]:
     """Yield the origin of each argument that the program's text has a value for.
 
-    ``answered``: the calls before this one, in order. ``answers``: an index of what those hold. ``plan``: the text is a plan approved by a
-    person, so its constants and inputs are that person's. ``files``: the files that the user gave.
+    Arguments:
+        arguments: The arguments that are sent.
+        slices: For each argument, the part of the program that its value depends on.
+        answered: The calls that ended before this one, in order.
+        request: The user's request.
+        answers: Index of the values in those calls' responses.
+        plan: The text is a plan that a person approved, so its constants and inputs count as that person's.
+        files: The files that the user gave.
     """
     for argument in slices:
         value = arguments.get(argument.parameter)
         if value is None:
-            continue  # it was left out
+            continue  # the argument was left out
         if not argument.is_foreign and plan and _is_plan_value(argument):
             yield Binding(parameter=argument.parameter, origin="user", reference=FIXED)
         elif (place := answers.find_place(value, argument, answered)) is not None:
@@ -64,7 +71,10 @@ def find_bindings(
 
 
 def find_request_words(value: JsonValue, request: str) -> str:
-    """Return the words of the request that equal a value, as they are written there; empty if there are none."""
+    """Return the words of the request that equal a single value, as written there.
+
+    The result is empty if there are none.
+    """
     if isinstance(value, (bool, list, dict)) or value is None or not str(value).strip():
         return ""
     match = re.search(rf"(?<!\w){re.escape(str(value))}(?!\w)", request, re.IGNORECASE)
@@ -72,30 +82,34 @@ def find_request_words(value: JsonValue, request: str) -> str:
 
 
 def _list_field_names(argument: Slice) -> list[str]:
-    """Return the field names in an argument's expression, after an empty one that makes the last item always exist."""
+    """Return the field names in an argument's expression, after an empty one, so that there always is a last item."""
     return ["", *(name for found in _KEY.finditer(argument.expression) for name in found.groups() if name)]
 
 
 def _find_file_variables(argument: Slice) -> frozenset[str]:
-    """Return the variables of the files that went into an argument."""
+    """Return the variables of the files that an argument's value depends on."""
     return frozenset(source.name for source in argument.sources if source.kind == "file")
 
 
 def _is_plan_value(argument: Slice) -> bool:
-    """Return True if an argument is a value of the plan as it is: a constant, or one of the plan's inputs."""
+    """Return True if an argument depends on nothing but constants and inputs of the plan."""
     return all(source.kind in ("constant", "said", "given") for source in argument.sources)
 
 
 class AnswerIndex:
-    """Index of the values in the answers of one run; each answer is parsed once, when it is first searched."""
+    """Index of the values in the responses of one run.
+
+    Each response is parsed when it is first searched.
+    """
 
     def __init__(self) -> None:
         self._read: dict[str, _AnswerPlaces] = {}
 
     def find_place(self, value: JsonValue, argument: Slice, answered: Sequence[AnsweredCall]) -> str | None:
-        """Return where a value comes from, as ``step.field``, or None.
+        """Return the place that a value comes from, as ``step.field``; None if no response has it.
 
-        The latest answer that went into the argument and holds the value wins; among several fields, the one that the expression names.
+        The latest response that the argument depends on and that holds the value wins. Among several fields of it, the
+        one that the argument's expression names last is preferred.
         """
         field_names = _list_field_names(argument)[1:]
         for step, tool, result in reversed(answered):
@@ -114,14 +128,14 @@ class AnswerIndex:
 
 
 class _AnswerPlaces:
-    """Places of all values in one answer; the whole answer has the empty place."""
+    """Places of all values in one response; the response itself has the empty place."""
 
     def __init__(self, response: str) -> None:
         self._texts: defaultdict[str, list[str]] = defaultdict(list)
         self._truths: defaultdict[bool, list[str]] = defaultdict(list)
         self._whole: list[tuple[str, JsonValue]] = []
         pending: list[tuple[str, JsonValue]] = [("", read_value(response))]
-        # Bounded and depth-first in document order, so that a huge answer costs a fixed amount of time.
+        # Depth-first, in the order of the document, and bounded: a huge response must not hold up the run.
         for _ in range(_LEAVES):
             if not pending:
                 return
@@ -134,7 +148,7 @@ class _AnswerPlaces:
                 pending += [(f"{place}[{index}]", item) for index, item in reversed(list(enumerate(item_value)))]
             elif item_value is not None:
                 self._texts[str(item_value)].append(place)
-                # True is also text here: an argument may be the text of a truth value.
+                # Indexed as text as well: an argument may be the text "True".
                 if isinstance(item_value, bool):
                     self._truths[item_value].append(place)
 

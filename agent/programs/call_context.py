@@ -1,4 +1,4 @@
-"""Context of a program's calls for whoever approves them, known before the calls are made."""
+"""Context of a program's calls for their approver, computed before the calls are made."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -15,9 +15,10 @@ from domain.tool import ToolDoc, ToolId
 
 @dataclass(frozen=True, slots=True)
 class WaitingCall:
-    """A call that a program waits for, by its tool's own names."""
+    """A call that a program waits for, with the parameter names of its tool."""
 
     identity: str
+    """Identity of the call in the run, the same when the run is resumed."""
     function: str
     tool: ToolDoc
     arguments: JsonObject
@@ -36,22 +37,26 @@ class SubtaskCallContext:
     """Context that all programs of one subtask share."""
 
     announcements: PendingCallRegistry
+    """Registry in which calls are announced to their approver."""
     user_texts: Sequence[str] = ()
     """Texts that the user wrote."""
     inputs: Mapping[str, ToolId] = field(default_factory=dict[str, ToolId])
-    """Names that already hold values, with the tools that these came from."""
+    """Variables that already hold values, with the tools whose responses these are."""
     own: Collection[str] = ()
-    """Inputs of a plan whose values the user gave."""
+    """Names of a plan's inputs, whose values the user gave."""
     files: Mapping[str, str] = field(default_factory=dict[str, str])
-    """Names that hold the user's files, with what the user calls them."""
+    """Variables that hold the user's files, with the names of the files."""
 
     def build_cell_context(
         self, program: Program, cells: Sequence[str], tools: Mapping[str, ToolId], numbers: Sequence[int] = ()
     ) -> "CellCallContext":
         """Return the context of one cell.
 
-        ``cells``: texts that its session ran before, empty where their names are no longer valid. ``numbers``: numbers of the cells whose names
-        are valid. ``tools``: functions that those could call.
+        Arguments:
+            program: The program of the cell.
+            cells: Texts that its session ran before, empty where their names are no longer valid.
+            tools: Functions that those texts could call.
+            numbers: Numbers of the cells whose names are valid.
         """
         return CellCallContext(self, program, cells, {**tools, **program.tools}, numbers)
 
@@ -62,31 +67,36 @@ class CellCallContext:
 
     subtask: SubtaskCallContext
     program: Program
+    """The program of the cell."""
     cells: Sequence[str]
+    """Texts that the session ran before, empty where their names are no longer valid."""
     tools: Mapping[str, ToolId]
+    """Tools of all functions that the texts can call, by function name."""
     numbers: Sequence[int] = ()
+    """Numbers of the earlier cells whose names are valid."""
     _slices: dict[tuple[str, int, int, int], tuple[Slice, ...]] = field(
         default_factory=dict[tuple[str, int, int, int], tuple[Slice, ...]]
     )
-
+    """Slices of arguments found so far, by function, start, end and cell of the call."""
     _controls: dict[tuple[str, int, int, int], Slice] = field(default_factory=dict[tuple[str, int, int, int], Slice])
+    """Slices of control flow found so far, by the same key."""
 
     def announce(self, calls: Iterable[WaitingCall]) -> None:
-        """Announce that these calls wait to be made."""
+        """Announce calls that wait to be made, so that they can be approved together."""
         self.subtask.announcements.add(self._to_announced(call) for call in calls)
 
     def find_slices(self, call: WaitingCall) -> tuple[Slice, ...]:
-        """Return the slices of the arguments that the text has values for."""
+        """Return the slices of the arguments that the text has values for, not of those that it leaves open."""
         place = call.function, call.start, call.end, call.back
         if place not in self._slices:
             self._slices[place] = self._sliced.slice_arguments(*place)
-            self.find_control(call)  # a long text takes its time, and this is asked for in a thread first
+            self.find_control(call)  # fills the other cache too: slicing is slow, and only this method runs in a thread
         return tuple(one for one in self._slices[place] if one.parameter not in call.open)
 
     def find_control(self, call: WaitingCall) -> Slice | None:
-        """Return the slice that decides whether and how often the call is made.
+        """Return the slice of what decides whether and how often the call is made.
 
-        None if the author was shown nothing foreign before the program was written.
+        None if the program is not tainted: its author has seen no words of others that could have steered it.
         """
         if not self.program.tainted:
             return None
@@ -96,7 +106,7 @@ class CellCallContext:
         return self._controls[place]
 
     def _to_announced(self, call: WaitingCall) -> PendingCall:
-        """Return a call with everything that its approver is told."""
+        """Return a call with everything that its approver is shown."""
         place = call.function, call.start, call.end, call.back
         return PendingCall(
             call.identity,

@@ -1,4 +1,4 @@
-"""Resolution of a program's pending calls: tool, arguments with their origins, and identity in the run."""
+"""Resolve a program's pending calls: tool, arguments with their origins, and identity in the run."""
 
 import asyncio
 import json
@@ -26,17 +26,18 @@ from domain.tool import ToolDoc
 
 @dataclass(frozen=True, slots=True)
 class EndedCall:
-    """A call that has ended."""
+    """A call that has ended, with what the program was given for it."""
 
     function: str
     step: int
+    """Step number in the subtask."""
     site: str
     """Identity of the call in the program, the same on a replay."""
     place: int
     """Start of the call in the program's text, in UTF-8 bytes."""
     result: StepResult
     answer: JsonValue | CallFailure
-    """Value or failure that the program was given."""
+    """Value or failure with which the program was resumed."""
 
 
 @dataclass(slots=True)
@@ -48,7 +49,7 @@ class IdentifiedCall:
     function: str
     tool: ToolDoc
     arguments: JsonObject
-    """Arguments by the names of the tool."""
+    """Arguments by the parameter names of the tool."""
     site: str
     """Identity of the call in the program, the same on a replay."""
     place: int
@@ -62,14 +63,15 @@ class IdentifiedCall:
     provenance: tuple[Binding, ...] = ()
     """Origins of the arguments."""
     complaint: str = ""
-    """Why the call cannot be made; empty if it can."""
+    """Reason why the call cannot be made; empty if it can."""
     missing: bool = False
     """The complaint is that no value was found for an open argument."""
     step: int = 0
+    """Step number; 0 until the call begins."""
     begun: int = 0
-    """For a call that an earlier execution of the run made: when it began."""
+    """Counter that the executor returned when the replay of the call began; 0 for a call that is made now."""
     task: asyncio.Task[StepResult] | None = None
-    """Task that makes the call now."""
+    """Task that makes the call; None for a replayed one."""
 
     @property
     def key(self) -> CallKey:
@@ -78,7 +80,7 @@ class IdentifiedCall:
 
     @property
     def refusal(self) -> StepResult:
-        """Result of a call that cannot be made."""
+        """Result with which a call that cannot be made is answered."""
         return StepResult(
             tool=self.tool.id,
             arguments=self.arguments,
@@ -110,10 +112,18 @@ class CallResolver:
         plan: bool = False,
         files: FileOrigins,
     ) -> None:
-        """Set up the resolution for one run.
+        """Prepare to resolve the calls of program ``number`` of a subtask.
 
-        ``opened``: finds arguments that the program leaves open. ``plan``: the program is a person's plan, so its values are that person's.
-        ``files``: the files that the user gave.
+        Arguments:
+            subtask: Number of the subtask.
+            number: Number of the program within the subtask.
+            program: The program whose calls are resolved.
+            docs: Tools by function name.
+            memo: Record of the program's calls from before an interruption.
+            call_context: Context by which the origins of arguments are found; None if nobody approves calls.
+            opened: Finds the arguments that the program leaves open.
+            plan: The program is a person's plan, so its constants and inputs count as that person's.
+            files: The files that the user gave.
         """
         self._subtask = subtask
         self._number = number
@@ -129,9 +139,9 @@ class CallResolver:
         self._completed = set[CallKey]()
 
     async def resolve(self, pending: PendingCall, before: Sequence[EndedCall]) -> IdentifiedCall | None:
-        """Return the call with its tool's own names and types, or None if there is no such tool.
+        """Return the call with the parameter names and types of its tool; None if there is no such tool.
 
-        Its identity is computed from the arguments that are sent. ``before``: the calls that have ended.
+        ``before``: the calls that have ended.
         """
         tool = self._docs.get(pending.function)
         if tool is None:
@@ -149,6 +159,7 @@ class CallResolver:
                 arguments = validate(tool, arguments)
             except InvalidArgumentsError as error:
                 complaint = str(error)
+        # The identity is computed from the arguments as they are sent, so that it is the same on a replay.
         place = self.assign_site(pending, arguments), pending.start, pending.end, pending.back
         call = IdentifiedCall(pending.id, pending.function, tool, arguments, *place, open_names, complaint=complaint)
         call.missing = bool(resolved.missing)
@@ -156,11 +167,11 @@ class CallResolver:
         call.provenance = (
             *await asyncio.to_thread(self._trace_bindings, call, tuple(before)),
             *own,
-        )  # long answers are read anew
+        )  # in a thread, because long responses may have to be parsed
         return call
 
     def assign_site(self, pending: PendingCall, arguments: JsonObject) -> str:
-        """Return the identity of a call, counting repeated calls from the same place with the same arguments."""
+        """Return the identity of a call; repeated calls from one place with the same arguments are numbered."""
         same = (pending.back, pending.start, json.dumps(arguments, sort_keys=True))
         site = build_site(self._number, pending.start, self._visits[same], arguments, pending.back)
         self._visits[same] += 1
@@ -179,7 +190,7 @@ class CallResolver:
         pending: PendingCall,
         before: Sequence[EndedCall],
     ) -> CallArguments:
-        """Return the arguments with values for the open ones: those of before an interruption, else newly found ones."""
+        """Return the arguments with values for the open ones: recorded before an interruption, else found now."""
         back = f"~{pending.back}" if pending.back else ""
         known_arguments, place = check_arguments(tool, known.values)[0], f"{self._number}:{pending.start}{back}"
         key = self._memo.find_unmatched_call(tool.id, place, known_arguments, self._completed)
@@ -196,7 +207,7 @@ class CallResolver:
         return replace(completed, provenance=renumber_references(completed.provenance, numbers))
 
     def _restore_arguments(self, key: CallKey, open_names: Sequence[str]) -> CallArguments:
-        """Return the recorded arguments of a call that an earlier execution of the run completed."""
+        """Return the recorded arguments of a call whose open values were found before an interruption."""
         result, arguments = self._memo.results.get(key), json.loads(key[1])
         if result is None or result.attempts or result.outcome is not None:
             return CallArguments(arguments, result.provenance if result else ())

@@ -1,17 +1,17 @@
-"""Resource limits of programs."""
+"""Resource limits of programs in the sandbox."""
 
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
 class SandboxLimits:
-    """Limits after which a program is ended."""
+    """Limits of one program, which is ended when it exceeds them."""
 
     seconds: float = 5.0
     """Computing time of one cell; waiting for calls does not count."""
     memory: int = 128_000_000
-    """Bytes of all values of a program."""
+    """Bytes that all values of a program may take."""
     workers: int = 4
-    """Processes that run programs at the same time; a program that waits for calls soon releases its process."""
+    """Maximum number of processes; a program that waits for calls soon releases its process."""
     calls: int = 500
-    """Calls of one session, whatever their outcome."""
+    """Calls that one session may make, whatever their outcome."""

@@ -1,4 +1,4 @@
-"""Unique Python names for tools and parameters."""
+"""Give tools, parameters and inputs unique Python names, and keep reserved names free."""
 
 import builtins
 import keyword
@@ -13,34 +13,35 @@ from domain.tool import ToolDoc
 T = TypeVar("T")
 
 MAX_NAME_LENGTH = 64
-"""Maximum number of characters of a name."""
+"""Maximum number of characters of a generated name."""
 
 PROGRAM_NAMES = frozenset({"ToolError", "ask", "earlier", "fill", "first", "look", "named", "pick", "today"})
-"""Names that every program finds besides its tools."""
+"""Names that are defined in every program besides its tools."""
 
 RESERVED_NAMES = PROGRAM_NAMES | frozenset(
     {"Annotated", "Any", "Literal", "NotRequired", "TypedDict", "asyncio", "datetime", "json", "math", "os", "pathlib", "re", "sys", "typing"}
 ) | frozenset(dir(builtins))  # fmt: skip
-"""Names that no tool may have, since they mean something else in a program or in Python."""
+"""Names that no tool may have, because they mean something else in a program or in Python."""
 
 _NON_WORD = re.compile(r"\W+")
 _NUMBERED = re.compile(r"(.+)_\d+")
 _NUMBER_LENGTH = 6
+"""Characters of a long name that are cut so that an appended number fits."""
 
 
 def to_identifier(text: str, otherwise: str) -> str:
     """Convert a text to a Python identifier that begins with a letter.
 
-    It consists of letters of any script, digits and single underscores, and is never a keyword. It is in the form in which Python compares
-    names (NFKC), so names that differ here also differ there. ``otherwise`` is put before a leading digit, and is the name if nothing of
-    ``text`` remains.
+    It consists of letters of any script, digits and single underscores, and is never a keyword. Python compares names
+    in their NFKC form, so the result has that form: names that differ here also differ in Python. ``otherwise`` is put
+    before a leading digit, and is the name if nothing of ``text`` remains.
     """
     plain = unicodedata.normalize("NFKC", text[: 8 * MAX_NAME_LENGTH])
     name = "_".join(part for part in _NON_WORD.sub("_", plain).split("_") if part)[:MAX_NAME_LENGTH].rstrip("_")
     if not name.isidentifier():
-        # A digit, or a mark of a script that no name begins with.
+        # It begins with a digit, or with a combining mark of some script.
         name = f"{otherwise}_{name}"[:MAX_NAME_LENGTH] if name else otherwise
-    # Cutting and joining can undo the normal form, or leave what is no identifier in it.
+    # Cutting and joining can undo the normal form, and the new normal form need not be an identifier.
     name = unicodedata.normalize("NFKC", name)
     if not name.isidentifier():
         name = "_".join(re.findall(r"[A-Za-z0-9]+", name)) or otherwise
@@ -50,7 +51,7 @@ def to_identifier(text: str, otherwise: str) -> str:
 def assign_names(
     things: Iterable[T], ways: Callable[[T], Iterable[str]], reserved: Collection[str] = ()
 ) -> list[tuple[str, T]]:
-    """Give each thing a unique name: the first free one of its ``ways``, else the last of them with a number."""
+    """Return each thing with a unique name: the first free one that ``ways`` proposes, else the last with a number."""
     used = set(reserved)
     assigned: list[tuple[str, T]] = []
     for thing in things:
@@ -72,15 +73,16 @@ def _find_free_name(ways: list[str], used: Collection[str]) -> str:
 
 
 def assign_tool_names(tools: Iterable[ToolDoc], reserved: Collection[str] = ()) -> list[tuple[str, ToolDoc]]:
-    """Give tools their names as functions.
+    """Return tools with their names as functions.
 
-    That is the name of the API, or, if it is used by another tool, by Python or in ``reserved``, that name followed by the toolset's.
+    A function has the name of its API. If that is taken by another tool, by Python or by ``reserved``, the name of the
+    toolset is appended, then a number.
     """
     return assign_names(tools, _list_tool_names, RESERVED_NAMES | frozenset(reserved))
 
 
 def is_name_of(name: str, tool: ToolDoc) -> bool:
-    """Return True if a tool can have this function name, given that other tools may use the names before it."""
+    """Return True if :func:`assign_tool_names` can give a tool this name, whatever other tools are offered with it."""
     parted = _NUMBERED.fullmatch(name)
     base = parted[1] if parted else name
     longest = MAX_NAME_LENGTH - _NUMBER_LENGTH
@@ -97,5 +99,5 @@ def _list_tool_names(tool: ToolDoc) -> tuple[str, str]:
 
 
 def collect_defined_names(texts: Iterable[str]) -> frozenset[str]:
-    """Return the names that texts define for the texts after them."""
+    """Return the names that cells define for the cells after them."""
     return frozenset(name for text in texts for name in parse_source(text).exported_names)

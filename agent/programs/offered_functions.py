@@ -1,4 +1,4 @@
-"""Functions that programs are written with: the offer for a request, and more tools where a program lacks some."""
+"""Tools that a program's author is offered as functions: for a request, for a follow-up, for what a program lacks."""
 
 import logging
 import math
@@ -17,7 +17,7 @@ from domain.tool import ToolDoc, ToolId
 from graph.shapes import infer_response_shape
 
 OFFER_SIZE = 16
-"""Number of tools in an offer."""
+"""Maximum number of tools in the offer for a text."""
 
 _MAX_CALLED = 6
 """Maximum number of tools of earlier calls that are offered again."""
@@ -26,20 +26,20 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class OfferedFunctions:
-    """Tools as functions of a program."""
+    """Tools that a program may call as functions."""
 
     text: OfferText
-    """The offer as shown to the author."""
+    """Signatures of the functions, as shown to the author."""
     docs: dict[str, ToolDoc]
     """Tools by function name."""
 
     @property
     def unknown(self) -> tuple[str, ...]:
-        """Functions whose response has no known structure."""
+        """Functions for whose responses no structure is known."""
         return tuple(name for name, doc in self.docs.items() if not infer_response_shape(doc).is_known)
 
     def build_program(self, text: str, names: frozenset[str], *, tainted: bool) -> Program:
-        """Build the program of a checked text: the text with the meaning of its names."""
+        """Build the program of a checked text, with the tools that its ``names`` stand for."""
         used = [one for one in self.text.signatures if one.name in names]
         return Program(
             text=text,
@@ -51,7 +51,7 @@ class OfferedFunctions:
 
 
 def build_functions(tools: Sequence[ToolDoc], tokens: int, reserved: Collection[str] = ()) -> OfferedFunctions:
-    """Build functions of as many tools as fit into ``tokens``, best first.
+    """Build functions of as many tools as fit into ``tokens`` of text; ``tools`` are ordered best first.
 
     ``reserved``: names that are in use for something else.
     """
@@ -73,8 +73,8 @@ async def find_follow_up_tools(
 ) -> list[ToolDoc]:
     """Return the tools that are offered for a request that may refer back to earlier ones.
 
-    A request that refers back says little by itself. So its own offer is mixed with the tools that were called before, latest first, and
-    with the offer for the previous request and this one together.
+    Such a request says little by itself. So its own offer is mixed with the tools that were called before, latest
+    first, and with the offer for the previous request and this one together. ``before``: earlier runs, oldest first.
     """
     own = await find_offered_tools(text, offers, evidence)
     near = await find_offered_tools(f"{before[-1].request} {text}", offers, evidence)
@@ -88,19 +88,22 @@ async def find_follow_up_tools(
 
 
 async def _find_ids(text: str, offers: OfferSource | None, evidence: ToolEvidence) -> Sequence[ToolId]:
-    """Return the ids of an offer, or of a plain search if offers are off or one fails."""
+    """Return the ids of the offer for a text; of a plain search if offers are off or making one fails."""
     if offers is not None:
         try:
             return (await offers.offer(text, OFFER_SIZE)).ids
         except FootpathError:
             raise
-        except Exception:  # noqa: BLE001  # a defect of ours must not end the run: the search alone serves it, too
+        except Exception:  # noqa: BLE001  # a bug in the offer must not end the run: plain search still works
             _log.exception("no offer could be made")
     return [hit.id for hit in await evidence.find(text, OFFER_SIZE)]
 
 
 def build_candidates_event(tools: Sequence[ToolDoc], evidence: ToolEvidence) -> CandidatesConsidered:
-    """Build the event of an offer; the weight of a tool follows from its rank."""
+    """Build the event that reports an offer.
+
+    A tool of rank r has weight 1 / log2(r + 1), the discount of NDCG.
+    """
     candidates = tuple(
         ConsideredTool(
             tool=tool.id,

@@ -1,4 +1,4 @@
-"""Values that a plan leaves open: arguments found by the policy, list items by words of the request."""
+"""Find values that a plan leaves open: arguments by the policy, list items by words of the request."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -21,27 +21,34 @@ from domain.tool import ToolDoc, ToolId
 
 @dataclass(frozen=True, slots=True)
 class OpenValues:
-    """Finds open arguments for one subtask."""
+    """Finds the arguments that plans leave open by ``fill()``, for one subtask."""
 
     request: str
     policy: Policy
     given: Results = ()
-    """Steps that the subtask builds on."""
+    """Results of earlier steps that the subtask builds on."""
 
     async def find_arguments(
         self, tool: ToolDoc, known: CallArguments, open_names: Sequence[str], earlier: Results
     ) -> CallArguments:
-        """Return a call's arguments with values for those in ``open_names``, asking again if what is found does not fit.
+        """Return a call's arguments with values for those in ``open_names``.
 
-        ``missing`` names those without a value; ``why`` explains that, or why the values do not fit. References to steps are counted over
-        ``given`` and then ``earlier``.
+        The policy is asked again, with the complaint, while its values do not fit the tool's schema. In the result,
+        ``missing`` names required arguments without a value, and ``why`` explains that, or why the values do not fit.
+        References to steps count the results in ``given``, then those in ``earlier``.
+
+        Arguments:
+            tool: The tool that is called.
+            known: The arguments that the text has values for.
+            open_names: The arguments that it leaves open.
+            earlier: Results of the program's own calls so far.
         """
         complaint, merged, proposed = "", known, known
         for _ in range(MAX_ARGUMENT_ANSWERS):
             question = ArgumentsQuestion(self.request, tool, (*self.given, *earlier), complaint=complaint)
             proposed = await self.policy.decide(question)
             before, merged = merged, _merge_arguments(tool, known, proposed, open_names)
-            # Asking again with the same complaint is of no use once the answer no longer changes.
+            # Stop when the policy repeats its answer in spite of the complaint.
             if merged.missing or (complaint and merged.values == before.values):
                 break
             try:
@@ -55,7 +62,10 @@ class OpenValues:
 def _merge_arguments(
     tool: ToolDoc, known: CallArguments, proposed: CallArguments, open_names: Sequence[str]
 ) -> CallArguments:
-    """Merge known arguments with those found for open parameters; required ones that stay open are missing."""
+    """Add the proposed values of open arguments to the known ones.
+
+    Required ones without a value are missing.
+    """
     values = {
         name: value for name, value in proposed.values.items() if name in open_names and name not in proposed.missing
     }
@@ -74,12 +84,12 @@ def _explain_missing(tool: ToolDoc, missing: Sequence[str], why: str) -> str:
 
 
 def renumber_references(bindings: Sequence[Binding], numbers: Sequence[int]) -> tuple[Binding, ...]:
-    """Replace the step numbers in origins: the n-th step becomes the n-th of ``numbers``."""
+    """Replace the step numbers in bindings: a reference to step n becomes one to the n-th of ``numbers``."""
     return tuple(_renumber_reference(one, numbers) for one in bindings)
 
 
 def _renumber_reference(binding: Binding, numbers: Sequence[int]) -> Binding:
-    """Replace the step number in one origin, if it refers to a step."""
+    """Replace the step number in one binding, if it refers to a step."""
     step, dot, field = binding.reference.partition(".")
     if binding.origin != "step" or not step.isdigit() or not 0 < int(step) <= len(numbers):
         return binding
@@ -89,7 +99,8 @@ def _renumber_reference(binding: Binding, numbers: Sequence[int]) -> Binding:
 class NamedItems:
     """Chooses the list items that ``named(…)`` stands for in a program.
 
-    If a change takes its values from an item, only one that the request really names is accepted.
+    For a call that only reads, the first item is a fallback. If a value of the item goes into a change, the request
+    has to name the item, and only that one.
     """
 
     def __init__(self, request: str, program: Program, docs: Mapping[str, ToolDoc]) -> None:
@@ -98,9 +109,9 @@ class NamedItems:
         self._docs = docs
 
     def __call__(self, items: JsonValue, place: int, back: int) -> JsonValue:
-        """Choose an item; see ``protocol.Named``."""
+        """Choose an item; see :data:`agent.programs.protocol.ItemChooser`."""
         takers = [] if back else self._takers.get(place)
-        # A text of an earlier cell is not analysed: any change among the functions may take the item.
+        # The text of an earlier cell is not at hand, so any change among the functions might take the item.
         only_named = any(not self._docs[name].safe for name in (self._docs if takers is None or back else takers))
         if not isinstance(items, list):
             raise LookupError(f"`{NAMED}(…)` takes a list, and what it was given is none")
@@ -113,13 +124,13 @@ class NamedItems:
 
     @cached_property
     def _takers(self) -> dict[int, list[str]]:
-        """Functions that take values of each ``named(…)``, by its place in the text; empty if the text cannot be read."""
+        """Functions that each ``named(…)`` feeds, directly or through others, by its place in the text."""
         own = self._program.model_copy(update={"tools": {**self._program.tools, NAMED: ToolId("")}})
         pairs = find_call_dependencies({0: own}).pairs
         calls = {call.start: call.name for call in parse_source(own.text).calls if call.name in own.tools}
         takers: dict[int, list[str]] = {place: [] for place, name in calls.items() if name == NAMED}
         for place, names in takers.items():
-            # One chosen item may be passed to another `named(…)`: follow it to the calls in the end.
+            # An item may be passed to another `named(…)`: follow it to the tools that take it in the end.
             pending, seen = [place], {place}
             while pending:
                 current = pending.pop()

@@ -1,4 +1,4 @@
-"""Execution of one plan: its program is run once, as it is, to its end or first error, and never rewritten."""
+"""Execute a plan: run its program once, to its end or first error, without rewriting it."""
 
 from collections.abc import Collection, Mapping
 from dataclasses import replace
@@ -45,7 +45,7 @@ _LOOK_ERROR = "it stops to look at values, and nobody goes on with a plan from t
 
 
 async def read_plan_tools(plan: ProgramPlan, evidence: ToolEvidence) -> Path:
-    """Return the tools that a plan calls, in the order of its text, with their documents loaded.
+    """Load the documents of the tools that a plan calls, and return the tools in the order of its text.
 
     Raises:
         UsageError: the plan cannot be parsed, calls no tool, or calls one that is not indexed.
@@ -65,7 +65,7 @@ async def read_plan_tools(plan: ProgramPlan, evidence: ToolEvidence) -> Path:
 
 
 class PlanRunner:
-    """Runs the plan of one subtask; made for one plan and used once."""
+    """Runs the plan of one subtask; for one use."""
 
     def __init__(
         self,
@@ -81,7 +81,16 @@ class PlanRunner:
     ) -> None:
         """Bind the plan's functions to their tools.
 
-        ``names``: variables that the program finds besides the plan's inputs. ``wrong``: answers that the user has rejected, as for a program's own answer.
+        Arguments:
+            plan: The plan, with values for its inputs.
+            names: Values of variables that the program finds besides the plan's inputs.
+            opened: Finds the values that the plan leaves open.
+            sandbox: Runs the program.
+            evidence: Documents of the tools.
+            environment: Environment of the calls, before the plan's functions are bound.
+            progress: Progress of the subtask, which is updated.
+            memo: Record of the subtask from before an interruption.
+            wrong: Answers to the request that the user has rejected.
         """
         self._plan = plan
         self._wrong_answers = wrong
@@ -98,7 +107,9 @@ class PlanRunner:
         self._environment = replace(environment, docs=docs, call_context=call_context, opened=opened, plan=True)
 
     async def run(self, choices: FieldChoices) -> None:
-        """Run the program, shorten its answers if it returns none of its own, and emit its end.
+        """Run the program and emit its end.
+
+        Compress its calls' responses if it returns no answer of its own.
 
         Raises:
             UsageError: an input has no value, or one that does not fit; no call was made.
@@ -120,12 +131,15 @@ class PlanRunner:
         await self._environment.emit(end)
 
     def _build_call_context(self, program: Program) -> CellCallContext | None:
-        """Return what an approver can be told of the program's calls, if anyone is to be told."""
+        """Return the context in which the program's calls are shown to an approver.
+
+        The result is None if there is no approver.
+        """
         subtask_context = self._environment.call_context
         return None if subtask_context is None else subtask_context.build_cell_context(program, (), program.tools)
 
     def _build_end_event(self, runner: ProgramRunner, number: int) -> ProgramEnded | ProgramFailed:
-        """Return the event for how the program stopped: judged by its value or its calls, or as a failure."""
+        """Return the event for the program's stop: an end, judged by its value or its calls, or a failure."""
         calls = tuple((self._environment.docs[one.function], one.result) for one in runner.calls)
         match runner.stop:
             case ReturnedValue(None):
@@ -153,7 +167,7 @@ class PlanRunner:
 async def shorten_answers(
     progress: SubtaskProgress, evidence: ToolEvidence, policy: Policy, choices: FieldChoices, emit: EmitEvent
 ) -> None:
-    """Compress the long answers of a program's calls, for the text that is written from them."""
+    """Compress the long responses of a subtask's calls, from which the answer is then written."""
     for step, result in sorted(progress.done.items()):
         tool = evidence.doc(result.tool)
         short = await compress(tool, result.response, policy, choices) if result.status == "ok" else None
@@ -168,7 +182,10 @@ def build_end_from_calls(number: int, calls: Results) -> ProgramEnded:
 
 
 def _describe_pending_call(broken: ProgramError, program: Program) -> str:
-    """Return a line that names the call that a plan failed to prepare, if that call starts on an earlier line."""
+    """Return a line that names the call whose arguments raised the error.
+
+    The result is empty unless it starts on an earlier line.
+    """
     within = [
         call
         for call in parse_source(program.text).calls

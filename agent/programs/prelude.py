@@ -1,4 +1,7 @@
-"""Helpers that every program has, written once because short programs tend to get them wrong."""
+"""Functions that every program has besides its tools: helpers for lists, and ``ask``, which asks the user.
+
+The helpers are given because the authors of short programs tend to get them wrong.
+"""
 
 HELPER_NAMES = ("first", "pick")
 """Names of the helpers; no tool has one of them."""
@@ -7,7 +10,7 @@ HELPER_DECLARATIONS = {
     "first": "def first[T, D](items: list[T], default: D = None) -> T | D: ...",
     "pick": 'def pick[T](items: list[T], name: str, field: str | _Callable[[T], object] = "name") -> T | None: ...',
 }
-"""Declarations of the helpers for the type check; left out if a text defines the name itself."""
+"""Declarations of the helpers for the type check; one is omitted if a text defines its name."""
 
 PRELUDE_SOURCE = """
 def first(items, default=None):
@@ -54,7 +57,8 @@ def pick(items, name, field="name"):
 """
 """Source that a sandbox runs before its first cell.
 
-``first`` returns the first item of a list, or the default. ``pick`` returns the item whose ``field`` (its name, or a function that
-returns it) is most similar to a name: the first of equally good ones, or None if none is similar. Case and punctuation do not matter; a
-name whose words all occur in the other counts as found.
+``first`` returns the first item of a list, or the default. ``pick`` returns the item whose ``field`` (its name, or a
+function that returns it) is most similar to a name: the first of equally similar ones, or None if none is similar.
+Case and punctuation are ignored. Similarity is the Dice coefficient over pairs of characters; a name whose words all
+occur in the item's counts as a match.
 """

@@ -1,4 +1,4 @@
-"""Approval of a subtask's programs by its user, before any call is made; the approved version is what runs."""
+"""Ask the user to approve the programs of a subtask before any call; the approved version is run."""
 
 from collections.abc import Mapping
 from functools import partial
@@ -16,10 +16,10 @@ from domain.tool import ToolDoc
 
 
 class ProgramApproval:
-    """Asks the user about the programs of one subtask."""
+    """Asks the user to approve the programs of one subtask."""
 
     def __init__(self, approves: PlanApprover, questions: PlanQuestions, memo: SubtaskMemo) -> None:
-        """Start without an approved plan: ``plan`` holds the one that the user approved last."""
+        """Start without an approved plan; ``plan`` will hold the one that the user approved last."""
         self._approves = approves
         self._questions = questions
         self._memo = memo
@@ -29,14 +29,14 @@ class ProgramApproval:
 
     @property
     def pending_program(self) -> Program | None:
-        """The next program, if its user was already asked about it before an interruption and nothing of it was run."""
+        """The next program, if the user was asked about it before an interruption and it has not run yet."""
         recorded = self._memo.recall(decisions.read_shown_program(self._asked_count))
         return recorded.value if recorded is not None else None
 
     async def request_approval(self, program: Program, tools: Mapping[str, ToolDoc]) -> Program | None:
-        """Return the program to run, as the user left it, or None if nothing may run.
+        """Return the program to run, as the user edited it; None if nothing may run.
 
-        ``tools``: the offered functions.
+        ``tools``: the offered functions, by name.
         """
         self._asked_count += 1
         self.plan = await self._memo.decide(decisions.read_started_plan, partial(self._ask, program, tools))
@@ -49,17 +49,17 @@ class ProgramApproval:
         )
 
     def collect_inputs(self) -> JsonObject:
-        """Return the values of the plan's inputs by name."""
+        """Return the values of the approved plan's inputs by name."""
         if self.plan is None:
             return {}
         return resolve_input_values(self.plan) if self.plan.inputs else self.plan.values
 
     def begin_plan(self, request: str, docs: Mapping[str, ToolDoc]) -> None:
-        """Prepare the choice of named items for the plan, which is run now with these functions."""
+        """Prepare :meth:`choose_item` for the approved plan, which is run next with these functions."""
         self._named_items = NamedItems(request, self.plan.program, docs) if self.plan is not None else None
 
     def choose_item(self, items: JsonValue, place: int, back: int) -> JsonValue:
-        """Choose an item of a list; see ``protocol.Named``."""
+        """Choose an item of a list; see :data:`agent.programs.protocol.ItemChooser`."""
         if self._named_items is None:
             raise LookupError("no plan is run")
         return self._named_items(items, place, back)

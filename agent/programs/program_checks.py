@@ -1,4 +1,4 @@
-"""Checks of a program before any call.
+"""Check a program before any call is made.
 
 A fault with only one possible correction is repaired; the others are reported to the author.
 """
@@ -19,13 +19,17 @@ from domain.source_text import SourceText, parse_source
 from domain.tool import ToolDoc
 
 _LINE = re.compile(r"(\d+):(\d+): \w+\[([a-z-]+)\] (.*)")
+"""Matches a finding of the type checker: line, column, rule and message."""
 _ARGUMENT = re.compile(r"Argument to function `(\w+)` is incorrect: Expected `(.+)`, found `(.+)`")
 _KEY = re.compile(r'Unknown key "(.*?)" for TypedDict `(_(\w+)_(in|out|file)_\d+)`(.*)')
 _FIELD = re.compile(r"[{,]'([^']{1,60})':")
 _SHOWN = 12
 _FORGOTTEN = "CoroutineType["
+"""Part of a message about a call that was used without ``await``."""
 _SURE = frozenset({"unresolved-attribute", "not-subscriptable", "not-iterable", "unsupported-operator", "invalid-key"})
+"""Rules whose findings are errors at run time, if all types involved are known."""
 _OPEN = re.compile(r"\b(None|Any|Unknown|Never|object)\b")
+"""Matches types about which the checker may be wrong."""
 _CONTAINER = re.compile(r"^(list|dict|tuple|set|CoroutineType|_\w+_(in|out|file)_\d+)\b")
 _ANSWER = re.compile(r"`_(\w+?)_out_\d+`")
 _ROW = re.compile(r"`_(\w+?)_file_\d+`")
@@ -36,9 +40,9 @@ _LITERAL = re.compile(r"^Literal\[.*\]( \| None)?$")
 def find_type_complaints(
     diagnostics: Sequence[str], tools: Mapping[str, ToolSignature], docs: Mapping[str, ToolDoc], types: str = ""
 ) -> Iterator[tuple[int, int, str]]:
-    """Yield line, column (from 1, in characters) and sentence of each finding that counts.
+    """Yield line, column (from 1, in characters) and sentence of each finding that is certain.
 
-    ``types``: definitions of the values in files.
+    ``diagnostics`` are lines of the type checker, ``types`` the definitions of the types of values in files.
     """
     for diagnostic in diagnostics:
         if match := _LINE.fullmatch(diagnostic):
@@ -50,7 +54,7 @@ def find_type_complaints(
 def _to_complaint(
     rule: str, message: str, tools: Mapping[str, ToolSignature], docs: Mapping[str, ToolDoc], types: str
 ) -> str:
-    """Return the sentence for a finding, empty if it is not certain."""
+    """Return the sentence for a finding; empty if it is not certain."""
     if _FORGOTTEN in message:
         return "A call is used before it is awaited: write `await` before it."
     if rule == "invalid-argument-type":
@@ -63,7 +67,7 @@ def _to_complaint(
 
 
 def _describe_argument(message: str, tools: Collection[str]) -> str:
-    """Return the sentence for an argument of the wrong type, empty if the call may still convert it."""
+    """Return the sentence for an argument of the wrong type; empty if the call may still convert it."""
     match = _ARGUMENT.fullmatch(message)
     if not match or match[1] not in tools:
         return ""
@@ -73,13 +77,13 @@ def _describe_argument(message: str, tools: Collection[str]) -> str:
     item = _LIST_OF.fullmatch(expected)
     allowed = (
         item[1] if item and not _CONTAINER.match(actual) else expected
-    )  # one value of a list is sent as a list of one
+    )  # the call turns a single value into a list of one
     closed = _LITERAL.fullmatch(allowed) and _LITERAL.fullmatch(actual)
     if closed and _is_member_by_text(actual, allowed):
         return ""
     if closed or bool(_CONTAINER.match(expected)) != bool(_CONTAINER.match(actual)):
         return f"`{match[1]}` takes {expected}, and is given {actual}."
-    return ""  # scalars are turned into each other where nothing is lost, and refused by the call else
+    return ""  # the call converts a scalar where nothing is lost, and is refused otherwise
 
 
 def _is_member_by_text(actual: str, expected: str) -> bool:
@@ -92,15 +96,16 @@ def _is_member_by_text(actual: str, expected: str) -> bool:
             {str(value).casefold() for value in parse_literal(literal.partition(" | ")[0].removeprefix("Literal"))}
             for literal in (expected, actual)
         )
-    except (SyntaxError, ValueError):  # the type checker shortens long lists
+    except (SyntaxError, ValueError):  # the type checker shortens long literals, which then do not parse
         return False
     return values <= members
 
 
 def _describe_key(message: str, tools: Mapping[str, ToolSignature], docs: Mapping[str, ToolDoc], types: str) -> str:
-    """Return the sentence for an unknown field or column, empty if it may exist.
+    """Return the sentence for an unknown field or column; empty if it may exist.
 
-    A field is certainly wrong if the document has a schema, or a field with a similar name; a column if the file does not have it.
+    A field of a response is certainly wrong if the tool's document has a schema of its responses, or if a known field
+    has a similar name. A shape that was learnt from responses may be incomplete.
     """
     match = _KEY.fullmatch(message)
     if not match:
@@ -118,14 +123,14 @@ def _describe_key(message: str, tools: Mapping[str, ToolSignature], docs: Mappin
 
 
 def _list_fields(kind: str, stub: str) -> str:
-    """Return the known fields of an object, from its declaration."""
+    """Return the end of a sentence with the known fields of an object, read from its declaration."""
     line = next((line for line in stub.splitlines() if line.startswith(f"{kind} = ")), "")
     names = [repr(one) for one in _FIELD.findall(line)][:_SHOWN]
     return f", but {', '.join(names)}." if names else "."
 
 
 MAX_COMPLAINTS = 5
-"""Maximum number of complaints for an author; more are rarely acted on."""
+"""Maximum number of complaints for an author, who rarely acts on more."""
 
 _PREDEFINED = ("ToolError", ASK, "look", "today", *HELPER_NAMES)
 _CALLABLE = "from collections.abc import Callable as _Callable"
@@ -139,29 +144,29 @@ class CheckedProgram:
     text: str
     """Program to run, repaired where that was safe."""
     complaints: tuple[str, ...] = ()
-    """Sentences for the author; empty if the program may run."""
+    """Sentences for the author; none if the program may run."""
 
 
 @dataclass(frozen=True, slots=True)
 class CheckScope:
-    """Names that a program may use."""
+    """Names that a program may use, with what is known of their types."""
 
     tools: Mapping[str, ToolSignature]
     """Signatures by function name."""
     docs: Mapping[str, ToolDoc]
     """Documents of the tools by function name."""
     value_types: Mapping[str, str]
-    """Names that already hold values, with their types."""
+    """Variables that already hold values, with their types."""
     declared: str = ""
-    """Further declarations for the type check, of the names in ``other_names``."""
+    """Declarations of ``other_names`` for the type check."""
     other_names: Collection[str] = ()
     """Names that are neither functions nor hold values."""
     types: str = ""
-    """Type definitions that the declarations need."""
+    """Definitions of types that ``value_types`` refers to."""
 
     @property
     def available_names(self) -> set[str]:
-        """All names that are available besides the tools."""
+        """All names besides the tools."""
         return {*_PREDEFINED, *self.value_types, *self.other_names}
 
 
@@ -173,10 +178,15 @@ async def check(
     value_types: Mapping[str, str],
     declared: str = "",
 ) -> CheckedProgram:
-    """Check and repair a program over an offer.
+    """Check and repair a program that may call the functions of an offer.
 
-    ``docs``: tools by function name. ``value_types``: names that already hold values, with their types. ``declared``: definitions that these types
-    need.
+    Arguments:
+        text: The program.
+        offer: The offered functions.
+        docs: Their tools by function name.
+        sandbox: Runs the type check.
+        value_types: Variables that already hold values, with their types.
+        declared: Definitions of types that ``value_types`` refers to.
     """
     readable = read_program_text(text)
     if isinstance(readable, UnreadableProgram):
@@ -192,7 +202,7 @@ async def check(
 
 
 async def find_type_faults(source: SourceText, known: CheckScope, sandbox: Sandbox) -> list[Fault]:
-    """Return the findings of the type check that are certainly wrong."""
+    """Return the findings of the type check that are certain to be errors."""
     function_names = dict.fromkeys(call.name for call in source.calls)
     called = [known.tools[name] for name in function_names if name in known.tools]
     declared = render_stubs(called, known.value_types, source.names_bound, known.types) + known.declared
@@ -208,10 +218,13 @@ async def find_type_faults(source: SourceText, known: CheckScope, sandbox: Sandb
 def render_stubs(
     functions: Iterable[ToolSignature], value_types: Mapping[str, str], own: Collection[str] = (), types: str = ""
 ) -> str:
-    """Return declarations of everything that a program may use.
+    """Return declarations of everything that a program may use, for the type check.
 
-    These are the functions, what every program has, and names that already hold values, whose types are defined in ``types``. ``own``: names
-    that the program itself defines; a helper of the same name is left out.
+    Arguments:
+        functions: The functions that it calls.
+        value_types: Variables that already hold values, with their types.
+        own: Names that the program itself defines; helpers with these names are not declared.
+        types: Definitions of types that ``value_types`` refers to.
     """
     names = "".join(f"{name}: {kind}\n" for name, kind in value_types.items())
     helpers = [text for name, text in HELPER_DECLARATIONS.items() if name not in {*own, *value_types}]
@@ -219,19 +232,19 @@ def render_stubs(
 
 
 def find_text_faults(source: SourceText, known: CheckScope) -> Iterator[Fault]:
-    """Return the faults that can be found without types."""
+    """Return the faults that can be found without a type check."""
     required = {name: _list_required(one, known.docs.get(name)) for name, one in known.tools.items()}
     return find_faults(source, known.tools, known.available_names, required)
 
 
 def _list_required(signature: ToolSignature, doc: ToolDoc | None) -> list[str]:
-    """Return the required parameters, by the names that the function has for them."""
+    """Return the required parameters by the function's names for them."""
     needed = {parameter.name for parameter in doc.parameters if parameter.required} if doc else set[str]()
     return [name for name, parameter in signature.arguments.items() if parameter in needed]
 
 
 def _render_sentences(faults: list[Fault]) -> tuple[str, ...]:
-    """Return the faults as sentences with line numbers, without repeats, in order of lines and cut to ``MAX_COMPLAINTS``."""
+    """Return the first ``MAX_COMPLAINTS`` faults, in order of lines, as distinct sentences with line numbers."""
     sentences = dict.fromkeys(
         f"Line {line}: {sentence}" if line else sentence
         for (line, _), sentence in sorted(faults, key=lambda one: one[0][0])

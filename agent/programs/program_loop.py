@@ -1,4 +1,7 @@
-"""Program loop of one subtask: write, check and run texts, show looks, repair, widen the offer, judge the end."""
+"""Loop that serves one subtask with programs: have one written, check it, get it approved, run it, and judge its end.
+
+A program may be written as several cells. After an error or a refuted claim, the author gets feedback and writes again.
+"""
 
 from collections.abc import Sequence
 from contextlib import AsyncExitStack
@@ -62,9 +65,9 @@ from domain.source_text import parse_source
 from domain.tool import ToolDoc
 
 REPAIRS = 2
-"""Maximum number of times that a failed text is rewritten."""
+"""Maximum number of times that a failed program is rewritten."""
 REFUSALS = 2
-"""Maximum number of times in a row that complaints of checks go back to the author."""
+"""Maximum number of times in a row that the author rewrites a program that the checks refused."""
 
 _TOO_MANY_LOOKS = ProgramError(
     "TooManyLooks", f"there are at most {MAX_CELLS} cells: this one must come to an end without a look"
@@ -74,9 +77,11 @@ _BEGIN_ANEW = "The names of all cells before it are lost: write the whole progra
 
 
 class ProgramLoop:
-    """Writes and runs the programs over one choice of tools; used once.
+    """Writes and runs the programs of one subtask; for one use.
 
-    ``is_over`` is True if nothing else may be tried for the subtask: it has its verdict, or failed in a way that must not be worked around.
+    Attributes:
+        is_over: True if nothing else may be tried for the subtask: it has its verdict, or it failed in a way that must
+            not be worked around.
     """
 
     def __init__(
@@ -106,6 +111,7 @@ class ProgramLoop:
         self._attempts: list[ProgramAttempt] = []
         self._functions = build_functions((), 0)
         self._last_program: Program | None = None
+        # Calls of the cells whose names are valid, of the cell that ran last, and of cells that count as not run.
         self._calls: list[tuple[str, StepResult]] = []
         self._cell_calls: list[tuple[str, StepResult]] = []
         self._earlier_calls: list[tuple[str, StepResult]] = []
@@ -116,7 +122,12 @@ class ProgramLoop:
         self.is_over = False
 
     async def serve(self, tools: Sequence[ToolDoc]) -> None:
-        """Write and run programs over these tools until no more can be written; the result is in the progress."""
+        """Write and run programs that may call these tools.
+
+        The result is recorded in the subtask's progress.
+
+        If the program says that it lacks something, tools for that are added to the offer once, and it is continued.
+        """
         self._functions = build_functions(tools, self._deps.planning.offer_tokens, self._request.files.names)
         try:
             await self._run_to_end()
@@ -130,12 +141,12 @@ class ProgramLoop:
             await self._run_to_end()
             self.is_over = True
             if is_worse(self._progress.program_end, first):
-                await self._environment.emit(first)  # it stands
+                await self._environment.emit(first)  # the last end counts, so report the better one again
         finally:
             await self._stack.aclose()
 
     async def _run_to_end(self) -> None:
-        """Write and run texts until a ``ProgramEnded``, or until no more may be written."""
+        """Write and run cells until a program ends, or until no more may be written."""
         while self._repairs <= REPAIRS:
             program = await self._write_program()
             if program is None:
@@ -158,10 +169,10 @@ class ProgramLoop:
             if isinstance(event, ProgramEnded) or self.is_over or (self._approval and isinstance(event, ProgramFailed)):
                 self.is_over = True
                 return
-        self.is_over = bool(self._progress.changes_made or (self._approval and self._approval.plan))  # once is enough
+        self.is_over = bool(self._progress.changes_made or (self._approval and self._approval.plan))  # never repeat changes
 
     def _handle_stop(self, stop: ProgramStop | None, program: Program) -> Event:
-        """Return the event for a stop of a cell, and record it for the next text."""
+        """Return the event for the stop of a cell, and record the stop for the next one."""
         number = self._progress.programs
         match stop:
             case LookRequest(values) if self._valid_cell_count + 1 < MAX_CELLS:
@@ -196,7 +207,7 @@ class ProgramLoop:
                 return self._record_failure(_TOO_MANY_LOOKS, program)
 
     async def _write_program(self) -> Program | None:
-        """Return a text that passes the checks, as the next program, or None."""
+        """Return the next program, which has passed the checks; None if there is none."""
         once = bool(self._request.given_text)
         if once and self._session_programs:
             return None
@@ -213,21 +224,22 @@ class ProgramLoop:
             if not draft.text:
                 return None
             self._attempts.append(ProgramAttempt(draft.text, describe_complaints(draft.complaints)))
-            # A bool: with `counts_refusals`, a refused text counts as a repair.
+            # A bool is added: with `counts_refusals`, a refused program uses up a repair.
             self._repairs += self._request.counts_refusals
             if self._repairs > REPAIRS:
                 return None
         return None
 
     async def _draft_program(self) -> Program | ProgramRefused | None:
-        """Have a text written and checked.
+        """Have a program written and checked.
 
-        Returns the refusal if there is no text or the checks reject it, and None if the policy reports the missing text by other means.
+        Returns the refusal if nothing was written or the checks reject it. Returns None if nothing was written and that
+        needs no event: the policy does not write programs, or gave no reason.
         """
         with self._progress.measure_time("write"):
             text, why = await self._ask_author()
         self._no_text_reason = why
-        if not text:  # one that writes no more tells that itself
+        if not text:  # a policy that has stopped writing programs reports that itself
             return ProgramRefused(text="", complaints=(why,)) if why and self._deps.planning.policy.writes else None
         text, complaints = await self._check_text(text)
         if complaints:
@@ -236,7 +248,7 @@ class ProgramLoop:
         return self._functions.build_program(text, parse_source(text).uses, tainted=self._request.tainted or foreign)
 
     async def _check_text(self, text: str) -> tuple[str, tuple[str, ...]]:
-        """Return the text as it would run, and the complaints of the checks."""
+        """Return the text as repaired by the checks, and their complaints."""
         cells = collect_defined_names(one.text for one in self._attempts if one.names_valid)
         types, declared = self._request.describe_types()
         value_types = types | dict.fromkeys(cells, "Any")
@@ -246,7 +258,7 @@ class ProgramLoop:
         return checked.text, checked.complaints
 
     async def _ask_author(self) -> tuple[str, str]:
-        """Return the author's text; if it is empty, the second value says why."""
+        """Return the author's text, and the reason if it is empty."""
         if self._request.given_text:
             return self._request.given_text, ""
         if self._is_exhausted or not self._deps.planning.policy.writes:
@@ -257,7 +269,10 @@ class ProgramLoop:
         return written.text, written.why
 
     async def _run_cell(self, program: Program) -> ProgramStop | None:
-        """Run one cell and return its stop."""
+        """Run one cell and return its stop.
+
+        The cell continues the session if the names of earlier cells are valid, and opens a fresh one otherwise.
+        """
         if self._valid_cell_count and self._memo.decide_sync(decisions.read_restarted, lambda: False):
             self._invalidate_names()
         goes_on = self._valid_cell_count > 0
@@ -296,7 +311,7 @@ class ProgramLoop:
         return runner.stop
 
     async def _open_session(self, *, goes_on: bool) -> SandboxSession:
-        """Return the session with the names of the cells before, or a fresh one."""
+        """Return the session with the names of the earlier cells, or a fresh one."""
         if self._session is None or not goes_on:
             choose_item = self._approval.choose_item if self._approval is not None else None
             await self._stack.aclose()
@@ -304,7 +319,7 @@ class ProgramLoop:
         return self._session
 
     def _record_user_answer(self, question: QuestionAnswered, program: Program) -> ProgramLooked:
-        """Record a free-text answer of the user, so that the author can write a text that follows it."""
+        """Record a free-text answer of the user, so that the author can write a program that takes it into account."""
         done = [*self._calls, *self._cell_calls]
         self._earlier_calls += self._cell_calls
         self._invalidate_names()
@@ -312,7 +327,7 @@ class ProgramLoop:
         return ProgramLooked(number=self._progress.programs, shown=f"{question.question} -> {question.answer}")
 
     def _record_failure(self, broken: ProgramError, program: Program) -> ProgramFailed:
-        """Record the error of a text for the next one."""
+        """Record the error of a cell as feedback for the next program."""
         failure = describe_failure(broken, program.text, [*self._calls, *self._cell_calls])
         self._earlier_calls += self._cell_calls
         feedback, dropped = failure.text, self._cell_calls
@@ -320,7 +335,7 @@ class ProgramLoop:
             self._invalidate_names()
             feedback, dropped = f"{failure.text}\n{_BEGIN_ANEW}", [*self._calls, *self._cell_calls]
         self._attempts.append(self._to_dropped_attempt(program, feedback, dropped, foreign=failure.foreign))
-        # A second lost session ends the repairs: the program is too much for the sandbox.
+        # A second lost session ends the repairs: what the program does exceeds the sandbox's limits.
         self._repairs = REPAIRS + 1 if broken.lost and self._session_was_lost else self._repairs + 1
         self._session_was_lost = self._session_was_lost or broken.lost
         self.is_over = broken.final or self._is_exhausted
@@ -329,16 +344,16 @@ class ProgramLoop:
     def _to_dropped_attempt(
         self, program: Program, feedback: str, dropped: Sequence[tuple[str, StepResult]], *, foreign: bool
     ) -> ProgramAttempt:
-        """Return a text that counts as not run, except for the changes among its calls: those cannot be undone."""
+        """Return a program as an attempt that counts as not run, except for the changes among the given calls."""
         changes = [one for one in dropped if one[1].status == "ok" and not self._evidence.doc(one[1].tool).safe]
         return build_dropped_attempt(program.text, feedback, changes, foreign=foreign)
 
     def _invalidate_names(self) -> None:
-        """Mark the names of all cells as lost."""
+        """Mark the names that cells defined as lost: the next program starts in a fresh session."""
         self._attempts = [replace(one, names_valid=False) for one in self._attempts]
 
     def _judge_end(self, value: JsonValue, program: Program) -> ProgramEnded:
-        """Judge what a program returned."""
+        """Return the event for the value that a program returned, with the verdict on it."""
         text = "\n".join((*(one.text for one in self._attempts if one.names_valid), program.text))
         calls = [*self._calls, *self._cell_calls]
         ran = self._to_results(calls)
@@ -355,11 +370,11 @@ class ProgramLoop:
         return build_ended_event(self._progress.programs, judge_claim(parse_claim(value), finished))
 
     def _to_results(self, calls: Sequence[tuple[str, StepResult]]) -> Results:
-        """Return calls with the documents of their tools."""
+        """Return the results of calls, each with the document of its tool."""
         return tuple((self._evidence.doc(result.tool), result) for _, result in calls)
 
     async def _find_missing_tools(self, end: ProgramEnded) -> list[ToolDoc]:
-        """Find tools for what a program says it lacks, other than those that it had."""
+        """Find tools for what a program says that it lacks, except those that it was offered."""
         if not self._request.wider or self._approval is not None or end.answered == "yes" or not end.missing:
             return []
         if self._is_exhausted:
@@ -368,9 +383,10 @@ class ProgramLoop:
         return await find_offered_tools(end.missing, self._deps.knowledge.offers, self._evidence, known_ids)
 
     def _widen_offer(self, end: ProgramEnded, more: Sequence[ToolDoc]) -> None:
-        """Add tools to the offer: called ones first, then the new ones, then the rest.
+        """Add tools to the offer, and prepare to continue the program that ended with ``end``.
 
-        Feedback so far is kept, and the names of its cells stay valid.
+        Tools that were called come first, then the new ones, then the rest, since an offer is cut at its end. The
+        attempts so far are kept, and the names of their cells stay valid.
         """
         called = {result.tool for _, result in self._calls}
         before = list(self._functions.docs.values())
@@ -389,9 +405,10 @@ class ProgramLoop:
         self._repairs = min(self._repairs, REPAIRS)
 
     def _can_repair(self, end: ProgramEnded) -> bool:
-        """Return True if a text whose claim is refuted is rewritten.
+        """Return True if a program whose claim is refuted is to be rewritten.
 
-        A resumed run decides as it did before; otherwise a text is rewritten only while nothing was changed by it.
+        It is rewritten only if it has made no changes, since a new one would repeat them. A resumed run decides as it
+        did before the interruption.
         """
         written = self._approval is None and not self._request.given_text
         return self._memo.decide_sync(
@@ -400,16 +417,16 @@ class ProgramLoop:
         )
 
     def _list_cell_texts(self) -> list[str]:
-        """Return the texts that the session ran, with empty ones for those whose names are lost.
+        """Return the texts that the session ran, with an empty one in place of each whose names are lost.
 
-        The empty ones are needed, since a call's place is given by the number of texts before it.
+        The empty ones keep the numbering: a call refers to its text by the number of cells back.
         """
         valid_texts = {one.text for one in self._attempts if one.names_valid}
         return [one.text if one.text in valid_texts else "" for one in self._session_programs]
 
     @property
     def failure(self) -> str:
-        """Reason why the last text failed, or why none was written."""
+        """Feedback on the last attempt, or the reason why no program was written."""
         return self._attempts[-1].feedback if self._attempts else self._no_text_reason
 
     @property

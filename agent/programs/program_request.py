@@ -1,4 +1,4 @@
-"""Task of a program's author: the request, files, and results of earlier requests to go on from."""
+"""Task of a program's author: the request, files, and results of earlier requests to continue from."""
 
 import json
 from collections.abc import Iterator, Sequence
@@ -26,10 +26,10 @@ _MOST = 6_000
 _REQUEST = 240
 _ANSWER = 400
 _OLDER = 160
-"""Maximum number of characters of an answer other than the last."""
+"""Maximum number of characters of an answer before the last one."""
 _CALL = 110
 _CHANGE = 180
-"""Maximum number of characters of a changing call, whose arguments may be all that an undo can use."""
+"""Maximum number of characters of a call that changed something: its arguments may be all that an undo can use."""
 _PART = "an earlier part of this request"
 _IS_CUT = "  # only a part of what it answered: for the whole, call it again"
 Step = tuple[int, ToolDoc, StepResult]
@@ -43,14 +43,14 @@ class EarlierResults:
     values: tuple[JsonValue, ...] = ()
     """Values of ``earlier``."""
     text: str = ""
-    """Text for the author, with the requests that the results were found for; empty if there were none."""
+    """Text for the author: earlier requests with their answers and results; empty if there were none."""
     foreign: bool = False
     """The text contains words of responses."""
 
     def select_inputs(self, names: frozenset[str]) -> dict[str, JsonValue]:
-        """Return the values of the names that a text reads.
+        """Return the values of those of these names that stand for earlier results.
 
-        Texts of earlier versions name each result separately, from 1.
+        Programs stored by earlier versions name each result separately, as ``earlier_1``.
         """
         each = {f"{EARLIER}_{number}": value for number, value in enumerate(self.values, start=1)}
         values_by_name: dict[str, JsonValue] = {EARLIER: [*self.values], **each}
@@ -59,28 +59,29 @@ class EarlierResults:
 
 @dataclass(frozen=True, slots=True)
 class ProgramRequest:
-    """Task for the author of a program: a request with what the program can go on from."""
+    """Task for the author of a program: a request, with what the program can start from."""
 
     request: str
     today: str
+    """Date, such as ``2026-11-23``."""
     earlier: EarlierResults = field(default_factory=EarlierResults)
-    """Results that the program goes on from."""
+    """Results that the program can continue from."""
     wider: bool = False
-    """Search once more for tools that a program says it lacks."""
+    """If a program says that it lacks something, search for tools for that, once."""
     known: KnownPrograms = NO_KNOWN_PROGRAMS
     """Programs that served such requests before."""
     counts_refusals: bool = False
-    """Count texts that a check refuses as repairs too: at most three texts may fail in all."""
+    """A program that the checks refuse uses up a repair, so that at most three may fail in all."""
     given_text: str = ""
-    """Text that is run once instead of a written one; empty to have one written."""
+    """Program to run once; empty to have one written."""
     of_strangers: bool = False
-    """The given text may contain words of people other than the user."""
+    """The given text may have been written by someone other than the user."""
     files: GivenFiles = field(default_factory=GivenFiles)
     """Files that the user gave."""
 
     @property
     def tainted(self) -> bool:
-        """True if the author is shown words that are not the user's."""
+        """True if the author is shown words that are not the user's, which taints what is written."""
         return self.of_strangers or self.earlier.foreign or bool(self.files.all) or self.known.tainted
 
     def select_inputs(self, names: frozenset[str]) -> dict[str, JsonValue]:
@@ -88,7 +89,7 @@ class ProgramRequest:
         return self.earlier.select_inputs(names) | self.files.inputs(names)
 
     def can_answer_without_calls(self, names: frozenset[str]) -> bool:
-        """Return True if a text that reads these names may answer from its inputs without a call."""
+        """Return True if a text that reads these names may answer without a call, from its inputs alone."""
         return bool(self.select_inputs(names)) or self.files.seen_whole
 
     def describe_types(self) -> tuple[dict[str, str], str]:
@@ -99,7 +100,7 @@ class ProgramRequest:
     def build_question(
         self, functions: OfferedFunctions, attempts: Sequence[ProgramAttempt], answers: Sequence[QuestionAnswered]
     ) -> ProgramQuestion:
-        """Build the question to the author over these functions."""
+        """Build the question to the author, who may call these functions."""
         return ProgramQuestion(
             request=self.request,
             offer=functions.text,
@@ -129,10 +130,13 @@ class _EarlierRequest:
 def build_earlier_results(
     earlier: ConversationHistory, numbers: Sequence[int], results: Results, *, is_original: bool
 ) -> EarlierResults:
-    """Build the earlier results from the steps that a subtask is given.
+    """Build the earlier results from the steps that a subtask builds on.
 
-    ``numbers``: the numbers of those steps that the conversation's runs found. ``is_original``: the request is in the user's own wording, so
-    earlier requests are shown whether or not steps were found for them.
+    Arguments:
+        earlier: The earlier runs of the conversation.
+        numbers: Numbers of the steps of these runs that are among ``results``, which begin with them.
+        results: Results of the steps, with their tools.
+        is_original: The request has the user's own wording, so it may refer to earlier requests without results, too.
     """
     requests = list(_split_by_request(earlier, numbers, results))
     relevant = [one for one in requests if one.steps or (is_original and one.request != _PART)]
@@ -145,7 +149,7 @@ def build_earlier_results(
 def _split_by_request(
     earlier: ConversationHistory, numbers: Sequence[int], results: Results
 ) -> Iterator[_EarlierRequest]:
-    """Group the steps by the request that they were found for; steps of this request come last."""
+    """Group the steps by the request that they were made for; those of the current request come last."""
     place = {number: at for at, number in enumerate(numbers)}
     number = 0
     for run in earlier.runs:
@@ -159,15 +163,15 @@ def _split_by_request(
 
 
 def _parse_value(result: StepResult) -> JsonValue:
-    """Parse a response as JSON; text stays text, and of a cut response the complete part is kept."""
+    """Parse a response as JSON; text stays text, and of cut JSON the complete part is kept."""
     value = read_value(result.response)
     return result.response if value is None and result.response.strip() not in ("null", "") else value
 
 
 def _render_text(requests: Sequence[_EarlierRequest]) -> str:
-    """Render each request with its answer and calls.
+    """Render each request with its answer and calls, and as many responses as there is room for.
 
-    The latest calls also show the structure of their responses, as far as there is room.
+    A response is shown by its structure and a sample, or by the structure alone.
     """
     last = max((at for at, one in enumerate(requests) if one.answer), default=0)
     heads = [_render_head(one, _ANSWER if at == last else _OLDER) for at, one in enumerate(requests)]
@@ -178,7 +182,7 @@ def _render_text(requests: Sequence[_EarlierRequest]) -> str:
     # The latest results are the most likely to be used: they get the room first.
     for at, tool, result in reversed(steps):
         structure, _, sample = preview_values(_parse_value(result)).text.partition("\n")
-        # A structure that was shown for the same tool is not repeated.
+        # A structure that was already shown for the same tool is not repeated.
         ways = [sample] if (tool.id, structure) in described else [f"{structure}\n{sample}", structure]
         detail = next((one for one in ways if len(one) < remaining), "")
         if detail:

@@ -1,4 +1,4 @@
-"""Calls of a running program: made concurrently, like any call of a run, and answered as they end."""
+"""Run one program: make its calls concurrently, ask its questions, and resume it as they are answered."""
 
 import asyncio
 from collections import deque
@@ -49,13 +49,16 @@ ProgramStop = LookRequest | ReturnedValue | ProgramError | UnansweredQuestion | 
 
 @dataclass(slots=True)
 class StepCount:
-    """Step numbers of a subtask, over all of its programs."""
+    """Counter of the step numbers of a subtask, across all of its programs."""
 
     last: int = 0
     """Number of the last step."""
 
     def take_number(self, recorded: int | None) -> int:
-        """Return the number of a call that begins; a call that began before an interruption keeps its own."""
+        """Return the step number of a call that begins.
+
+        ``recorded`` is the one that it had before an interruption.
+        """
         number = self.last + 1 if recorded is None else recorded
         self.last = max(self.last, number)
         return number
@@ -66,29 +69,33 @@ class CallEnvironment:
     """Environment in which the programs of one subtask make their calls."""
 
     subtask: int
+    """Number of the subtask."""
     docs: Mapping[str, ToolDoc]
     """Tools by function name."""
     executor: CachingExecutor
+    """Makes the calls."""
     meter: BudgetMeter
+    """Budget of the run, whose time limits every wait."""
     steps: StepCount
+    """Counts the steps of the subtask."""
     emit: EmitEvent
-    """Emits events."""
+    """Records and publishes an event of the run."""
     wait_for_turn: Callable[[], Awaitable[None]]
-    """Awaited before the first change, so that subtasks make their changes in order."""
+    """Awaited before the first change, so that concurrent subtasks make their changes in order."""
     asking: UserQuestions
-    """Asks the user of the run."""
+    """Asks the user questions of the program."""
     call_context: SubtaskCallContext | None = None
-    """Context of the calls for their approver, if there is one."""
+    """Context of the calls for their approver; None if there is no approver."""
     opened: OpenValues | None = None
-    """Finds what a plan's text leaves open."""
+    """Finds the values that a plan leaves open."""
     plan: bool = False
-    """The text is a person's plan, so its values are that person's."""
+    """The program is a person's plan, so its constants and inputs count as that person's."""
     author: bool = False
-    """There is an author who reads free-text answers of the user."""
+    """An author can continue after a free-text answer of the user, so such an answer stops the program."""
     files: FileOrigins = field(default_factory=FileOrigins)
     """Files that the user gave, as origins of values."""
     of_strangers: bool = False
-    """The program may be another user's."""
+    """The program may have been written by another user."""
 
 
 @dataclass(slots=True)
@@ -98,26 +105,26 @@ class _OpenCalls:
     seen: set[int] = field(default_factory=set[int])
     """Session ids of all calls so far."""
     unknown: dict[int, str] = field(default_factory=dict[int, str])
-    """Names of functions that do not exist (any more), by the id of the call."""
+    """Names of called functions that do not exist, or no longer, by session id."""
     questions: deque[PendingCall] = field(default_factory=deque[PendingCall])
-    """Questions to the user, asked after all else is answered: no call may be in progress while the run waits."""
+    """Questions to the user, asked when no call is in progress: the run may be suspended while it waits for one."""
     refused: deque[IdentifiedCall] = field(default_factory=deque[IdentifiedCall])
-    """Calls that cannot be made."""
+    """Calls that cannot be made, such as those with invalid arguments."""
     queue: list[IdentifiedCall] = field(default_factory=list[IdentifiedCall])
-    """Calls that have not begun."""
+    """Calls that have not begun, in the order in which the program made them."""
     begun: dict[int, IdentifiedCall] = field(default_factory=dict[int, IdentifiedCall])
     """Calls in progress, by session id."""
     ended: asyncio.Queue[IdentifiedCall] = field(default_factory=asyncio.Queue[IdentifiedCall])
-    """Calls whose task is done, in that order."""
+    """Calls whose task is done, in the order in which they finished."""
     left_out: deque[tuple[IdentifiedCall, StepResult]] = field(default_factory=deque[tuple[IdentifiedCall, StepResult]])
-    """Calls that the user left out of several that were to be approved.
+    """Calls that the user deselected among several to approve, with their results.
 
-    They are reported only when nothing else is in progress: they end the program, and the results of the others are still wanted.
+    Such a result ends the program, so it is held back until the other calls, which the user approved, have ended.
     """
 
     @property
     def empty(self) -> bool:
-        """True if no call is left to be answered; questions are not counted."""
+        """True if no call is unanswered; questions do not count."""
         return not (self.refused or self.queue or self.begun or self.left_out)
 
     def find_next_to_begin(self) -> IdentifiedCall | None:
@@ -135,15 +142,16 @@ class _OpenCalls:
 
 
 class ProgramRunner:
-    """Runs a text once; made for one run and then dropped.
+    """Runs one program once.
 
-    On resuming an interrupted run, the text runs again over its memo. Calls that ended are answered from it in the order in which they
-    ended, so that the text takes the same course. Calls that were cut off are made again if they change nothing; otherwise their result is
-    what the executor knows of them.
+    When an interrupted run is resumed, the program runs again, with the memo of its recorded calls. Calls that ended
+    are answered from the memo in the order in which they ended, so that the program takes the same course. A call that
+    was interrupted is made again if it only reads; the result of an interrupted change is what the executor knows of
+    it.
 
     Attributes:
-        stop: how the run ended.
-        calls: the calls that ended, in that order.
+        stop: How the program stopped; None until it did.
+        calls: The calls that ended, in that order.
     """
 
     def __init__(
@@ -155,9 +163,15 @@ class ProgramRunner:
         memo: ProgramMemo | None = None,
         call_context: CellCallContext | None = None,
     ) -> None:
-        """Prepare one run.
+        """Prepare the run of program ``number`` of the subtask.
 
-        ``call_context``: context of the calls, through which they are announced to an approver.
+        Arguments:
+            session: Session of the sandbox in which the program runs.
+            program: The program.
+            number: Its number within the subtask.
+            environment: Environment in which it makes its calls.
+            memo: Record of its calls from before an interruption.
+            call_context: Context through which its calls are announced to an approver.
         """
         self.stop: ProgramStop | None = None
         self.calls: list[EndedCall] = []
@@ -183,10 +197,15 @@ class ProgramRunner:
         environment.steps.last = max(environment.steps.last, self._memo.last_step)
 
     async def run(self, inputs: Mapping[str, JsonValue]) -> None:
-        """Run to the end, to a look, or to an error, then finish and report the changes that are still in progress.
+        """Run to the end, to a look or to an error.
+
+        Then wait for the changes that are in progress, and report them.
+
+        ``inputs``: values of the program's variables. When the time budget is used up, the changes in progress are
+        cancelled and reported with an unknown outcome.
 
         Raises:
-            FootpathError: something other than a tool failed, such as a store that cannot be reached, or the run was stopped.
+            FootpathError: Something other than a tool failed, such as a store, or the run was stopped.
         """
         try:
             self.stop = await self._run_to_stop(inputs)
@@ -201,7 +220,10 @@ class ProgramRunner:
             await _cancel_all([one.task for one in self._open_calls.begun.values() if one.task])
 
     async def _run_to_stop(self, inputs: Mapping[str, JsonValue]) -> ProgramStop | None:
-        """Answer calls and questions until the program stops, and return the stop."""
+        """Answer calls and questions until the program stops, and return the stop.
+
+        ``self.stop`` is set as soon as a result or an answer ends the program for good; it takes precedence.
+        """
         stop = await self._await_in_time(self._session.start(self._program.text, inputs))
         while isinstance(stop, PendingCalls):
             await self._admit_calls(stop)
@@ -227,7 +249,7 @@ class ProgramRunner:
             if ended is None:
                 return self.stop
             call, result = ended
-            # Keep it back while other calls run: see ``_OpenCalls.left_out``.
+            # Hold the result back while other calls run: see ``_OpenCalls.left_out``.
             if result.left_out and (self._open_calls.begun or self._next_to_begin() is not None):
                 self._open_calls.left_out.append(ended)
                 continue
@@ -239,7 +261,10 @@ class ProgramRunner:
         return stop
 
     async def _admit_calls(self, waiting: PendingCalls) -> None:
-        """Resolve new calls and sort them by what is to be done with them; announce those that will be made now."""
+        """Resolve new calls and add each to the open calls.
+
+        Announce those that will be made now to their approver.
+        """
         new: list[IdentifiedCall] = []
         for pending in waiting.calls:
             if pending.id not in self._open_calls.seen:
@@ -261,7 +286,11 @@ class ProgramRunner:
             )
 
     async def _ask_user(self, pending: PendingCall) -> QuestionAnswered | CallFailure:
-        """Return the user's answer to a question; one that nobody answers ends the program for good."""
+        """Ask the user a question of the program and return the answer.
+
+        A question that nobody answers ends the program for good. A free-text answer stops it, if an author can
+        continue.
+        """
         site = self._resolver.assign_site(pending, pending.arguments)
         identity, strangers = build_identity(self._environment.subtask, site), self._environment.of_strangers
         question = build_ask_question(pending, self._program, identity, strangers=strangers)
@@ -284,7 +313,7 @@ class ProgramRunner:
         return event
 
     def _reject_unknown(self) -> dict[int, CallFailure]:
-        """Return the failures of calls to functions that no longer exist."""
+        """Return a failure for each call of a function that does not exist, and forget these calls."""
         failures = {
             at: CallFailure(f"there is no function `{name}` any more") for at, name in self._open_calls.unknown.items()
         }
@@ -305,14 +334,15 @@ class ProgramRunner:
     def _next_to_begin(self) -> IdentifiedCall | None:
         """Return the next call to begin, or None.
 
-        After a recorded error, no call begins that had not begun by then: the cause, such as a lost process, may not occur again on a replay.
+        If the program is recorded to have failed, only calls that had begun before may begin again. The error itself,
+        such as a lost process, may not recur on a replay, and then further calls would be made.
         """
         call = self._open_calls.find_next_to_begin()
         over = self._memo.failure is not None
         return None if over and call is not None and call.key not in self._memo.steps else call
 
     def _begin_call(self, call: IdentifiedCall) -> None:
-        """Start a call in a task, unless its end is recorded."""
+        """Start a call in a task; if its end is recorded, only tell the executor that its replay begins."""
         if self._memo.is_ahead(call.key):
             call.begun = self._environment.executor.begin_replayed_call(call.tool)
         else:
@@ -322,7 +352,10 @@ class ProgramRunner:
             call.task.add_done_callback(lambda _: self._open_calls.ended.put_nowait(call))
 
     async def _wait_for_next(self) -> tuple[IdentifiedCall, StepResult] | None:
-        """Wait for the next call that ends; None if the recorded program ended in an error at this point."""
+        """Return the next call that ends, with its result.
+
+        The result is None if the record says that the program failed here.
+        """
         if self._open_calls.refused:
             call = self._open_calls.refused.popleft()
             call.step = self._environment.steps.take_number(self._memo.steps.get(call.key))
@@ -330,7 +363,7 @@ class ProgramRunner:
             return call, call.refusal
         if self._open_calls.left_out and not self._open_calls.begun:
             return self._open_calls.left_out.popleft()
-        # Replay in the recorded order, whatever order the program made the calls in.
+        # Replay in the order in which the calls ended: the program's course may depend on it.
         recorded = [one for one in self._open_calls.begun.values() if self._memo.is_ahead(one.key)]
         if recorded:
             call = min(recorded, key=lambda one: self._memo.place(one.key))
@@ -342,7 +375,7 @@ class ProgramRunner:
         return call, self._take_result(call)
 
     def _replay(self, call: IdentifiedCall) -> StepResult:
-        """Return the recorded result of a call, and let the executor count it as if it were made now."""
+        """Return the recorded result of a call, and have the executor account for it as if it were made now."""
         result = self._memo.replay(call.key)
         del self._open_calls.begun[call.id]
         if result.outcome is not None or result.status == "unknown":
@@ -355,11 +388,14 @@ class ProgramRunner:
     def _take_result(self, call: IdentifiedCall) -> StepResult:
         """Return the result of a call whose task is done."""
         del self._open_calls.begun[call.id]
-        assert call.task is not None  # noqa: S101  # only what is made now ends by itself
+        assert call.task is not None  # noqa: S101  # only calls with a task reach the queue of finished ones
         return call.task.result()
 
     def _record_result(self, call: IdentifiedCall, result: StepResult) -> JsonValue | CallFailure:
-        """Record a result and return the program's answer; a result that ends the program sets ``stop``."""
+        """Record a result and return the value or failure for the program.
+
+        Set ``stop`` if it ends the program.
+        """
         line = 0 if call.back else self._program.text.encode()[: call.place].count(b"\n") + 1
         self.stop = find_final_error(call.tool, result, line) or self.stop
         answer = to_answer(call.tool, result)
@@ -367,7 +403,10 @@ class ProgramRunner:
         return answer
 
     async def _finish_changes(self) -> None:
-        """Wait for changes that are in progress when the program ends, but not for reads."""
+        """Wait for the changes that are in progress when the program stops, and report them.
+
+        Reads are not awaited.
+        """
         for call in [one for one in self._open_calls.begun.values() if not one.tool.safe]:
             if self._memo.is_ahead(call.key):
                 result = self._replay(call)
@@ -381,7 +420,7 @@ class ProgramRunner:
         await self._emit_left_out()
 
     async def _emit_left_out(self) -> None:
-        """Report calls that the user left out and that the program did not wait for; its stop stays as it is."""
+        """Report deselected calls that the program did not wait for; a stop that is set is kept."""
         while self._open_calls.left_out:
             call, result = self._open_calls.left_out.popleft()
             stop = self.stop
@@ -390,7 +429,7 @@ class ProgramRunner:
             await self._emit_end(call, result)
 
     async def _abandon_changes(self) -> None:
-        """Cancel changes when the time is up, and report their outcome as unknown."""
+        """Cancel the changes in progress when the time is up, and report their outcome as unknown."""
         for call in [one for one in self._open_calls.begun.values() if not one.tool.safe and one.task]:
             await _cancel_all([call.task] if call.task else [])
             del self._open_calls.begun[call.id]
@@ -406,7 +445,11 @@ class ProgramRunner:
         await self._environment.emit(CallFinished(step=call.step, result=result, site=call.site))
 
     async def _await_in_time(self, awaited: Awaitable[T]) -> T:
-        """Await something within the run's time budget."""
+        """Await something within the run's time budget.
+
+        Raises:
+            BudgetExceededError: The time is used up.
+        """
         meter = self._environment.meter
         try:
             async with meter.limit_time():
@@ -416,7 +459,7 @@ class ProgramRunner:
 
 
 def _to_recorded_error(failed: ProgramFailed) -> ProgramError:
-    """Return the error with which the program ended before the interruption; its session is gone."""
+    """Return the error with which the program ended before the interruption; its session is lost."""
     return ProgramError("", failed.error, failed.line, lost=True, final=failed.final)
 
 

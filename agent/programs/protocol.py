@@ -1,4 +1,4 @@
-"""Types that the parts of programs exchange: questions to an author, texts, stops of a run, and its end."""
+"""Types that the parts of programs share: the question to an author, its answer, stops of a run, and the sandbox."""
 
 from collections.abc import Callable, Mapping
 from contextlib import AbstractAsyncContextManager
@@ -17,31 +17,32 @@ from domain.tool import ToolDoc
 
 @dataclass(frozen=True, slots=True)
 class KnownProgram:
-    """Program of a stored solution."""
+    """Program of a stored solution, shown to an author as an example."""
 
     serves: str
-    """Request of its kind, with the names of its inputs in braces."""
+    """Request that it serves, with the names of its inputs in braces."""
     inputs: Mapping[str, JsonObject]
-    """JSON Schemas of the inputs."""
+    """JSON Schemas of the inputs by name."""
     text: str
+    """Text of the program."""
     tainted: bool = False
-    """Its program was tainted, which taints what is written after it."""
+    """The program was written after words of others were shown, so a program that follows it is tainted, too."""
 
 
 @dataclass(frozen=True, slots=True)
 class KnownPrograms:
-    """Programs or a path that the author can follow."""
+    """Stored programs, or a proposed sequence of calls, that the author can follow."""
 
     programs: tuple[KnownProgram, ...] = ()
     """Programs, best first."""
     chosen: bool = False
-    """The program was chosen as the one to follow."""
+    """One program was selected as the one to follow."""
     path: tuple[str, ...] = ()
-    """Names of functions that were proposed to be called, in order, if no program was chosen."""
+    """Names of functions to call, in order, as proposed for the request."""
 
     @property
     def tainted(self) -> bool:
-        """True if a text that is written with these in view is tainted."""
+        """True if a program whose author is shown these is tainted."""
         return any(one.tainted for one in self.programs)
 
 
@@ -49,70 +50,71 @@ NO_KNOWN_PROGRAMS = KnownPrograms()
 
 
 ProgramForm = Literal["code", "grammar"]
-"""Form of a written program: Python, or sentences of the grammar, which are compiled to Python."""
+"""Form in which a program is written: Python, or sentences of the grammar, which are compiled to Python."""
 
 ASK = "ask"
-"""Function by which a program asks its user."""
+"""Name of the function by which a program asks its user."""
 MAX_CELLS = 4
 """Maximum number of cells of one program; all but the last may end in a look."""
 
 
 @dataclass(frozen=True, slots=True)
 class ProgramAttempt:
-    """A text that was written earlier for the same request, and its result."""
+    """A program that was written earlier for the same request, and what came of it."""
 
     text: str
+    """Text of the program."""
     feedback: str
     """Feedback for the author: complaints of checks, the error, or what a look showed."""
     foreign: bool = False
-    """The feedback contains words of a response, so anything written after it is tainted."""
+    """The feedback may contain words of a response, so a program written after it is tainted."""
     names_valid: bool = False
-    """It ran and its names can be used; otherwise it counts as not run."""
+    """The names that it defined can be used by the next cell; otherwise it counts as not run."""
     changed: bool = False
-    """It counts as not run, except for the changes that the feedback lists, which were made."""
+    """It counts as not run, except for the changes that the feedback lists."""
 
 
 @dataclass(frozen=True, slots=True)
 class WrittenProgram:
-    """Answer of an author."""
+    """Answer of an author: a program, or the reason why there is none."""
 
     text: str
-    """Program; empty if nothing that can be run was written."""
+    """The program; empty if none was written."""
     why: str = ""
-    """Text that was written instead of a program, fit to be shown."""
+    """Reason why there is none, in words that can be shown to the user."""
 
 
 @dataclass(frozen=True, slots=True)
 class ProgramQuestion(PolicyQuestion[WrittenProgram]):
-    """Question to the author of a program."""
+    """Question that asks a program's author to write it."""
 
     purpose: ClassVar[Purpose] = "programs"
 
     request: str
     offer: OfferText
-    """Functions that it may call."""
+    """Signatures of the functions that the program may call."""
     today: str
     """Date, such as ``2026-11-23``."""
     earlier: str = ""
-    """Text on results of earlier requests, which the program finds as ``earlier``; empty if there are none."""
+    """Description of earlier requests and of their results, the values of ``earlier``; empty if there are none."""
     goes_on: bool = False
-    """The program finds values in ``earlier``."""
+    """``earlier`` holds at least one result."""
     attempts: tuple[ProgramAttempt, ...] = ()
     """Earlier attempts, oldest first."""
     unknown: tuple[str, ...] = ()
-    """Functions whose response has no known structure, so that a look is called for."""
+    """Functions for whose responses no structure is known, so that the program should look at them first."""
     answers: tuple[QuestionAnswered, ...] = ()
-    """Questions that the user was asked, with the answers."""
+    """Questions that the user has answered."""
     known: KnownPrograms = NO_KNOWN_PROGRAMS
-    """Programs that served such requests before."""
+    """Programs that served similar requests before."""
     docs: Mapping[str, ToolDoc] = field(default_factory=dict[str, ToolDoc])
     """Documents of the offered functions by name."""
     of_path: bool = False
-    """The functions are the steps of a path that was found for the request."""
+    """The functions are the steps of a path that graph search found for the request."""
     files: str = ""
-    """Text on files that the user gave."""
+    """Description of the files that the user gave."""
     file_names: tuple[str, ...] = ()
-    """Names by which the program finds the files."""
+    """Variables that hold the files."""
 
     async def put_to(self, decider: Decider) -> WrittenProgram:
         """Ask the decider to write a program."""
@@ -121,27 +123,28 @@ class ProgramQuestion(PolicyQuestion[WrittenProgram]):
     def answer_without_model(self, reason: str) -> WrittenProgram:
         """Return no program.
 
-        Rules do not continue what a model has begun to write: the run plans a path instead.
+        Rules cannot continue what a model has begun to write, so the run plans a path instead.
         """
         return WrittenProgram("", f"no program was written: {reason}")
 
 
 @dataclass(frozen=True, slots=True)
 class PendingCall:
-    """A call that a program waits for."""
+    """A call that a program in the sandbox waits for."""
 
     id: int
     """Id within the session."""
     function: str
     arguments: JsonObject
+    """Arguments by the function's parameter names."""
     start: int
     """Start of its expression in the cell's text, in UTF-8 bytes."""
     end: int
     """End of its expression in the cell's text, in UTF-8 bytes."""
     back: int = 0
-    """Number of cells back to that text: a function that was defined there may make the call. 0: the running cell."""
+    """Number of cells back to that text, where a function may be defined that makes the call; 0: the running cell."""
     open: frozenset[str] = frozenset()
-    """Arguments that the text leaves open (``fill()``); they are not among ``arguments``."""
+    """Arguments that the text leaves open by ``fill()``; they are not among ``arguments``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,7 +156,7 @@ class PendingCalls:
 
 @dataclass(frozen=True, slots=True)
 class LookRequest:
-    """Stop of a program that asks to look at values; it continues in a further cell."""
+    """Stop of a cell that shows values to the author, who then writes a further cell."""
 
     values: tuple[JsonValue, ...]
 
@@ -175,9 +178,9 @@ class ProgramError:
     line: int = 0
     """Line from 1; 0 if unknown."""
     lost: bool = False
-    """The session is gone with its names: a worker crashed, hung or ran out of resources."""
+    """The session and its names are lost: the worker crashed, hung or ran out of resources."""
     final: bool = False
-    """The error must not be repaired or worked around, and the session is not continued."""
+    """The error must not be repaired or worked around: no further program is written."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,7 +194,7 @@ class UnansweredQuestion:
 class FreeTextAnswer:
     """End of a program with a question that its user answered in free text.
 
-    The answer is none of the proposed ones, so only the author can tell what follows from it.
+    The answer is none of the proposed choices, so the program cannot handle it; the author writes another one.
     """
 
     question: QuestionAnswered
@@ -199,52 +202,55 @@ class FreeTextAnswer:
 
 CellStop = PendingCalls | LookRequest | ReturnedValue | ProgramError
 LineWatcher = Callable[[int, JsonObject], None]
-"""Called in the worker's thread with a line that a program has reached and values of names there."""
+"""Called in the worker's thread with the number of a line that the program has passed, and values of variables."""
 ItemChooser = Callable[[JsonValue, int, int], JsonValue]
 """Chooses the item of a list that a request names, for ``named(items)`` in a program.
 
-It is called in the worker's thread with the items, the place in the cell's text, and how many cells back that text is. It raises
-``LookupError`` with a message for the author if there is no such item.
+It is called in the worker's thread with the items, the byte offset of the call in the cell's text, and the number of
+cells back to that text. It raises ``LookupError``, with a message for the author, if there is no such item.
 """
 
 
 @dataclass(frozen=True, slots=True)
 class CallFailure:
-    """Failed call, which raises a ``ToolError`` with this message in the program."""
+    """Failure of a call, raised in the program as a ``ToolError`` with this message."""
 
     message: str
 
 
 class SandboxSession(Protocol):
-    """Names of one author over several cells, in a worker of its own; one cell runs at a time."""
+    """A sequence of cells that share their names; one cell runs at a time."""
 
     async def start(self, text: str, inputs: Mapping[str, JsonValue]) -> CellStop:
-        """Run a cell to its first stop.
-
-        ``inputs``: names that hold values.
-        """
+        """Run a cell to its first stop; ``inputs`` are values of its variables."""
         ...
 
     async def resume(self, answers: Mapping[int, JsonValue | CallFailure]) -> CellStop:
-        """Continue with the answers to some of the pending calls, by their ids."""
+        """Continue with the answers to one or more of the pending calls, by their ids."""
         ...
 
 
 class Sandbox(Protocol):
-    """Runs programs without files, network, environment or clock."""
+    """Runs programs without access to files, network, environment or clock."""
 
     def open_session(
         self, watch_line: LineWatcher | None = None, choose_item: ItemChooser | None = None
     ) -> AbstractAsyncContextManager[SandboxSession]:
         """Open a fresh session, which ends with the block.
 
-        ``watch_line``: receives the lines that instrumented texts (``instrument_text``) report. ``choose_item``: chooses items for ``named(items)``; with it, a
-        text may also leave arguments open by ``fill()``, which whoever makes the call has to find.
+        Arguments:
+            watch_line: Receives the lines that a text of
+                :func:`~agent.programs.analysis.instrumented_text.instrument_text` reports.
+            choose_item: Chooses items for ``named(items)``. With it, programs may also leave arguments open by
+                ``fill()``; whoever makes the call then has to find their values.
         """
         ...
 
     async def find_type_errors(self, text: str, stubs: str) -> tuple[str, ...]:
-        """Return the findings of the type check for a text over these declarations, without running it."""
+        """Type-check a text with these declarations, without running it, and return the findings.
+
+        A finding has the form ``LINE:COLUMN: SEVERITY[RULE] message``.
+        """
         ...
 
     async def close(self) -> None:

@@ -1,4 +1,4 @@
-"""Questions of a program to its user: a call of ``ask`` as a question that a person can answer."""
+"""Turn a program's call of ``ask`` into a question that its user can answer."""
 
 from pydantic.types import JsonValue
 
@@ -10,21 +10,23 @@ from domain.program import Program
 ASK_PARAMETERS = ("question", "choices")
 """Parameters of ``ask``, in order."""
 ASK_DECLARATION = f"async def {ASK}(question: str, choices: list[str] = ...) -> str: ..."
+"""Declaration of ``ask`` for the type check."""
 
 
 def build_ask_question(
     call: PendingCall, program: Program, identity: str, *, strangers: bool = False
 ) -> UserQuestion | None:
-    """Return the question of a call, or None if it asks nothing.
+    """Return the question that a call of ``ask`` puts; None if its text is empty.
 
-    ``strangers``: the program may be another user's.
+    ``identity``: the same whenever the run is resumed. ``strangers``: the program may have been written by another
+    user.
     """
     value = call.arguments.get("question")
     text = value if isinstance(value, str) else ""
     if not text.strip():
         return None
     choices = list_choices(call)
-    # Words that are not in the program's text were computed, possibly from responses.
+    # Words that are not in the program's text were computed, possibly from a response.
     foreign = any(one not in program.text for one in (text, *choices))
     return build_question(
         identity,

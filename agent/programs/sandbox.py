@@ -1,4 +1,7 @@
-"""Sandbox for programs: pydantic-monty in separate processes, without files, network, clock or randomness."""
+"""Sandbox for programs: pydantic-monty in separate processes, without files, network, clock or randomness.
+
+A session that waits longer than ``PATIENCE`` for calls saves its state and releases its process for other programs.
+"""
 
 import asyncio
 from collections.abc import AsyncGenerator, Callable, Mapping
@@ -23,15 +26,17 @@ from agent.programs.sandbox_cell import SandboxCell, to_program_error
 from agent.programs.worker_pool import SandboxWorker, WorkerPool
 
 PATIENCE = 1.0
-"""Seconds that a waiting program may keep its worker; then its state is saved, to be restored in another."""
-
+"""Seconds that a waiting program keeps its worker; then its state is saved, to be restored in any other."""
 
 _TOOL_ERROR = "ToolError = RuntimeError\n"
-"""Error that a failed call raises; the sandbox has no inheritance, so it is an alias of an error that it has."""
+"""Definition of the error that a failed call raises: an alias, because the sandbox cannot derive classes."""
 
 
 class ProgramSession:
-    """Implements ``protocol.SandboxSession``. However it ends, it leaves no worker and no thread behind."""
+    """Session in a worker, which is given back however it ends.
+
+    See :class:`agent.programs.protocol.SandboxSession`.
+    """
 
     def __init__(
         self,
@@ -52,12 +57,9 @@ class ProgramSession:
         self._closed = False
 
     async def start(self, text: str, inputs: Mapping[str, JsonValue]) -> CellStop:
-        """Run a cell to its first stop.
-
-        ``inputs``: names that hold values.
-        """
+        """Run a cell to its first stop; ``inputs`` are values of its variables."""
         if self._cell is not None:
-            await self._discard()  # a cell that still waits for a call is dropped, and its names with it
+            await self._discard()  # the last cell still waits for a call: it is dropped with all names
         return await self._run_turn(lambda worker: self._start_cell(worker, text, inputs))
 
     async def resume(self, answers: Mapping[int, JsonValue | CallFailure]) -> CellStop:
@@ -68,12 +70,12 @@ class ProgramSession:
         return await self._run_turn(lambda _: cell.resume(answers))
 
     async def close(self) -> None:
-        """End the session, whatever it is doing."""
+        """End the session, even while a cell runs."""
         self._closed = True
         await self._discard()
 
     def _start_cell(self, worker: SandboxWorker, text: str, inputs: Mapping[str, JsonValue]) -> CellStop:
-        """Start a cell in a worker, after the helpers if it is the first."""
+        """Start a cell in a worker; before the first cell, define the helpers."""
         if not self._feed_count:
             worker.session.feed_run(_TOOL_ERROR + PRELUDE_SOURCE)
             self._feed_count = 1
@@ -89,7 +91,10 @@ class ProgramSession:
         return cell.start(worker.session, text, inputs)
 
     async def _run_turn(self, work: Callable[[SandboxWorker], CellStop]) -> CellStop:
-        """Work to the next stop; an error of the worker costs the session its names, and nothing else."""
+        """Do ``work`` in the session's worker to the next stop, then start the timer that suspends the session.
+
+        If the worker fails, the stop is an error with ``lost`` set, and the session starts afresh.
+        """
         try:
             worker = await self._acquire_worker()
             stop = await worker.do(lambda: work(worker))
@@ -109,13 +114,13 @@ class ProgramSession:
         return stop
 
     async def _acquire_worker(self) -> SandboxWorker:
-        """Return the worker with the session's names: the one that it has, or another with its state restored."""
+        """Return a worker with the session's names: its own, or another one in which its state is restored."""
         if self._closed:
             raise RuntimeError("this session is closed")
         if self._timer:
             self._timer.cancel()
         if self._suspending:
-            # Cancelling the caller must not stop the saving half-way: the state would be lost.
+            # A cancelled caller must not interrupt the saving: the state would be lost.
             await asyncio.shield(self._suspending)
         if self._worker is None:
             worker = self._worker = await self._pool.lend_worker()
@@ -133,7 +138,7 @@ class ProgramSession:
         self._suspended_state = None
 
     def _start_suspending(self) -> None:
-        """Start to save the state and release the worker, when the patience is over."""
+        """Start to save the state and give the worker back; called by the timer."""
         self._suspending = asyncio.get_running_loop().create_task(self._suspend())
 
     async def _suspend(self) -> None:
@@ -146,7 +151,7 @@ class ProgramSession:
         await worker.give_back()
 
     async def _discard(self) -> None:
-        """Give the worker back, and drop all names."""
+        """Give the worker back and forget all names."""
         if self._timer:
             self._timer.cancel()
         if self._suspending and not self._suspending.done():
@@ -160,12 +165,16 @@ class ProgramSession:
 
 
 _UNDEFINED_NAME = "_not_run_"
-"""Undefined name put before a text, so that it never passes the type check and is never run."""
+"""Undefined name that is put before a text to type-check, so that the check fails and the text is never run."""
 _MOST_STUB_REQUESTS = 50
+"""Bound of the requests for declarations that one type check may make."""
 
 
 class MontySandbox:
-    """Implements ``protocol.Sandbox``, once per process; its workers start with the first program."""
+    """Implements :class:`agent.programs.protocol.Sandbox`.
+
+    Create one per process. Workers start on first use.
+    """
 
     def __init__(self, limits: SandboxLimits | None = None, patience: float = PATIENCE) -> None:
         self._limits, self._patience = limits or SandboxLimits(), patience
@@ -183,7 +192,7 @@ class MontySandbox:
             await session.close()
 
     async def find_type_errors(self, text: str, stubs: str) -> tuple[str, ...]:
-        """Return the findings of the type check as ``LINE:COLUMN: SEVERITY[RULE] message``, without running the text."""
+        """Type-check a text without running it; return findings as ``LINE:COLUMN: SEVERITY[RULE] message``."""
         worker = await self._pool.lend_worker(stubs)
         try:
             return _select_in_text(await worker.do(lambda: _collect_diagnostics(worker.session, text)))
@@ -207,7 +216,7 @@ def _collect_diagnostics(session: MontySession, text: str) -> str:
     except MontyTypingError as error:
         return error.display()
     except MontyError:
-        return ""  # it does not parse, or the worker died: the check of its tree, or its run, will tell
+        return ""  # it does not parse or the worker died: other checks, or the run, report that
     return ""
 
 

@@ -1,4 +1,4 @@
-"""A running cell in its worker: driven from stop to stop, with its calls recorded but not made."""
+"""Run a cell in its worker from stop to stop; its calls are recorded, to be made by the runner."""
 
 import builtins
 import re
@@ -44,16 +44,17 @@ from agent.programs.sandbox_values import (
 )
 
 MAX_PRINTED_BYTES = 100_000
-"""Maximum number of bytes that a cell may print; nobody reads them."""
+"""Maximum number of bytes that a cell may print; the output is discarded."""
 
 _MAX_MESSAGE = 2_000
 _SUSPENSION_LIMIT = "suspension limit"
+"""Beginning of the sandbox's message when a program stops too often."""
 
 
 def to_program_error(error: MontyError, limits: SandboxLimits, file: str) -> ProgramError:
     """Convert an error of the sandbox.
 
-    ``file``: the name of the cell in the sandbox, by which its own lines are found.
+    ``file``: file name of the cell in tracebacks, by which the line of the error is found.
     """
     if isinstance(error, MontyCrashedError):
         return _to_crash_error(error, limits)
@@ -73,7 +74,7 @@ def to_program_error(error: MontyError, limits: SandboxLimits, file: str) -> Pro
 
 
 def build_call_limit_error(limits: SandboxLimits) -> ProgramError:
-    """Return the error of a program that makes more calls than it may."""
+    """Return the error of a program that has made more calls than the limit."""
     return ProgramError(
         "RuntimeError", f"it made more than {limits.calls} calls: narrow down what is called for", lost=True
     )
@@ -97,14 +98,14 @@ def _find_line(error: MontyError, file: str) -> int:
 LOOK = "look"
 """Function that ends a cell and shows its arguments."""
 FILL = "fill"
-"""Function whose value is left open, and found when the call that it is an argument of is reached."""
+"""Function that leaves an argument of a call open; its value is found when the program reaches the call."""
 NAMED = "named"
 """Function that returns the item of a list that the request names."""
 WATCH = "_at_line_"
-"""Function by which an instrumented text reports a line and values of names; it is answered at once."""
+"""Function by which an instrumented text reports a line and values of variables; it is no call of a tool."""
 
 _LOOK_ERROR = "KeyboardInterrupt"
-"""Error that ends the cell at a look: one that a program is unlikely to catch, and must not."""
+"""Error that is raised in a cell to end it at a look: one that a program is unlikely to catch."""
 _CELL = re.compile(r"<python-input-(\d+)>")
 _NEVER_TOOLS = frozenset(dir(builtins))
 
@@ -115,16 +116,17 @@ class SandboxCell:
 
     limits: SandboxLimits
     number: int
-    """Number of feeds to the session before it."""
+    """Number of texts that were fed to the session before it, which is its number in file names of tracebacks."""
     call_count: int
-    """Number of calls of the whole session."""
+    """Number of calls of the whole session so far."""
     calls: dict[int, PendingCall]
     """Pending calls by id."""
     snapshot: Snapshot | None = None
+    """State at the last stop; None when the cell has failed or ended at a look."""
     watch_line: LineWatcher | None = None
     """Receives the lines that the text reports."""
     choose_item: ItemChooser | None = None
-    """Chooses items that the request names, if values may be left open."""
+    """Chooses items for ``named(items)``; None if values may not be left open."""
 
     def start(self, session: MontySession, text: str, inputs: Mapping[str, JsonValue]) -> CellStop:
         """Run the cell to its first stop."""
@@ -132,7 +134,7 @@ class SandboxCell:
         return self._drive(lambda: session.feed_start(text, inputs=values, print_callback=_collect_output()))
 
     def resume(self, answers: Mapping[int, JsonValue | CallFailure]) -> CellStop:
-        """Continue from a stop with the answers to some calls."""
+        """Continue from a stop with the answers to one or more calls, by their ids."""
         snapshot = self.snapshot
         if not isinstance(snapshot, FutureSnapshot):
             raise RuntimeError("this cell waits for no call")
@@ -141,17 +143,17 @@ class SandboxCell:
         return self._drive(lambda: snapshot.resume({call: _to_settled(answer) for call, answer in answers.items()}))
 
     def dump(self) -> bytes:
-        """Save the state at a stop, to be continued in another worker."""
+        """Save the state at a stop, so that another worker can continue from it."""
         if self.snapshot is None or isinstance(self.snapshot, MontyComplete):
             raise RuntimeError("this cell has ended")
         return self.snapshot.dump()
 
     def load(self, session: MontySession, state: bytes) -> None:
-        """Restore a saved state."""
+        """Restore a saved state in a worker's session."""
         self.snapshot = session.load_snapshot(state, print_callback=_collect_output())
 
     def _drive(self, begin: Callable[[], Snapshot]) -> CellStop:
-        """Run from a snapshot to the next stop; an error ends the cell."""
+        """Take a first step and continue to the next stop; an error of the program is a stop, too."""
         try:
             snapshot = begin()
             while not (stop := self._find_stop(snapshot)):
@@ -164,7 +166,7 @@ class SandboxCell:
     def _find_stop(self, snapshot: Snapshot) -> CellStop | None:
         """Return the stop at a snapshot, or None if the cell can continue by itself."""
         self.snapshot = snapshot
-        # Checked at every snapshot, since a program can make many calls before it waits for any.
+        # Checked at every snapshot, because a program can make many calls before it waits for any.
         if self.call_count > self.limits.calls:
             return build_call_limit_error(self.limits)
         if isinstance(snapshot, MontyComplete):
@@ -176,7 +178,7 @@ class SandboxCell:
         return None
 
     def _advance(self, snapshot: Snapshot) -> Snapshot:
-        """Continue beyond a snapshot that is no stop: record a call, or refuse what does not exist."""
+        """Continue from a snapshot that is no stop: record a call, or answer one of the sandbox's own functions."""
         if isinstance(snapshot, NameLookupSnapshot):
             return snapshot.resume()
         if not isinstance(snapshot, FunctionSnapshot):
@@ -185,7 +187,7 @@ class SandboxCell:
             return snapshot.resume_not_handled()
         name = str(snapshot.function_name)
         cell = _CELL.fullmatch(snapshot.position.filename)
-        if name in _NEVER_TOOLS or not cell:  # a text that the program itself made, by eval, calls nothing
+        if name in _NEVER_TOOLS or not cell:  # code that the program runs by `eval` must not call tools
             return snapshot.resume({"exc_type": "NameError", "message": f"name '{name}' is not defined here"})
         if name == WATCH and self.watch_line is not None:
             return _report_line(snapshot, self.watch_line)
@@ -205,7 +207,10 @@ class SandboxCell:
         return snapshot.resume({"future": ...})
 
     def _to_pending_call(self, snapshot: FunctionSnapshot, name: str, back: int) -> PendingCall:
-        """Return the pending call of a snapshot; ``...`` marks an argument that is left open."""
+        """Return the call at a snapshot.
+
+        An argument with the value ``...``, as ``fill()`` returns it, is left open.
+        """
         placed = dict(zip(ASK_PARAMETERS, snapshot.args, strict=False)) if name == ASK else {}
         if len(snapshot.args) > len(placed):
             raise NoJsonError("arguments are given by name")
@@ -223,7 +228,7 @@ class SandboxCell:
         except ValueError as error:
             return ProgramError("ValueError", str(error), lost=True)
         try:
-            # The error must reach the top: otherwise the program caught it and would go on.
+            # The error must come back uncaught; otherwise the program caught it and would continue.
             snapshot.resume({"exc_type": _LOOK_ERROR, "message": LOOK})
         except MontyRuntimeError as error:
             if type(error.exception()).__name__ == _LOOK_ERROR:
@@ -241,7 +246,7 @@ def _report_line(snapshot: FunctionSnapshot, watch_line: LineWatcher) -> Snapsho
 
 
 def _resume_with_item(snapshot: FunctionSnapshot, choose_item: ItemChooser, back: int) -> Snapshot:
-    """Continue with the item that the request names; if there is none, that is an error in the program."""
+    """Continue with the item that the request names; raise an error in the program if there is none."""
     try:
         (items,) = snapshot.args
         item = choose_item(from_program_value(items), snapshot.position.start, back)
@@ -259,12 +264,12 @@ def _to_returned_value(complete: MontyComplete) -> ReturnedValue | ProgramError:
 
 
 def _to_settled(answer: JsonValue | CallFailure) -> Settled:
-    """Return an answer in the form that the sandbox takes."""
+    """Return an answer in the form that the sandbox accepts."""
     if isinstance(answer, CallFailure):
         return {"exc_type": "RuntimeError", "message": str(to_program_value(answer.message))}
     return {"return_value": to_program_value(answer)}
 
 
 def _collect_output() -> CollectString:
-    """Return a sink for printed output, which nobody reads."""
+    """Return a sink for printed output, which is discarded."""
     return CollectString(max_bytes=MAX_PRINTED_BYTES)

@@ -1,8 +1,11 @@
-"""Conversion of values into a program and out of it: JSON on both sides, with a rule for everything else.
+"""Convert values into a program and out of it, and results of calls into what the program is given for them.
 
-Into a program: text that is not valid Unicode loses what cannot be encoded (``�``); what is nested too deep, NaN and infinity become null. Out of it:
-tuples and sets become lists, dates their ISO form, decimals numbers, NaN and infinity null, and whole numbers beyond 64 bits text; field
-names become text. Anything else (a function, a module, a call that was not awaited, bytes) has no JSON form.
+Into a program: lone surrogates in text become ``�``; values that are nested too deep, NaN and infinity become null.
+Out of a program: tuples and sets become lists, dates their ISO form, decimals numbers, NaN and infinity null, integers
+beyond 64 bits text, and field names text. Anything else (functions, modules, calls that were not awaited, bytes) has
+no JSON form.
+
+The result of a call becomes a value, an error that the program can catch, or the end of the program.
 """
 
 import math
@@ -19,9 +22,10 @@ from domain.model import JsonObject
 from graph.lenient_json import BEYOND_64_BITS, contains_value, is_beyond_64_bits
 
 MAX_DEPTH = 100
-"""Maximum nesting of lists and objects. The sandbox itself allows no more than about two hundred levels."""
+"""Maximum nesting of lists and objects; the sandbox itself allows about two hundred levels."""
 
 _LARGEST = 2**63
+"""Bound of signed 64-bit integers."""
 _NOT_AWAITED = re.compile(r"<coroutine (?:external_future\(\d+\)|object \w+)>")
 """Matches how the sandbox writes calls that were not awaited."""
 _NO_VALUE = re.compile(r"<(?:function '[^']*' at 0x[0-9a-f]+|module '[^']*'|\w+_iterator object)>")
@@ -33,7 +37,7 @@ class NoJsonError(TypeError):
 
 
 def to_program_value(value: JsonValue, depth: int = MAX_DEPTH) -> JsonValue:
-    """Convert a value for a program."""
+    """Convert a JSON value for a program; what is nested deeper than ``depth`` becomes None."""
     match value:
         case str():
             return _to_unicode(value)
@@ -75,9 +79,11 @@ def from_program_value(value: object, depth: int = MAX_DEPTH) -> JsonValue:
 
 
 def to_call_arguments(passed: Mapping[str, object]) -> JsonObject:
-    """Convert the arguments of a call.
+    """Convert the arguments of a call to JSON.
 
-    Numbers that cannot be sent as they are, are refused: what is sent is never silently another value.
+    Raises:
+        NoJsonError: A value has no JSON form, or holds a number that JSON cannot express. It is refused, because a call
+            must not silently send another value than the program gave.
     """
     for name, value in passed.items():
         if contains_value(value, lambda one: isinstance(one, float) and not math.isfinite(one)):
@@ -88,7 +94,7 @@ def to_call_arguments(passed: Mapping[str, object]) -> JsonObject:
 
 
 def to_shown_value(value: object) -> JsonValue:
-    """Convert a value for a look; one without a JSON form is described."""
+    """Convert a value for a look; a value without a JSON form is replaced by a description."""
     try:
         return from_program_value(value)
     except NoJsonError as error:
@@ -96,7 +102,7 @@ def to_shown_value(value: object) -> JsonValue:
 
 
 def _convert_container(value: object, depth: int) -> JsonValue:
-    """Convert a list, set or mapping, level by level."""
+    """Convert a list, set or mapping, level by level; raise ``NoJsonError`` for any other value."""
     if value is ...:
         raise NoJsonError("what is left open stands alone: `fill()` is the whole value of an argument")
     if not isinstance(value, (list, tuple, AbstractSet, Mapping)):
@@ -134,7 +140,7 @@ def _to_field_name(name: object) -> str:
 
 
 def _to_text(value: str) -> str:
-    """Convert a text, and reject those that stand for an object without a JSON form."""
+    """Convert a text, and reject one by which the sandbox represents an object without a JSON form."""
     if _NOT_AWAITED.fullmatch(value):
         raise NoJsonError("a call was not awaited: write `await` before it")
     if _NO_VALUE.fullmatch(value):
@@ -143,7 +149,7 @@ def _to_text(value: str) -> str:
 
 
 def _to_digits(value: int) -> str:
-    """Convert a whole number to text, unless it is too long for Python to write."""
+    """Convert an integer to text; raise ``NoJsonError`` if it has more digits than Python writes."""
     try:
         return str(value)
     except ValueError:
@@ -151,5 +157,5 @@ def _to_digits(value: int) -> str:
 
 
 def _to_unicode(text: str) -> str:
-    """Replace lone surrogates, which no encoder accepts."""
+    """Replace lone surrogates, which cannot be encoded as UTF-8."""
     return text if text.isascii() else text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")

@@ -1,4 +1,4 @@
-"""Notes on a parameter that its type does not express but a caller has to know: format, bounds, a short example."""
+"""Notes for a signature on what types do not express: formats, bounds and examples of parameters, units of fields."""
 
 import re
 from collections.abc import Iterator
@@ -15,16 +15,17 @@ from graph.identifiers import singularize, split_words
 from graph.lenient_json import read_value
 from graph.response_fields import iterate_descriptions
 
+# How the formats of dates and times are written in a note.
 _FORMS = {"date": "YYYY-MM-DD", "date-time": "YYYY-MM-DDTHH:MM:SSZ", "time": "HH:MM:SS"}
 _IMPLIED_BY_TYPE = frozenset({"int32", "int64", "float", "double", "string", "integer", "number", "boolean", "text"})
-"""Formats that only repeat the type."""
+"""Formats that say no more than the type."""
 _LONGEST_FORM = 24
 _LONGEST_EXAMPLE = 32
 _OPTIONS = 6
 
 
 def describe_parameter(parameter: Parameter, *, closed: bool) -> str:
-    """Return a short note, empty if the type says everything.
+    """Return a short note on a parameter; empty if its type says everything.
 
     ``closed``: the type lists the allowed values.
     """
@@ -51,7 +52,7 @@ def _is_from_elsewhere(parameter: Parameter) -> bool:
 
 
 def _describe_bounds(parameter: Parameter) -> Iterator[str]:
-    """Yield the range of a number, if it has one."""
+    """Yield the range of a number, if it is bounded."""
     low, high = (f"{bound:.10g}" if bound is not None else None for bound in (parameter.minimum, parameter.maximum))
     if low is not None and high is not None:
         yield f"{low}..{high}"
@@ -62,7 +63,10 @@ def _describe_bounds(parameter: Parameter) -> Iterator[str]:
 
 
 def _describe_example(parameter: Parameter) -> Iterator[str]:
-    """Yield a short example; the default of a required parameter counts as one, since documents use it so."""
+    """Yield a short example.
+
+    The default of a required parameter counts as one, because many documents use it so.
+    """
     example: JsonValue = parameter.example
     if example in (None, "") and parameter.required:
         example = parameter.default
@@ -72,6 +76,7 @@ def _describe_example(parameter: Parameter) -> Iterator[str]:
             yield f"e.g. {example_text!r}"
 
 
+# Singular words and abbreviations that count as units in a field's description.
 _UNITS = frozenset(
     {
         *(
@@ -157,20 +162,21 @@ _SHORT = frozenset(
         "lb",
     }
 )
-"""Units that a field name may end in."""
+"""Abbreviations of units; a field with one in its name needs no note."""
 _IN = re.compile(
     r"\b(?:in|as)\s+([^\W\d_]+)((?:\s+per(?:\s+(?:cubic|square))?\s+|/|\s+(?=celsius|fahrenheit))[^\W\d_]+)?|(%|°\s?[CF]\b|[€£$])",
     re.I,
 )
+"""Matches "in minutes", "as km per hour", "%" or "°C" in a description."""
 _LONGEST = 90
-"""Maximum number of characters, since the line also holds all other notes on a function."""
+"""Maximum number of characters of all units: the line also holds the other notes on the function."""
 
 
 @lru_cache(maxsize=4096)
 def find_units(schema: str) -> str:
-    """Return fields with their units, such as ``duration in minutes``; empty if no unit is known.
+    """Return the fields with known units, such as ``duration in minutes``; empty if there are none.
 
-    ``schema``: JSON schema of the response.
+    ``schema``: JSON Schema of the response as text; the cache needs a hashable argument.
     """
     text = ", ".join(dict.fromkeys(_list_units(schema)))
     return text if len(text) <= _LONGEST else text[:_LONGEST].rpartition(",")[0]

@@ -1,7 +1,7 @@
-"""Tools as typed async Python functions: the form in which an offer is shown, measured and checked.
+"""Render tools as typed async Python functions, the form in which an offer is shown, measured and checked.
 
-A signature is valid Python whatever a catalogue contains: names are generated, values are written by ``repr``, and prose is confined to
-one cleaned comment line.
+A signature is valid Python whatever a catalogue contains: names are generated, values are written by ``repr``, and
+prose is confined to one cleaned comment line.
 """
 
 import json
@@ -27,13 +27,14 @@ from domain.tool import Parameter, ToolDoc, ToolId
 from graph.shapes import UNKNOWN, JsonShape, infer_response_shape, read_schema_shape
 
 PREAMBLE = "from typing import Any, Literal, NotRequired, TypedDict"
-"""Imports at the top of stubs."""
+"""Imports that stubs need."""
 
+# Maximum numbers of characters of the parts of a signature.
 _DESCRIPTION = 64
 _RESPONSE = 420
 _BODY = 300
 _OPTIONAL = 480
-"""Maximum number of characters of optional parameters; required ones are all shown."""
+"""Maximum number of characters of all optional parameters; required ones are always shown."""
 _NOTES = 160
 _LONGEST_DEFAULT = 24
 _LARGEST = 2**63
@@ -46,29 +47,30 @@ class ToolSignature:
 
     tool: ToolId
     name: str
+    """Name of the function."""
     arguments: Mapping[str, str]
-    """Names of the tool's parameters by those of the function, required ones first."""
+    """The tool's parameter names by those of the function, required ones first."""
     text: str
-    """Text that is shown: a comment line and a code line."""
+    """Signature as it is shown: a comment line and a code line."""
     short: str
-    """Name and parameters only."""
+    """Short form: name and parameters only."""
     stub: str
-    """Complete declaration for a type checker, to be placed after ``PREAMBLE``."""
+    """Complete declaration for a type checker, to follow ``PREAMBLE``."""
     takes: JsonShape = UNKNOWN
-    """Parameters as the fields of an object, by the function's names."""
+    """Shape of the parameters as the fields of one object, by the function's names."""
     returns: JsonShape = UNKNOWN
     """Shape of the response."""
 
     @property
     def tokens(self) -> int:
-        """Tokens of the text that is shown, estimated as four characters each."""
+        """Estimated number of tokens of the text, at four characters each."""
         return estimate_tokens(self.text)
 
 
 def build_signature(doc: ToolDoc, shape: JsonShape | None = None) -> ToolSignature:
-    """Build a tool's signature.
+    """Build the signature of a single tool.
 
-    ``shape``: the shape of its response, if more is known of it than the document says.
+    ``shape``: shape of its response, if it is better known than from the document.
     """
     return build_signatures([doc], {} if shape is None else {doc.id: shape})[0]
 
@@ -76,7 +78,10 @@ def build_signature(doc: ToolDoc, shape: JsonShape | None = None) -> ToolSignatu
 def build_signatures(
     docs: Sequence[ToolDoc], shapes: Mapping[ToolId, JsonShape] | None = None, reserved: Collection[str] = ()
 ) -> list[ToolSignature]:
-    """Build the signatures of tools that are offered together, with unique names and none that is in ``reserved``."""
+    """Build the signatures of tools that are offered together, with unique names outside of ``reserved``.
+
+    ``shapes``: shapes of responses that are better known than from the documents.
+    """
     known_shapes = shapes or {}
     return [
         _build_signature(doc, name, known_shapes.get(doc.id) or infer_response_shape(doc))
@@ -91,28 +96,30 @@ def build_named_signatures(functions: Mapping[str, ToolDoc]) -> dict[str, ToolSi
 
 @dataclass(frozen=True, slots=True)
 class _SignatureArgument:
-    """Parameter of a signature."""
+    """A parameter of a signature."""
 
     name: str
     """Name in the function."""
     parameter: Parameter
+    """The tool's parameter."""
     shape: JsonShape
+    """Shape of its values."""
 
     def render_shown(self, characters: int) -> str:
-        """Return it as written in the text that is shown."""
+        """Return the parameter as it is shown, with at most so many characters for the fields of its type."""
         return self._render(render_inline(self.shape, characters, optional=True))
 
     def render_stub(self, writer: TypedDictDefinitions) -> str:
-        """Return it as written in a stub."""
+        """Return the parameter as it is declared in a stub."""
         return self._render(render_annotation(self.shape, writer))
 
     @property
     def is_closed(self) -> bool:
-        """True if the text that is shown lists all allowed values."""
+        """True if the type that is shown lists all allowed values."""
         return fits_literal(self.shape.enum)
 
     def _render(self, kind: str) -> str:
-        """Return it with a type, and with a default if it is optional."""
+        """Return the parameter with a type, and with a default if it is optional."""
         return f"{self.name}: {kind}" if self.parameter.required else f"{self.name}: {kind} = {_render_default(self)}"
 
 
@@ -144,13 +151,13 @@ def _build_signature(doc: ToolDoc, name: str, returned: JsonShape) -> ToolSignat
 
 
 def _build_object_shape(arguments: Sequence[_SignatureArgument]) -> JsonShape:
-    """Return the parameters as the fields of one object."""
+    """Return the shape of an object with the parameters as its fields."""
     required = frozenset(one.name for one in arguments if one.parameter.required)
     return JsonShape(frozenset({"object"}), {one.name: one.shape for one in arguments}, required=required)
 
 
 def _render_effect(doc: ToolDoc) -> str:
-    """Return a comment for the short form if the tool changes something, or may."""
+    """Return a comment for the short form if the tool changes something or may do so."""
     effect = _EFFECTS[doc.effect.kind].strip(" :")
     return f"  # {effect}" if effect else ""
 
@@ -166,7 +173,10 @@ def _select_shown(arguments: Sequence[_SignatureArgument]) -> Iterator[_Signatur
 
 
 def _render_comment(doc: ToolDoc, arguments: Sequence[_SignatureArgument], hidden: int) -> str:
-    """Return one line: effect, description, notes on parameters, and units of numbers in the response."""
+    """Return the comment line: effect, description, notes on parameters, units of fields in the response.
+
+    ``hidden``: number of optional parameters that are not shown.
+    """
     described = _cut_at_word(doc.description or doc.toolset_description or doc.toolset, _DESCRIPTION)
     named_notes = ((one.name, describe_parameter(one.parameter, closed=one.is_closed)) for one in arguments)
     parameter_notes = "; ".join(f"{name} {note}" for name, note in named_notes if note)
@@ -181,7 +191,7 @@ def _render_comment(doc: ToolDoc, arguments: Sequence[_SignatureArgument], hidde
 
 
 def _cut_at_word(text: str, limit: int) -> str:
-    """Return a text as one cleaned line, cut between words."""
+    """Return a text as one cleaned line of at most ``limit`` characters, cut between words."""
     line = clean(text, 4 * limit).replace("`", "'")
     if len(line) <= limit:
         return line
@@ -202,14 +212,20 @@ def _parse_schema(schema: str) -> JsonShape:
 
 
 def _render_default(argument: _SignatureArgument) -> str:
-    """Return the default if it is short and of the right type, else ``...``: what is left out is not sent."""
+    """Return the default if it is short and of the right type, else ``...``.
+
+    An omitted argument is not sent anyway.
+    """
     value = _convert_scalar(argument.parameter.default, argument.shape)
     written = "..." if value is None else repr(value)
     return written if len(written) <= _LONGEST_DEFAULT else "..."
 
 
 def _convert_scalar(value: JsonValue, shape: JsonShape) -> JsonValue:
-    """Convert a scalar to the type (catalogues write all as text); None if that is impossible."""
+    """Convert a default to the parameter's type, since catalogues write it as text.
+
+    The result is None if that is impossible.
+    """
     if shape.enum and value not in shape.enum:
         return None
     match value:
@@ -230,7 +246,7 @@ def _convert_scalar(value: JsonValue, shape: JsonShape) -> JsonValue:
 
 
 def _parse_scalar(text: str) -> JsonValue:
-    """Parse a scalar that is written as text; None if it is none."""
+    """Parse a number or boolean that is written as text; None if it is neither."""
     try:
         value: JsonValue = json.loads(text.strip().lower())
     except (ValueError, RecursionError):
@@ -240,18 +256,20 @@ def _parse_scalar(text: str) -> JsonValue:
 
 @dataclass(frozen=True, slots=True)
 class OfferText:
-    """Tools of an offer as text, in order of rank."""
+    """Tools of an offer as text, best first."""
 
     text: str
+    """Signatures as they are shown, one after the other."""
     signatures: tuple[ToolSignature, ...]
+    """Signatures that fit into the budget, whole or in short form."""
     complete_count: int
     """Number of signatures, from the first, that are shown whole; the others show only name and parameters."""
     left_out: tuple[ToolId, ...] = ()
-    """Tools at the end of the offer that did not fit at all."""
+    """Tools at the end of the offer that did not fit even in short form."""
 
     @property
     def tokens(self) -> int:
-        """Estimated number of tokens of the text, counted as for :attr:`ToolSignature.tokens`."""
+        """Estimated number of tokens of the text, as for :attr:`ToolSignature.tokens`."""
         return estimate_tokens(self.text) if self.text else 0
 
 
@@ -263,9 +281,10 @@ def render_offer(
 ) -> OfferText:
     """Render the signatures of tools, best first, within ``budget`` tokens (None: no limit).
 
-    As many as fit are shown whole, from the first, and the rest by name and parameters. If even that is too much, the last ones are left out
-    rather than showing the best ones without their structure: half of the budget is reserved for those.
-    ``shapes``: response shapes that are known better than from the documents. ``reserved``: names that are in use for something else.
+    The first ones are shown whole, as many as fit, and the rest in short form. If that is still too much, the last
+    tools are omitted. Half of the budget is reserved for whole signatures, so that the best tools keep their structure.
+    ``shapes``: shapes of responses that are better known than from the documents. ``reserved``: names that are in use
+    for something else.
     """
     all_signatures = build_signatures(docs, shapes, reserved)
     characters = None if budget is None else max(4 * budget - 1, 0)
@@ -280,10 +299,13 @@ def render_offer(
 
 
 def _fit_budget(offered: Sequence[ToolSignature], characters: int | None) -> tuple[Sequence[ToolSignature], int]:
-    """Return the signatures that fit, and how many of them are shown whole."""
+    """Return the signatures that fit, and the number of them that are shown whole.
+
+    First whole ones in half of the room, then short ones in the rest; what then remains makes further ones whole.
+    """
     if characters is None:
         return offered, len(offered)
-    remaining = characters + 1  # the last line has no end
+    remaining = characters + 1  # the last line has no line break
     best = _count_fitting((len(one.text) + 1 for one in offered), remaining // 2)
     remaining -= sum(len(one.text) + 1 for one in offered[:best])
     more = _count_fitting((len(one.short) + 1 for one in offered[best:]), remaining)

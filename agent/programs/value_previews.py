@@ -1,4 +1,4 @@
-"""Previews of values whose structure was not known: names of fields, types, and a clipped sample."""
+"""Preview values for the author of a program: names and types of fields, and a shortened sample."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -14,6 +14,7 @@ _STRUCTURE = 900
 """Maximum number of characters of the structure of one value."""
 _SAMPLE = 900
 """Maximum number of characters of the sample of one value."""
+# Limits of a preview: values, items of a list, fields of an object, characters, and levels.
 _VALUES = 4
 _ITEMS = 2
 _FIELDS = 24
@@ -24,15 +25,15 @@ _MAX_DEPTH = 5
 
 @dataclass(frozen=True, slots=True)
 class ShownText:
-    """Text for the author of a program."""
+    """Text for the author of a program, marked if it contains words of others."""
 
     text: str
     foreign: bool
-    """It holds words of a response: the prompt fences it, and a program written after it is tainted."""
+    """It contains words of a response: prompts fence it, and a program written after it is tainted."""
 
 
 def preview_values(*values: JsonValue) -> ShownText:
-    """Preview the first few values."""
+    """Describe the structure of the first few values, each with a sample."""
     previewed = values[:_VALUES]
     lines = [
         line
@@ -45,20 +46,20 @@ def preview_values(*values: JsonValue) -> ShownText:
 
 
 def _render_lines(value: JsonValue, number: int) -> Iterator[str]:
-    """Yield the structure of a value and a sample of it."""
+    """Yield the structure of a value and a sample of it; ``number`` is 0 for a single value."""
     head = f"value {number}: " if number else ""
     yield f"{head}{render_inline(infer_shape(value), _STRUCTURE)}{_describe_size(value)}"
     yield f"sample: {render_sample(value, _SAMPLE)}"
 
 
 def render_sample(value: JsonValue, characters: int) -> str:
-    """Return a value as Python writes it, with long parts shortened, in at most that many characters."""
+    """Return a value as Python source, with long parts shortened, in at most that many characters."""
     text = _render_nested(value, _MAX_DEPTH)
     return text if len(text) <= characters else text[: characters - 1] + "…"
 
 
 def _describe_size(value: JsonValue) -> str:
-    """Return the size of a list, an object or a text."""
+    """Return the size of a list, an object or a text as the end of a line."""
     match value:
         case list() | dict():
             return f", {len(value)} {'items' if isinstance(value, list) else 'fields'}"
@@ -69,7 +70,7 @@ def _describe_size(value: JsonValue) -> str:
 
 
 def _render_nested(value: JsonValue, depth: int) -> str:
-    """Return a value as Python writes it, with fewer items, fields and characters, to a fixed depth."""
+    """Return a value as Python source, with limited items, fields, characters and levels."""
     match value:
         case str():
             return repr(clean(value, _TEXT))
@@ -94,9 +95,9 @@ def _note_omitted(total: int, limit: int) -> list[str]:
 
 
 def _has_words(value: JsonValue) -> bool:
-    """Return True if there is any text in a value.
+    """Return True if a value contains any text.
 
-    Names of fields count: they are those of one response, and no filter has seen them.
+    Names of fields count as well: unlike those of a documented schema, they come from a response unfiltered.
     """
     stack = [value]
     while stack:

@@ -1,4 +1,4 @@
-"""Verdict on a finished program: what it claims, limited by what is known of its calls."""
+"""Judge a finished program: what it claims of its answer, limited by what is known of its calls."""
 
 import json
 import re
@@ -21,14 +21,18 @@ from domain.program import Answered
 from domain.source_text import parse_source
 from domain.tool import ToolDoc, ToolId
 
+# Order of verdicts, worst first.
 _RANK: dict[Answered, int] = {"no": 0, "partly": 1, "yes": 2}
 MAX_ANSWER = 16_000
 """Maximum number of characters of an answer that are reported."""
 WRONG = "you said that this answer is wrong, and nothing else was found"
+"""Reason to reject an answer that the user has marked as wrong."""
 _NAMED = 3
 _NONE = "NoneType"
 _NOTHING = frozenset({"", "none", "null", "nan", "undefined", "unknown", "n/a", "[]", "{}", "()", "''", '""'})
+"""Texts that count as no answer."""
 _EMPTY_WORD = re.compile(r"\b(?:None|nan|NaN)\b")
+"""Matches a missing value that a program has formatted into its answer."""
 _ANSWERED_WORDS: dict[JsonValue, Answered] = {
     "yes": "yes",
     "true": "yes",
@@ -36,6 +40,7 @@ _ANSWERED_WORDS: dict[JsonValue, Answered] = {
     "no": "no",
     "false": "no",
 }
+"""Claims by the words for them; any other word counts as "partly"."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,41 +48,46 @@ class ProgramClaim:
     """Claim of a program at its end."""
 
     answered: Answered
+    """How far it claims to have answered the request."""
     answer: str
+    """Its answer as text."""
     missing: str = ""
+    """Description of what it lacked for a full answer."""
     empty: bool = False
-    """Its answer holds no value that anybody could use."""
+    """The answer holds no value."""
 
 
 @dataclass(frozen=True, slots=True)
 class FinishedProgram:
-    """Facts about a program that has ended."""
+    """Facts about a finished program, by which its claim is judged."""
 
     text: str
-    """Texts of all its cells."""
+    """Texts of all its cells, joined."""
     calls: Results = ()
     """Its calls, in order."""
     earlier_calls: Results = ()
     """Calls of earlier texts for the same request."""
     uses_given: bool = False
-    """It uses results that it was given."""
+    """It may answer without calls, from earlier results or files."""
     unreached: Sequence[str] = ()
     """Changing functions that its text uses but that were not called."""
     review: RequestReview = field(default_factory=RequestReview)
-    """Review of its calls against the request."""
+    """Comparison of its calls with the request."""
     request: str = ""
+    """Request of the subtask."""
     wrong_answers: Collection[str] = ()
-    """Answers to the request that the user has rejected, as values or as they were shown."""
+    """Answers to the request that the user has marked as wrong, as values or as they were shown."""
 
 
 @dataclass(frozen=True, slots=True)
 class ProgramVerdict:
-    """Judgement of a claim."""
+    """Verdict on a claim."""
 
     claim: ProgramClaim
     answered: Answered
+    """How far the request counts as answered."""
     veto: str = ""
-    """Why it is less than the claim; empty if it is the same."""
+    """Reason why that is less than the claim; empty if it is the same."""
 
 
 def is_worse(end: ProgramEnded | None, than: ProgramEnded) -> bool:
@@ -86,10 +96,11 @@ def is_worse(end: ProgramEnded | None, than: ProgramEnded) -> bool:
 
 
 def explain_cut_short(broken: ProgramError, calls: Sequence[tuple[str, StepResult]]) -> str:
-    """Return why a program must not be written anew after its error; empty if it may be.
+    """Return why a program must not be rewritten after its error; empty if it may be.
 
-    That is so if it failed for lack of a lost answer to a change that took effect, since a new text would make that change again. It is also
-    so if the user left out some of its changes and let others be made. ``calls``: its own calls, by function.
+    There are two such cases. The program lacked the response of a change that took effect but whose response was lost:
+    a new program would repeat the change. Or the user deselected some of its changes and approved others. ``calls``:
+    its calls by function name.
     """
     left_out = [name for name, result in calls if result.left_out]
     if left_out and broken.final and any(result.status == "ok" for _, result in calls):
@@ -101,7 +112,7 @@ def explain_cut_short(broken: ProgramError, calls: Sequence[tuple[str, StepResul
 
 
 def judge_unanswered(question: QuestionAnswered, *, changed: bool) -> ProgramVerdict:
-    """Return the verdict for a program that ended with an unanswered question: no tool could find what it lacks."""
+    """Return the verdict on a program that ended with an unanswered question: "partly" if it has changed something."""
     served: Answered = "partly" if changed else "no"
     return ProgramVerdict(ProgramClaim(served, ""), served, describe_unanswered(question))
 
@@ -120,7 +131,10 @@ def build_ended_event(number: int, verdict: ProgramVerdict) -> ProgramEnded:
 
 
 def parse_claim(value: JsonValue) -> ProgramClaim:
-    """Parse the last value of a program; a value without claim fields counts as an answer to the whole request."""
+    """Parse the value of a program's last expression.
+
+    Without the fields of a claim, it is a full answer.
+    """
     if not isinstance(value, dict) or not {"answered", "answer"} & set(value):
         return ProgramClaim("yes", render_answer(value), empty=is_nothing(value))
     answer = value.get("answer")
@@ -132,7 +146,7 @@ def parse_claim(value: JsonValue) -> ProgramClaim:
 
 
 def render_answer(value: JsonValue) -> str:
-    """Render a value as an answer: text as it is, scalars in a row, records one a line."""
+    """Render a value as an answer: text unchanged, scalars on one line, records each on a line of their own."""
     match value:
         case None:
             return ""
@@ -162,7 +176,7 @@ def _render_inline(value: JsonValue) -> str:
 
 
 def is_nothing(value: JsonValue) -> bool:
-    """Return True if a value says nothing: None, empty, or a text that only means that."""
+    """Return True if a value is None, empty, a word for that, or a container of nothing else."""
     match value:
         case None:
             return True
@@ -177,10 +191,7 @@ def is_nothing(value: JsonValue) -> bool:
 
 
 def judge_claim(claim: ProgramClaim, ran: FinishedProgram) -> ProgramVerdict:
-    """Judge a claim by what is known of the program's calls.
-
-    The verdict is never better than the claim.
-    """
+    """Judge a claim by what is known of the program's calls; the verdict is never better than the claim."""
     if is_known_wrong(claim.answer, ran.wrong_answers, ran.request) and not _is_change_last(ran):
         return ProgramVerdict(claim, "no", WRONG)
     if claim.answered == "no":
@@ -208,7 +219,7 @@ def judge_claim(claim: ProgramClaim, ran: FinishedProgram) -> ProgramVerdict:
 
 
 def find_unreached(text: str, docs: Mapping[str, ToolDoc], called: Collection[str]) -> list[str]:
-    """Return the changing functions that a text uses but that were not called."""
+    """Return the functions with side effects that a text uses but that were not called."""
     names = parse_source(text).uses
     return [name for name, tool in docs.items() if not tool.safe and name in names and name not in called]
 
@@ -229,7 +240,7 @@ def judge_calls(calls: Results) -> ProgramVerdict:
 
 
 def _explain_hollow(claim: ProgramClaim, ran: FinishedProgram) -> str:
-    """Return why nothing supports a claim; empty if something does."""
+    """Return the reason why no value or call supports a claim; empty if one does."""
     if claim.empty and not _is_change_last(ran):
         return "its answer is empty"
     if not ran.uses_given and not any(result.status == "ok" for _, result in (*ran.calls, *ran.earlier_calls)):
@@ -240,7 +251,7 @@ def _explain_hollow(claim: ProgramClaim, ran: FinishedProgram) -> str:
 def _is_change_last(ran: FinishedProgram) -> bool:
     """Return True if the last call was a change and all changes were made.
 
-    Many changes answer nothing, so there may be nothing to say.
+    Many changes have an empty response, so an empty answer is acceptable then.
     """
     return any(not tool.safe and result.status == "ok" for tool, result in ran.calls[-1:]) and not _find_lost_changes(
         ran.calls
@@ -248,9 +259,10 @@ def _is_change_last(ran: FinishedProgram) -> bool:
 
 
 def _find_lost_changes(calls: Results) -> list[str]:
-    """Return the changes that failed or whose outcome is unknown; each call counts by its last result.
+    """Return the APIs of changes that failed or whose outcome is unknown.
 
-    A tool that was tried until it succeeded, once, has made its change: what failed before was a way to it.
+    Of equal calls, the last result counts. If a tool succeeded exactly once, and last, its failed calls before count
+    as attempts at that change.
     """
     last = {(tool.id, repr(result.arguments)): (tool, result) for tool, result in calls if not tool.safe}
     went: dict[ToolId, list[str]] = {}
@@ -262,7 +274,10 @@ def _find_lost_changes(calls: Results) -> list[str]:
 
 
 def _explain_lacking(claim: ProgramClaim, ran: FinishedProgram) -> str:
-    """Return why a request is only partly served although its program claims more; empty if nothing suggests so."""
+    """Return why a request is only partly answered although the program claims more.
+
+    The result is empty if it may be right.
+    """
     if ran.unreached and any(result.status != "ok" for _, result in ran.calls):
         return f"a call failed before it came to change anything: {_join_names(ran.unreached)}"
     if remarks := ran.review.mismatches:
@@ -283,7 +298,7 @@ def _join_names(names: Sequence[str]) -> str:
 
 
 def _collect_texts(ran: FinishedProgram) -> Iterator[str]:
-    """Yield the possible sources of an answer's words: texts in the program and responses of calls."""
+    """Yield the possible sources of an answer's words: string literals of the program and responses of its calls."""
     yield from parse_source(ran.text).texts
     for _, result in (*ran.earlier_calls, *ran.calls):
         yield result.response

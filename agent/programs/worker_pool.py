@@ -1,7 +1,7 @@
-"""Pool of processes that programs run in: started on demand, limited in number, lent to one session each.
+"""Pool of processes in which programs run: started on demand, limited in number, each used by one session at a time.
 
-The client of a worker blocks, so it is used in a thread. A caller that stops waiting for an answer ends the worker first, so that neither
-the thread nor the process outlives it.
+The client of a worker blocks, so it is used in a thread. When a caller is cancelled, it kills the worker first, so that
+neither the thread nor the process outlives it.
 """
 
 import asyncio
@@ -23,10 +23,11 @@ from domain.errors import UnavailableError
 T = TypeVar("T")
 
 _GRACE = 5.0
-"""Seconds past its own limit after which an unresponsive worker is ended."""
+"""Seconds beyond its own time limit after which an unresponsive worker is killed."""
 _DEEPEST_CALL = 200
+"""Maximum depth of recursion in a program."""
 _STOPS_PER_CALL = 8
-"""Stops that a program may make for each allowed call: to make it, to wait for it, or to look up a missing name."""
+"""Stops per allowed call: a program stops to make a call, to wait for it, and to look up a missing name."""
 
 _POLICY: OSPolicy = {
     "datetime": dt.datetime(1970, 1, 1, tzinfo=dt.UTC),
@@ -35,11 +36,11 @@ _POLICY: OSPolicy = {
     "process_time": "zero",
     "random_start": {"seed": 0},
 }
-"""Deterministic system calls: no clock except the given date, no sleeping, the same random numbers each time."""
+"""Deterministic system calls: a fixed clock, no sleeping, the same random numbers in every run."""
 
 
 class SandboxWorker:
-    """A process that is lent to one session."""
+    """A process of the pool while one session uses it."""
 
     def __init__(self, pool: "WorkerPool", session: MontySession) -> None:
         self._pool, self._pid = pool, session.worker_pid
@@ -51,20 +52,20 @@ class SandboxWorker:
     async def do(self, work: Callable[[], T]) -> T:
         """Run ``work`` in a thread and return its result.
 
-        On cancellation, the process and the thread have ended before this returns.
+        If the caller is cancelled, the process is killed, and the thread has ended before this method returns.
         """
         return await self._pool.run_in_thread(lambda: self._do_busy(work), self.end)
 
     def end(self) -> None:
-        """Kill the process if it is working; whoever waits for it gets an error that it crashed."""
+        """Kill the process if it is working; a caller that waits for it gets a crash error."""
         with self._lock:
             self._ended = True
-            # An idle process is left alone: nobody waits for it, and it can be lent again.
+            # An idle process is kept: nobody waits for it, and another session can use it.
             if self._busy and self._pid:
                 os.kill(self._pid, signal.SIGKILL)
 
     async def give_back(self) -> None:
-        """Return the process to the pool without its contents; repeated calls have no effect."""
+        """Return the process to the pool and drop its session; repeated calls have no effect."""
         if self._is_given_back:
             return
         self._is_given_back = True
@@ -75,7 +76,7 @@ class SandboxWorker:
             self._pool.release()
 
     def _do_busy(self, work: Callable[[], T]) -> T:
-        """Run ``work`` while the worker is marked as busy, so that :meth:`SandboxWorker.end` may kill its process."""
+        """Run ``work`` while the worker is marked as busy, so that :meth:`SandboxWorker.end` kills the process."""
         with self._lock:
             if self._ended:
                 raise UnavailableError("the program was ended")
@@ -87,7 +88,7 @@ class SandboxWorker:
                 self._busy = False
 
     def _close_session(self) -> None:
-        """Close the session, which frees the process for others."""
+        """Close the session, which frees the process."""
         self.session.__exit__(None, None, None)
 
 
@@ -98,10 +99,11 @@ class _StartedPool:
     processes: Monty
     threads: ThreadPoolExecutor
     end: Callable[[], object]
+    """Ends the processes; called at the latest when the interpreter exits."""
 
 
 class WorkerPool:
-    """All workers of a process; bound to the event loop in which it is first awaited."""
+    """All workers of this process; bound to the event loop in which it is first awaited."""
 
     def __init__(self, limits: SandboxLimits) -> None:
         self._limits = limits
@@ -110,9 +112,9 @@ class WorkerPool:
         self._starting = Lock()
 
     async def lend_worker(self, stubs: str | None = None) -> SandboxWorker:
-        """Lend a fresh worker as soon as one is free.
+        """Return a fresh worker as soon as one is free.
 
-        ``stubs``: declarations by which it checks types before it runs anything.
+        ``stubs``: declarations with which it type-checks a text before it runs it; None for no check.
         """
         await self._free.acquire()
         opened: list[MontySession] = []
@@ -126,11 +128,14 @@ class WorkerPool:
             raise
 
     def release(self) -> None:
-        """Allow one more worker to be lent."""
+        """Count one worker as free again."""
         self._free.release()
 
     async def run_in_thread(self, work: Callable[[], T], end: Callable[[], None]) -> T:
-        """Run ``work`` in a thread; on cancellation, call ``end``, which makes it end soon, and wait for that."""
+        """Run ``work`` in a thread.
+
+        On cancellation, call ``end``, which must make it end soon, and wait for that.
+        """
         future: Future[T] = self._get_started().threads.submit(work)
         waited = asyncio.wrap_future(future)
         try:
@@ -142,7 +147,7 @@ class WorkerPool:
                     await asyncio.wait([waited])
                 except asyncio.CancelledError:
                     continue
-            # Mark the exception as retrieved: asyncio would log it otherwise.
+            # Retrieve the exception; asyncio would log it otherwise.
             waited.exception()
             raise
 
@@ -191,7 +196,7 @@ class WorkerPool:
         return session
 
     def _build_limits(self) -> ResourceLimits:
-        """Return the limits in the form that the sandbox takes."""
+        """Return the limits in the form that the sandbox accepts."""
         return {
             "max_feed_duration_secs": self._limits.seconds,
             "max_memory": self._limits.memory,
