@@ -54,7 +54,7 @@ class IntendedCall:
     with this tool.
     """
     tainted: bool = False
-    """True if the author of its program had seen foreign data; it needs approval whatever its tool's permission says."""
+    """True if its program's author had seen foreign data; it needs approval whatever its tool's permission says."""
     program_text: str = ""
     """Text of the program that makes it."""
     open_arguments: frozenset[str] = frozenset()
@@ -182,8 +182,8 @@ class ApprovedExecutor(ExecutorLayer):
     def _record_change(self, key: CallKey, result: CallResult) -> None:
         """Record a successful change.
 
-        A corrected change is recorded under both its original and its sent arguments, so that neither is repeated without
-        a question.
+        A corrected change is recorded under both its original and its sent arguments, so that neither is repeated
+        without a question.
         """
         if result.outcome == "ok":
             program = get_program_id(key[-1])
@@ -195,8 +195,9 @@ class ApprovedExecutor(ExecutorLayer):
     def _is_possible_repeat(self, pending: PendingCall) -> bool:
         """Return whether the change may have been made before in this run.
 
-        It may if another program, or a call outside of programs, made the same call with success, or if a dropped program
-        of the same subtask made any change with this tool. A program may repeat its own calls, as its text says.
+        It may if another program, or a call outside of programs, made the same call with success, or if a dropped
+        program of the same subtask made any change with this tool. A program may repeat its own calls, as its text
+        says.
         """
         own = get_program_id(pending.identity)
         if self._programs_by_call[

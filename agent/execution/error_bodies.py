@@ -49,8 +49,8 @@ _BOOKKEEPING = re.compile(
 def find_error_message(body: str) -> str | None:
     """Return the error that a body reports, on one line; None if the body is an answer.
 
-    A body is an error if it reports one (``error``, ``success: false``, ``status: error``, a status code of 400 or more,
-    a message in the words of errors) and holds nothing else. A body with data beside its errors is an answer.
+    A body is an error if it reports one (``error``, ``success: false``, ``status: error``, a status code of 400 or
+    more, a message in the words of errors) and holds nothing else. A body with data beside its errors is an answer.
     """
     value = read_value(body) if body.lstrip()[:1] in ("{", "[") else None
     if isinstance(value, list) and len(value) == 1:

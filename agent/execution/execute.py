@@ -58,16 +58,17 @@ async def execute_steps(
     """Execute a path of tools until a step does not succeed.
 
     Steps are numbered from 1, in events, in ``done`` and in references such as ``2.items[0].lat``. Each step emits
-    ``CallStarted`` if a call is made, then ``CallFinished``, and ``ResponseCompressed`` if the long response of an ``ok``
-    step was shortened. A safe call that an ``ok`` step already made with the same arguments is answered from that step,
-    with ``attempts`` 0 and a note.
+    ``CallStarted`` if a call is made, then ``CallFinished``, and ``ResponseCompressed`` if the long response of an
+    ``ok`` step was shortened. A safe call that an ``ok`` step already made with the same arguments is answered from
+    that step, with ``attempts`` 0 and a note.
 
     Execution ends after the first step whose status is not ``ok``: a required argument is ``missing``, the call
     ``failed`` or was not allowed by its user (``skipped``), or the answer of a write was lost (``unknown``).
 
     ``done`` holds the results of steps that are not executed again, by step. They emit nothing, and only ``ok`` ones
     supply values to later steps. ``choices`` holds known choices of response fields, for compression. ``within_time``
-    limits the time of each step: one that runs out of it has failed, or is ``unknown`` if it may have changed something.
+    limits the time of each step: one that runs out of it has failed, or is ``unknown`` if it may have changed
+    something.
     """
     path = _PathExecution(request, tools, policy, executor, emit, choices or FieldChoices(), within_time)
     for step in range(1, len(tools) + 1):

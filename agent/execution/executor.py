@@ -40,8 +40,9 @@ class Executor(Protocol):
     A tool's failures are returned as results; only errors on the caller's side are raised, such as
     ``ForbiddenAddressError``.
 
-    ``identity`` tells a program's calls apart (:mod:`agent.execution.call_identity`): calls with different identities are
-    different calls even if their arguments are equal. Without one, a call is identified by its tool and arguments.
+    ``identity`` tells a program's calls apart (:mod:`agent.execution.call_identity`): calls with different identities
+    are different calls even if their arguments are equal. Without one, a call is identified by its tool and
+    arguments.
     """
 
     name: str

@@ -93,8 +93,8 @@ class HostMemory:
     def record_refusal(self, tool: ToolId, owner: str, key: str) -> bool:
         """Record a refused key by its digest and return whether refusals now count against the tool.
 
-        They do once :data:`MIN_REFUSED_OWNERS` owners were refused, each with another key. Only the last key of an owner
-        counts: several keys of one owner, or one key shared by several accounts, say nothing about the tool.
+        They do once :data:`MIN_REFUSED_OWNERS` owners were refused, each with another key. Only the last key of an
+        owner counts: several keys of one owner, or one key shared by several accounts, say nothing about the tool.
         """
         if not owner or not key:
             return False

@@ -1,7 +1,8 @@
 """Origins of the values in a run's calls, found by searching for the values rather than by trusting a policy.
 
-A value is the user's if it occurs in the user's own messages. A value from an earlier response keeps that origin even if
-a question was rewritten on the way to the call. If several origins fit, the one furthest from the user's word counts.
+A value is the user's if it occurs in the user's own messages. A value from an earlier response keeps that origin even
+if a question was rewritten on the way to the call. If several origins fit, the one furthest from the user's word
+counts.
 """
 
 import json
@@ -109,9 +110,9 @@ class ProvenanceTracker:
 
         A safe call is traced only if tools of other hosts were called before; otherwise nothing can cross.
 
-        ``slices`` says what a program computed the arguments from: a value that is found nowhere counts as computed and
-        carries its slice. ``control`` is the slice that decides whether and how often a program makes the call, given if
-        that may reveal something to another host.
+        ``slices`` says what a program computed the arguments from: a value that is found nowhere counts as computed
+        and carries its slice. ``control`` is the slice that decides whether and how often a program makes the call,
+        given if that may reveal something to another host.
         """
         if tool.safe and not any(_are_separate_hosts(other, tool) for other in self._called_tools.values()):
             return CallProvenance()
@@ -150,9 +151,9 @@ class ProvenanceTracker:
     def _add_thing_names(self, tool: ToolDoc, origin: ValueOrigin, value: JsonValue) -> ValueOrigin:
         """Return the origin with the names that responses give to the things that these values identify.
 
-        Only responses of the tool's own service count, since names by others may mislead: first those that the value was
-        computed from, then the latest ones. A value that comes from no response, or is a field of an object, matches only
-        fields that the parameter is named after: a stay of 1 night is not the berth with number 1.
+        Only responses of the tool's own service count, since names by others may mislead: first those that the value
+        was computed from, then the latest ones. A value that comes from no response, or is a field of an object,
+        matches only fields that the parameter is named after: a stay of 1 night is not the berth with number 1.
         """
         value_slice = origin.slice
         own = [one for one in self._responses[::-1] if not _are_separate_hosts(one.tool, tool)]
@@ -243,7 +244,7 @@ class ProvenanceTracker:
         return [word for word in dict.fromkeys(words) if not self._user_messages.mentions(word, None)]
 
     def _shares_unsaid_words(self, response: ToolResponse, value: JsonValue, pieces: Sequence[str]) -> bool:
-        """Return whether the response holds one of the words, or the value holds a field of it that the user did not say."""
+        """Return whether the response holds one of the words, or the value an unsaid field of the response."""
         if any(response.has_word(piece) for piece in pieces):
             return True
         return isinstance(value, str) and any(
@@ -260,8 +261,8 @@ class ProvenanceTracker:
     ) -> Iterator[HostCrossing]:
         """Yield the crossings of one value from other hosts to the tool's host.
 
-        A value does not cross if it is the user's, the document's or very short, if the tool's own host or source gave it
-        too, or if recorded calls passed values of the same source tool to this parameter.
+        A value does not cross if it is the user's, the document's or very short, if the tool's own host or source
+        gave it too, or if recorded calls passed values of the same source tool to this parameter.
 
         ``value_slice`` says what a program computed the value from, which may be more than can be found in it.
         """

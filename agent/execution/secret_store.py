@@ -1,8 +1,8 @@
 """Named secrets: keys that calls send, each to its own hosts only.
 
-A tool document, which is untrusted text, names a secret, and its value comes from the environment or a vault. If the name
-alone were enough, a hostile document could name somebody else's key and have it sent to its own host. So every secret has
-a list of hosts, set together with its value.
+A tool document, which is untrusted text, names a secret, and its value comes from the environment or a vault. If the
+name alone were enough, a hostile document could name somebody else's key and have it sent to its own host. So every
+secret has a list of hosts, set together with its value.
 """
 
 import re
@@ -53,9 +53,9 @@ def to_variable_name(name: str) -> str:
 class EnvironmentSecrets:
     """Secrets in environment variables.
 
-    ``FOOTPATH_SECRET_<NAME>`` holds the value and ``FOOTPATH_SECRET_<NAME>_HOSTS`` its hosts, separated by commas. A host
-    without a port stands for any port. ``http://host`` also allows unencrypted requests, which are always allowed to
-    loopback addresses. White space around values, such as the line break at the end of a file, is removed.
+    ``FOOTPATH_SECRET_<NAME>`` holds the value and ``FOOTPATH_SECRET_<NAME>_HOSTS`` its hosts, separated by commas. A
+    host without a port stands for any port. ``http://host`` also allows unencrypted requests, which are always
+    allowed to loopback addresses. White space around values, such as the line break at the end of a file, is removed.
     """
 
     def __init__(self, variables: Mapping[str, str]) -> None:
@@ -80,7 +80,7 @@ class EnvironmentSecrets:
         check_host(name, hosts, host, port, encrypted=encrypted, where=f"{key}_HOSTS")
         return value
 
-    async def replace_refused(self, name: str, value: str) -> bool:  # noqa: ARG002  # an environment variable does not change
+    async def replace_refused(self, name: str, value: str) -> bool:  # noqa: ARG002  # variables do not change
         """Return False: an environment variable does not change."""
         return False
 

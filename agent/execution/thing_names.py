@@ -26,7 +26,7 @@ def is_identifying(place: str) -> bool:
 
 
 def is_named_after(place: str, parameter: str) -> bool:
-    """Return whether a parameter is named after a field: ``task_id`` after ``task_id``, or after ``task.id``."""
+    """Return whether a parameter such as ``task_id`` is named after a field: ``task_id``, or ``id`` in ``tasks``."""
     parameter_words, (*holders, field) = (
         split_words(parameter),
         [split_words(part.partition("[")[0]) for part in place.split(".")],

@@ -52,9 +52,9 @@ def describe_undo(tool: ToolDoc, candidates: Sequence[ToolDoc]) -> str:
 def can_undo(candidate: ToolDoc, tool: ToolDoc) -> bool:
     """Return whether ``candidate`` undoes a call of ``tool``, both of one service.
 
-    Either ``tool`` posts to a collection and ``candidate`` ends one thing in it (DELETE, or an action such as ``cancel``),
-    or both act on one path with the same required parameters, such as a membership, one by PUT or POST and the other by
-    DELETE.
+    Either ``tool`` posts to a collection and ``candidate`` ends one thing in it (DELETE, or an action such as
+    ``cancel``), or both act on one path with the same required parameters, such as a membership, one by PUT or POST
+    and the other by DELETE.
     """
     if candidate.safe or candidate.id == tool.id or get_service_key(candidate) != get_service_key(tool):
         return False

@@ -59,7 +59,7 @@ def normalize_text(text: str) -> str:
 
 
 def normalize_value(value: JsonValue) -> str:
-    """Return a scalar as normalized text; empty for None, booleans and structures, which are not looked for in texts."""
+    """Return a scalar as normalized text; empty for None, booleans and structures, which texts do not spell."""
     if value is None or isinstance(value, (bool, list, dict)):
         return ""
     return f"{value:.10g}" if isinstance(value, float) else normalize_text(str(value))
