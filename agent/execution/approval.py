@@ -1,4 +1,8 @@
-"""Approval of calls: an approver sees each call with the real origins of its values before anything is sent."""
+"""Approval of calls before they are sent: approvers, the calls shown to them, and the executor layer that asks.
+
+An approver sees each call with the origins that code found for its values. Approvers that ask nobody decide by a
+setting. Programs announce their calls in advance, so that changes that wait together share one question.
+"""
 
 import asyncio
 from collections import defaultdict
@@ -30,7 +34,7 @@ from domain.tool import ToolDoc, ToolId
 TAINTED = (
     "Whoever made this call may have seen what tools answered, or a file says, so each of its changes is asked about."
 )
-"""Shown with a change whose program may have been influenced by foreign text."""
+"""Message shown with a change whose program may have been influenced by foreign text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,22 +46,25 @@ class IntendedCall:
     provenance: CallProvenance = field(default_factory=CallProvenance)
     """Origins of its arguments."""
     identity: str = ""
-    """Which call of a program it is; empty outside of programs."""
+    """Identity of the call within its program (:mod:`agent.execution.call_identity`); empty outside of programs."""
     possible_repeat: bool = False
-    """It may repeat a change: another program of the run made the same call with success, or a dropped program of the same subtask made any
-    change with this tool."""
+    """True if it may repeat a change of this run.
+
+    Either another program made the same call with success, or a dropped program of the same subtask made any change
+    with this tool.
+    """
     tainted: bool = False
-    """Its program was written after its author was shown foreign data, so it needs approval whatever its tool's permission says."""
+    """True if its program's author had seen foreign data; it needs approval whatever its tool's permission says."""
     program_text: str = ""
     """Text of the program that makes it."""
     open_arguments: frozenset[str] = frozenset()
-    """Arguments that the program leaves open, whose values were found while it ran."""
+    """Names of arguments that the program left open and whose values were found at run time."""
     batch: "tuple[IntendedCall, ...]" = ()
-    """Changes that share one question with it, itself included; empty for a single call."""
+    """Changes that are approved in one question, this one included; empty for a single call."""
     round: int = 0
-    """How often its place in a loop was asked about, this time included; 0 outside of loops."""
+    """Number of times its place in a loop was asked about, this time included; 0 outside of loops."""
     left: int = 0
-    """Changes that the run may still make."""
+    """Number of changes that the run may still make."""
     summary: str = ""
     """Summary of the call in words."""
     undo: str = ""
@@ -65,12 +72,12 @@ class IntendedCall:
 
     @property
     def always_needs_approval(self) -> bool:
-        """True where it needs approval even if its user allowed its tool."""
+        """True if it needs approval even where its user allowed its tool."""
         return self.possible_repeat or self.tainted
 
     @property
     def approved_together(self) -> "tuple[IntendedCall, ...]":
-        """Calls that one answer decides."""
+        """Calls decided by one answer: the batch, or the call alone."""
         return self.batch or (self,)
 
 
@@ -78,10 +85,12 @@ class Approver(Protocol):
     """Decides on calls: a run's user, or a rule in the user's place."""
 
     def approval(self, call: IntendedCall) -> AbstractAsyncContextManager[JsonObject | None]:
-        """Return a context to hold while the call is made.
+        """Return a context manager to hold while the call is made.
 
-        It yields the arguments as the user corrected them, valid to send, or None where they stay as they are. Entering it raises
-        ``NotAllowedError`` where the call must not be made.
+        It yields the valid arguments that the user put in place of the original ones, or None if they are unchanged.
+
+        Raises:
+            NotAllowedError: on entering, if the call must not be made.
         """
         ...
 
@@ -89,8 +98,8 @@ class Approver(Protocol):
 class ApprovedExecutor(ExecutorLayer):
     """Executor layer of one run that asks an approver before each call.
 
-    The time that the approver takes does not count as the run's. Calls with side effects that are sent count against the run's budget
-    of changes, and an approval never exceeds it.
+    The approver's time does not count as time of the run. Calls with side effects count against the run's budget of
+    changes when they are sent; an approval cannot exceed that budget.
     """
 
     def __init__(
@@ -105,8 +114,8 @@ class ApprovedExecutor(ExecutorLayer):
     ) -> None:
         """Create the layer.
 
-        ``earlier_results``: results of calls that were made before the run was interrupted. ``announcements``: calls that the run's programs
-        announced. ``undo``: finds how a change can be undone.
+        ``earlier_results`` holds the calls made before the run was interrupted, ``announcements`` those that the run's
+        programs announced. ``undo`` finds how a change can be undone.
         """
         super().__init__(executor)
         self._approver = approver
@@ -123,7 +132,8 @@ class ApprovedExecutor(ExecutorLayer):
     async def call(self, tool: ToolDoc, arguments: JsonObject, identity: str = "") -> CallResult:
         """Return the result of the call once it is approved.
 
-        Raises ``NotAllowedError`` where it is not approved, or where the budget of changes is used up.
+        Raises:
+            NotAllowedError: it is not approved, or the budget of changes is used up.
         """
         if not tool.safe:
             self._check_budget(tool, len(self._find_unsent_changes(identity)))
@@ -141,8 +151,9 @@ class ApprovedExecutor(ExecutorLayer):
             return await self._send_change(tool, arguments, identity, corrected)
 
     def _build_intended_call(self, tool: ToolDoc, arguments: JsonObject, identity: str, undo: str) -> IntendedCall:
+        """Build what the approver sees, with the batch and the round of a change that a program announced."""
         pending = self._pending_calls.find(identity) or PendingCall(identity, tool, arguments)
-        if pending.arguments != arguments:  # the question must show what is sent, and the slices are of other values
+        if pending.arguments != arguments:  # the slices belong to the announced values, not to these
             pending = replace(pending, arguments=arguments, slices=())
         intended = self._to_intended_call(pending, undo)
         if tool.safe:
@@ -151,7 +162,7 @@ class ApprovedExecutor(ExecutorLayer):
         members = tuple(self._to_intended_call(other, undo) for other in batch) if len(batch) > 1 else ()
         return replace(
             intended,
-            # A batch in which this call has other arguments would ask about something else than what is sent.
+            # If this call was announced with other arguments, the batch would show something that is not sent.
             batch=members if any(other.arguments == arguments for other in members) else (),
             round=self._pending_calls.count_rounds(identity) if pending.in_loop else 0,
             left=self._meter.budget.changes - self._meter.changes,
@@ -171,7 +182,8 @@ class ApprovedExecutor(ExecutorLayer):
     def _record_change(self, key: CallKey, result: CallResult) -> None:
         """Record a successful change.
 
-        A corrected one counts under both its intended and its sent arguments, so neither repeats unasked.
+        A corrected change is recorded under both its original and its sent arguments, so that neither is repeated
+        without a question.
         """
         if result.outcome == "ok":
             program = get_program_id(key[-1])
@@ -183,8 +195,9 @@ class ApprovedExecutor(ExecutorLayer):
     def _is_possible_repeat(self, pending: PendingCall) -> bool:
         """Return whether the change may have been made before in this run.
 
-        That is so where another program, or a call outside of programs, made the same call with success, or where a dropped program of
-        the same subtask made any change with this tool. Repetitions within one program are as its text says and do not count.
+        It may if another program, or a call outside of programs, made the same call with success, or if a dropped
+        program of the same subtask made any change with this tool. A program may repeat its own calls, as its text
+        says.
         """
         own = get_program_id(pending.identity)
         if self._programs_by_call[
@@ -197,7 +210,7 @@ class ApprovedExecutor(ExecutorLayer):
     async def _send_change(
         self, tool: ToolDoc, arguments: JsonObject, identity: str, corrected: JsonObject | None
     ) -> CallResult:
-        """Send a change, with the ``corrected`` arguments where there are some, and record it.
+        """Send a change, with the ``corrected`` arguments if there are any, and record it.
 
         It is counted before it is sent, so that concurrent calls cannot exceed the budget together.
         """
@@ -219,7 +232,7 @@ class ApprovedExecutor(ExecutorLayer):
         return result
 
     def _check_budget(self, tool: ToolDoc, count: int = 1) -> None:
-        """Raise ``NotAllowedError`` where a batch of this size exceeds the budget: nobody asked for half of it."""
+        """Raise ``NotAllowedError`` if a batch of ``count`` changes exceeds the budget; it is never made in part."""
         limit, used = self._meter.budget.changes, self._meter.changes
         if used + max(count, 1) <= limit:
             return
@@ -229,17 +242,14 @@ class ApprovedExecutor(ExecutorLayer):
 
 
 def describe_side_effect(tool: ToolDoc) -> str:
-    """Return a sentence on a tool's side effect and the source of that knowledge."""
+    """Describe in a sentence a tool's side effect and how it is known."""
     effect = tool.effect
     certain = "changes" if effect.kind == "changes" else "may change"
     return f"It {certain} something: {clean(effect.why, 160)}."
 
 
 def describe_approval_scope(call: IntendedCall) -> str:
-    """Return sentences on the size of a change's batch and its round in a loop.
-
-    The text is empty for a single call outside of loops.
-    """
+    """Describe the size of a change's batch and its round in a loop; empty for a single call outside of loops."""
     sentences: list[str] = []
     if call.batch:
         sentences.append(f"It is to be called {len(call.batch)} times: one answer is for all of them.")

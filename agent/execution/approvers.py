@@ -15,7 +15,7 @@ _log = logging.getLogger(__name__)
 
 
 class AllowChangesApprover:
-    """Allows every call that does not repeat a change. With ``hosts``, changes are allowed at these hosts only."""
+    """Allows every call that does not repeat a change; with ``hosts``, changes are allowed at these hosts only."""
 
     def __init__(self, hosts: Collection[str] | None = None) -> None:
         self._hosts = hosts
@@ -24,7 +24,8 @@ class AllowChangesApprover:
     async def approval(self, call: IntendedCall) -> AsyncGenerator[None]:
         """Allow the call.
 
-        Raises ``NotAllowedError`` for a change at another host, or one that may have been made already.
+        Raises:
+            NotAllowedError: it is a change at another host, or one that may have been made already.
         """
         if not call.tool.safe and self._hosts is not None and call.tool.host not in self._hosts:
             raise NotAllowedError(_format_not_called(call, f"Changes are allowed at {', '.join(self._hosts)} only."))
@@ -36,14 +37,17 @@ class AllowChangesApprover:
 
 
 class DenyChangesApprover:
-    """Allows only calls that are known to change nothing. ``how`` ends the message: how changes would be allowed."""
+    """Allows only calls that are known to have no side effects.
+
+    ``how`` ends the error message: it says how changes could be allowed.
+    """
 
     def __init__(self, how: str = "Give the run an approver that asks its user, or allows changes.") -> None:
         self._how = how
 
     @asynccontextmanager
     async def approval(self, call: IntendedCall) -> AsyncGenerator[None]:
-        """Allow the call. Raises ``NotAllowedError`` where it may change something."""
+        """Allow the call; raise ``NotAllowedError`` if it may have side effects."""
         if not call.tool.safe:
             raise NotAllowedError(
                 _format_not_called(call, f"{describe_side_effect(call.tool)} Nobody could be asked. {self._how}")
@@ -52,14 +56,14 @@ class DenyChangesApprover:
 
 
 class DryRunApprover:
-    """Passes calls with side effects to ``show``, each of a batch, instead of allowing them."""
+    """Refuses calls with side effects and passes them to ``show`` instead, each call of a batch separately."""
 
     def __init__(self, show: Callable[[IntendedCall], None]) -> None:
         self._show = show
 
     @asynccontextmanager
     async def approval(self, call: IntendedCall) -> AsyncGenerator[None]:
-        """Allow the call. Raises ``NotAllowedError`` for a change, after it was shown."""
+        """Allow the call; show a change and raise ``NotAllowedError`` for it."""
         if not call.tool.safe:
             for member in call.approved_together:
                 self._show(member)
@@ -68,7 +72,7 @@ class DryRunApprover:
 
 
 class HostIsolationApprover:
-    """Refuses to send values of a host's response to another host; the next approver decides everything else."""
+    """Refuses to send values from one host's response to another host; ``next_approver`` decides everything else."""
 
     def __init__(self, next_approver: Approver) -> None:
         self._next_approver = next_approver
@@ -77,7 +81,8 @@ class HostIsolationApprover:
     async def approval(self, call: IntendedCall) -> AsyncGenerator[JsonObject | None]:
         """Ask the next approver.
 
-        Raises ``NotAllowedError``, which names the hosts and the setting, for a value that would cross from one host to another.
+        Raises:
+            NotAllowedError: a value would cross from one host to another; the message names the hosts and the setting.
         """
         for crossing in call.provenance.crossings:
             _log.warning("%s", describe_refused_crossing(crossing))
@@ -89,7 +94,7 @@ class HostIsolationApprover:
 
 
 def describe_refused_crossing(crossing: HostCrossing) -> str:
-    """Return a sentence that says which value was not sent to which host."""
+    """Describe which value was not sent to which host."""
     if not crossing.parameter:
         return (
             f"Whether and how often this is called depends on what {crossing.source} answers, which {crossing.target}, "

@@ -18,7 +18,7 @@ CUT_OFF_NOTE = "The call was cut off before its answer came, so it is not known 
 _LASTING_OUTCOMES = frozenset({"ok", "gone", "absent", "undecided", "refused", "caller_fault"})
 """Outcomes of a read that a repetition would not change."""
 VOUCHED_NOTE = "Its answer is lost; you said that it took effect."
-"""Note of a change with a lost answer of which its user said that it took effect; its response is empty."""
+"""Note of a change whose answer was lost and whose user confirmed that it took effect; its response is empty."""
 
 
 @dataclass(slots=True)
@@ -27,7 +27,7 @@ class _HostState:
 
     failures: int = 0
     skip_reason: str = ""
-    """Why it is not called again; empty while it is called."""
+    """Reason for not calling it again; empty while it may be called."""
     forbidden_error: ForbiddenAddressError | None = None
     """Raised again for every further call to a forbidden address."""
 
@@ -38,18 +38,21 @@ class _CachedRead:
 
     result: CallResult
     changes: int
-    """Beginnings and ends of changes that the run had counted when the read began; the result is stale once there are more."""
+    """Value of the run's change counter when the read began; the result is stale once the counter has grown.
+
+    Each change counts twice, at its beginning and at its end.
+    """
 
 
 class CachingExecutor(ExecutorLayer):
     """Executor layer of one run that answers identical calls from the first one.
 
-    Outside of programs, writes are not repeated either: after a change of plan, that would do the same thing twice. A program's calls
-    have an identity, and each is made, so two identical writes are two. Only its repeated reads are answered from the first, lasting
-    failures included, as long as no change began or ended in the run in between.
+    Outside of programs this holds for writes too, since a changed plan would otherwise do the same thing twice. A
+    program's writes have identities and are all made, so two identical writes are two. Its reads are answered from
+    the first one, lasting failures included, as long as no change of the run began or ended in between.
 
-    Identical calls at the same moment wait for the first. A host that cannot be reached, that failed ``MAX_HOST_FAILURES`` times in a row
-    or whose address is forbidden is not called again.
+    Concurrent identical calls wait for the first. A host is not called again if it cannot be reached, has failed
+    ``MAX_HOST_FAILURES`` times in a row, or has a forbidden address.
     """
 
     def __init__(self, executor: Executor, earlier_results: Mapping[CallKey, CallResult] | None = None) -> None:
@@ -66,7 +69,8 @@ class CachingExecutor(ExecutorLayer):
     async def call(self, tool: ToolDoc, arguments: JsonObject, identity: str = "") -> CallResult:
         """Return the result of the call, made now or earlier in this run; ``attempts`` is 0 for an earlier one."""
         key = build_call_key(tool.id, arguments, identity)
-        # One lock for identical calls: the second waits and is answered from the first. A program's writes lock by identity, as each is made.
+        # One lock for identical calls: the second waits and is answered from the first. A program's writes lock by
+        # identity, since each of them is made.
         async with self._locks[drop_identity(key) if tool.safe else key]:
             cached = self._results.get(key) or self._find_fresh_read(key)
             if cached is not None:
@@ -93,7 +97,7 @@ class CachingExecutor(ExecutorLayer):
     async def _send_and_store(self, tool: ToolDoc, arguments: JsonObject, key: CallKey) -> CallResult:
         """Make the call and store its result.
 
-        A read that overlaps with a change may be old or new: the counter marks it as stale.
+        A read that overlaps with a change may return the old or the new state, so the counter makes it stale.
         """
         if not tool.safe:
             self._change_count += 1
@@ -112,7 +116,7 @@ class CachingExecutor(ExecutorLayer):
     def _store_result(self, key: CallKey, result: CallResult) -> None:
         """Store a result, also without the program's identity.
 
-        A later plan outside of programs must not make the write again.
+        The second key keeps a later plan outside of programs from making the write again.
         """
         self._results[key] = result
         self._results.setdefault(drop_identity(key), result)
@@ -123,9 +127,9 @@ class CachingExecutor(ExecutorLayer):
         return cached.result if cached is not None and cached.changes == self._change_count else None
 
     def begin_replayed_call(self, tool: ToolDoc) -> int:
-        """Count the beginning of a program's call that was made before the run was interrupted.
+        """Begin to replay a program's call that was made before the run was interrupted.
 
-        Return the counter for ``record_replayed_call``.
+        Return the change counter, to be passed to ``record_replayed_call``.
         """
         if not tool.safe:
             self._change_count += 1
@@ -134,9 +138,9 @@ class CachingExecutor(ExecutorLayer):
     def record_replayed_call(
         self, tool: ToolDoc, arguments: JsonObject, identity: str, result: CallResult, begun: int
     ) -> None:
-        """Record a program's call from before an interruption as if it were made now.
+        """Record the result of a call from before an interruption as if it had been made now.
 
-        ``begun``: the result of ``begin_replayed_call``.
+        ``begun`` is the result of ``begin_replayed_call``.
         """
         key = build_call_key(tool.id, arguments, identity)
         if not tool.safe:
@@ -148,7 +152,7 @@ class CachingExecutor(ExecutorLayer):
         self.record_host_result(tool.url, result)
 
     def record_host_result(self, url: str, result: CallResult) -> None:
-        """Update the state of a host by a call that was made before the run was interrupted."""
+        """Update the state of a URL's host with the result of a call made before the run was interrupted."""
         if result.attempts:
             _update_host(self._hosts[parse_host(url)], parse_host(url), result)
 

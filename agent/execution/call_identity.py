@@ -1,7 +1,7 @@
-"""Identities of calls.
+"""Identities of calls, by which a run tells a repeated call from a second one.
 
-Outside of programs, a call is its tool and arguments. A program's call is also a place in the program's text and the count of how often
-it was reached with these arguments.
+A call outside of programs is identified by its tool and arguments. A program's call has in addition its place in the
+program's text and the number of times that place was reached with the same arguments.
 """
 
 import json
@@ -13,7 +13,7 @@ from domain.model import JsonObject
 from domain.tool import ToolId
 
 CallKey = tuple[ToolId, str, str]
-"""A call: the tool, its arguments as JSON text, and its identity, which is empty outside of programs."""
+"""Tool, arguments as JSON text, and identity of a call; the identity is empty outside of programs."""
 _DIGEST_LENGTH = 10
 
 
@@ -23,23 +23,23 @@ def build_call_key(tool: ToolId, arguments: JsonObject, identity: str = "") -> C
 
 
 def differs(value: JsonValue, other: JsonValue) -> bool:
-    """Return whether two values are different JSON; unlike in Python, 1 is not true."""
+    """Return whether two values differ as JSON; unlike in Python, 1 and true are different."""
     return json.dumps(value, sort_keys=True) != json.dumps(other, sort_keys=True)
 
 
 def drop_identity(key: CallKey) -> CallKey:
-    """Return the key without an identity: the same tool and arguments, whoever calls."""
+    """Return the key for the same tool and arguments without an identity."""
     return key[0], key[1], ""
 
 
 def build_site(program: int, place: int, occurrence: int, arguments: JsonObject, back: int = 0) -> str:
-    """Build the name of a program's call within its subtask's events.
+    """Build the name of a program's call within its subtask: ``program:place~back#occurrence-digest``.
 
-    Occurrences are counted for each set of arguments, and a digest of these is part of the name, so that concurrent calls have the same
-    names in whatever order their answers arrive.
+    Occurrences are counted separately for each set of arguments, and a digest of the arguments is part of the name, so
+    that concurrent calls get the same names in whatever order their answers arrive.
 
-    ``occurrence``: how often the program reached the place with the same arguments before. ``back``: how many cells before the current
-    one the text belongs to.
+    ``occurrence`` is the number of earlier visits to the place with the same arguments; ``back`` is the number of cells
+    between the current one and the one whose text holds the place.
     """
     digest = sha256(json.dumps(arguments, sort_keys=True).encode()).hexdigest()
     return f"{program}:{place}{f'~{back}' if back else ''}#{occurrence}-{digest[:_DIGEST_LENGTH]}"
@@ -53,8 +53,8 @@ def build_identity(subtask: int, site: str) -> str:
 def build_corrected_identity(tool: ToolId, arguments: JsonObject, identity: str) -> str:
     """Return the identity under which a corrected call is made.
 
-    A program's call keeps its own. Any other gets one from its original arguments, so that two calls corrected to the same arguments
-    remain two.
+    A program's call keeps its own. Any other call gets one derived from its original arguments, so that two calls
+    corrected to the same arguments remain two.
     """
     return identity or f"corrected-{sha256(json.dumps([tool, arguments], sort_keys=True).encode()).hexdigest()}"
 
@@ -68,10 +68,10 @@ def get_program_id(identity: str) -> str:
 
 
 def get_subtask_id(program: str) -> str:
-    """Return the subtask of a program id of ``get_program_id``."""
+    """Return the subtask part of a program id."""
     return program.partition(":")[0]
 
 
 def build_program_id(identity: str, number: int) -> str:
-    """Return the program id of the program of this number in the same subtask."""
+    """Build the id of another program of the same subtask from its number."""
     return f"{get_subtask_id(identity)}:{number}"

@@ -12,7 +12,7 @@ _MAX_COMPARED_LENGTH = 200
 
 
 def normalize_arguments(arguments: dict[str, JsonValue]) -> dict[str, JsonValue]:
-    """Return one form for equal arguments, whatever type they were written in (``"3"`` and 3; None and absent)."""
+    """Return arguments in a form in which ``"3"`` equals 3, and None equals a missing argument."""
     return {key: _normalize_value(value) for key, value in arguments.items() if value is not None}
 
 
@@ -34,7 +34,7 @@ def _normalize_value(value: JsonValue) -> JsonValue:
 
 
 def has_answer(call: RecordedCall) -> bool:
-    """Return whether a recording holds an answer: no failure, no error in the body of a success, no binary data."""
+    """Return whether a recorded call succeeded with a body that is neither an error nor binary data."""
     return not call.outcome.failed and not looks_binary(call.response) and find_error_message(call.response) is None
 
 
@@ -48,8 +48,8 @@ def parse_recorded_arguments(text: str) -> dict[str, JsonValue]:
 def compute_similarity(arguments: dict[str, JsonValue], recorded: dict[str, JsonValue]) -> float:
     """Return the similarity in [0, 1]: the mean over the names of both calls of the similarity of their values.
 
-    It is 1 for equal values; for others the share of common pairs of neighbouring characters (Dice) times 0.9; 0.05 where only one
-    call has the name.
+    Equal values have 1, different ones 0.9 times Dice's coefficient of their pairs of neighbouring characters, and a
+    value that only one of the calls has 0.05.
     """
     names = {name for name, value in (*arguments.items(), *recorded.items()) if value is not None}
     if not names:
@@ -69,10 +69,7 @@ def _compare_values(value: JsonValue, recorded: JsonValue) -> float:
 
 
 def _compute_dice(first: str, second: str) -> float:
-    """Return Dice's coefficient of the pairs of neighbouring characters.
-
-    It is an order of magnitude cheaper than an edit distance.
-    """
+    """Return Dice's coefficient of the pairs of neighbouring characters, far cheaper than an edit distance."""
     first_pairs, second_pairs = _build_pairs(first), _build_pairs(second)
     return (
         2 * len(first_pairs & second_pairs) / (len(first_pairs) + len(second_pairs))
@@ -87,7 +84,7 @@ def _build_pairs(text: str) -> frozenset[str]:
 
 
 def find_differing_values(arguments: dict[str, JsonValue], recorded: dict[str, JsonValue]) -> dict[str, JsonValue]:
-    """Return the recorded values that differ from the wanted ones, by name; None for one that the recording lacks."""
+    """Return the recorded values that differ from the arguments, by name; None where the recording has none."""
     names = sorted({*arguments, *recorded})
     return {
         name: recorded.get(name)

@@ -1,4 +1,4 @@
-"""Values of a call that the caller supplies and no model decides: keys, and the idempotency key of a write."""
+"""Values of a call that are supplied without a model: keys from secrets, and the idempotency key of a write."""
 
 import re
 from collections.abc import Collection, Sequence
@@ -45,12 +45,15 @@ class SecretNames(Protocol):
         ...
 
     def advice(self, name: str, host: str, port: int, what: str = "a key") -> str:
-        """Return a sentence on how a user sets this secret for this host. ``what`` names the value that is needed."""
+        """Describe how a user sets this secret for this host; ``what`` names the value that is needed."""
         ...
 
 
 class CachedSecretNames:
-    """Secret names, each looked up once: many tools of one API share their keys, and a look-up may read a database."""
+    """Caches whether secrets exist.
+
+    Many tools of one API share their keys, and each look-up may read a database.
+    """
 
     def __init__(self, secrets: SecretStore) -> None:
         self._secrets = secrets
@@ -68,12 +71,10 @@ class CachedSecretNames:
 
 
 def find_secret_name(tool: ToolDoc, parameter: Parameter) -> str:
-    """Return the name of the secret that fills a parameter for all calls.
+    """Return the name of the secret that fills a parameter; empty if only a request or a result may fill it.
 
-    It is empty where only a request or a result may fill the parameter.
-
-    A secret fills keys in a header, query or cookie, and every other parameter in a header or cookie: a client sends these with each
-    call, and a user who asks in words does not know of them.
+    A secret may fill any parameter in a header or cookie, since clients send these with every call and users who ask in
+    words do not know of them. Of the query parameters it fills only keys.
     """
     if parameter.location not in _CREDENTIAL_PLACES or _is_idempotency_header(parameter):
         return ""
@@ -99,9 +100,9 @@ def build_required_credentials(tool: ToolDoc) -> tuple[Credential, ...]:
 async def advise_on_secrets(
     tool: ToolDoc, secrets: SecretNames, names: Collection[str] | None = None
 ) -> tuple[str, ...]:
-    """Return, for each required parameter whose secret is missing, a sentence on how to set it.
+    """Return a sentence on how to set the secret, for each required parameter whose secret is missing.
 
-    ``names``: the parameters to look at; None: all.
+    ``names`` limits the parameters that are considered; None means all.
     """
     required = {
         secret: one for secret, one in find_required_secrets(tool).items() if names is None or one.name in names
@@ -118,10 +119,10 @@ async def advise_on_secrets(
 
 
 async def apply_supplied_values(tool: ToolDoc, secrets: SecretNames) -> ToolDoc:
-    """Return the document as a run uses it, with only the parameters that a request or an earlier result must fill.
+    """Return the document with only those parameters that a request or an earlier result must fill.
 
-    A header ``Idempotency-Key`` gets a new value with each call, which makes a write safe to retry. A parameter that a secret may fill
-    becomes a credential where that secret exists; otherwise it remains as a missing parameter.
+    A parameter that a secret may fill becomes a credential if that secret exists and stays a parameter if not. A header
+    ``Idempotency-Key`` is filled with a new value for each call, which makes a write safe to retry.
     """
     header = next((p.wire_name for p in tool.parameters if _is_idempotency_header(p)), tool.idempotency_header)
     parameters = [parameter for parameter in tool.parameters if not _is_idempotency_header(parameter)]
@@ -142,10 +143,7 @@ def _is_key(parameter: Parameter) -> bool:
 
 
 def _may_be_secret(parameter: Parameter) -> bool:
-    """Return whether answers must not show the value.
-
-    A user's name or a language may be shown, anything called a key may not.
-    """
+    """Return whether the value must be removed from answers, judged by the parameter's kind and name."""
     return _is_key(parameter) or not _SECRET_WORDS.isdisjoint(split_words(parameter.name))
 
 

@@ -1,4 +1,4 @@
-"""Lossless conversion of values to the types of parameters: models and forms give texts."""
+"""Lossless conversion of argument values to the types of parameters, since models and forms often give strings."""
 
 from typing import Any, cast
 
@@ -14,9 +14,9 @@ _MAX_DEPTH = 12
 
 
 def coerce(value: JsonValue, parameter: Parameter) -> JsonValue:
-    """Convert a value to the parameter's type where nothing is lost.
+    """Convert a value to the parameter's type, or to its enum member of the same text.
 
-    Otherwise return it unchanged, for the schema to refuse.
+    Return it unchanged if the conversion would lose something, so that validation refuses it.
     """
     if parameter.enum and value not in parameter.enum and isinstance(value, str):
         same = [member for member in parameter.enum if str(member).casefold() == value.strip(" \t\r\n\"'").casefold()]
@@ -76,7 +76,7 @@ def convert_to_schema(value: JsonValue, schema: dict[str, Any], depth: int = _MA
 
 
 def _split_listed(text: str, allowed: object) -> list[str]:
-    """Return the allowed values that a text lists with commas, as a URL does; empty where it holds anything else."""
+    """Split a comma-separated text into allowed values, as URLs list them; empty if it holds any other value."""
     allowed_texts = {str(one) for one in cast("list[object]", allowed)} if isinstance(allowed, list) else set[str]()
     items = [piece.strip() for piece in text.split(",")]
     return items if text not in allowed_texts and set(items) <= allowed_texts else []

@@ -1,4 +1,4 @@
-"""Detection of responses that are no answers: errors in the body of a 200, binary data, empty structures."""
+"""Detection of response bodies that are no answers: errors in a 200, binary data, empty structures."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
@@ -13,7 +13,7 @@ from graph.outcomes import classify_error
 
 _MAX_FINDINGS = 400
 _MESSAGE_KEYS = ("message", "error_message", "errormessage", "error_description", "msg", "detail", "details", "description", "reason", "title", "info", "error", "errors", "code", "type")  # fmt: skip
-"""Keys that hold an error's message, the most telling first."""
+"""Keys that hold an error's message, the most informative first."""
 _ERROR_KEYS = frozenset(_MESSAGE_KEYS) | frozenset(
     {"status", "statuscode", "status_code", "status_message", "cod", "errorcode", "error_code", "errno", "success", "ok", "result", "timestamp",
      "time", "date", "path", "url", "method", "help", "link", "links", "documentation", "documentation_url", "docs", "instance", "trace",
@@ -30,7 +30,7 @@ _ERROR_WORDS = re.compile(
     r"|went wrong|an? (?:unexpected )?(?:error|exception)|failed|(?:can(?:not|'t)|could not|couldn't|unable to))",
     re.IGNORECASE,
 )
-"""Words that mark a body with nothing but a message as an error."""
+"""Words that mark a JSON body with nothing but a message as an error."""
 _PLAIN_ERROR = re.compile(
     r"\W*(?:error\b|exception\b|traceback \(most|fatal\b|unauthori[sz]ed\b|forbidden\b|access denied|not found\b|bad (?:request|gateway)\b"
     r"|internal server error|service unavailable|too many requests|invalid\b.{0,20}(?:api|key|token|request|parameter)|(?:4[0-2]\d|50\d)\s*[-:]\s*[a-z]{3}|missing |(?:\w+ ){1,3}not found\W*$)",
@@ -47,10 +47,10 @@ _BOOKKEEPING = re.compile(
 
 
 def find_error_message(body: str) -> str | None:
-    """Return the error that a body reports, on one line; None where the body is an answer.
+    """Return the error that a body reports, on one line; None if the body is an answer.
 
-    A body is an error where it says so (``error``, ``success: false``, ``status: error``, a status code of 400 or more, a message in
-    the words of errors) and says nothing else: a body with data beside its errors is an answer.
+    A body is an error if it reports one (``error``, ``success: false``, ``status: error``, a status code of 400 or
+    more, a message in the words of errors) and holds nothing else. A body with data beside its errors is an answer.
     """
     value = read_value(body) if body.lstrip()[:1] in ("{", "[") else None
     if isinstance(value, list) and len(value) == 1:
@@ -62,7 +62,7 @@ def find_error_message(body: str) -> str | None:
 
 
 def extract_error_text(body: str) -> str:
-    """Return the message of a body known to be an error, on one line; empty where it may be a page or data."""
+    """Return the message of a body known to be an error, on one line; empty if it may be a page or data."""
     value = read_value(body) if body.lstrip()[:1] in ("{", "[") else None
     if isinstance(value, list) and value:
         value = value[0]
@@ -72,7 +72,7 @@ def extract_error_text(body: str) -> str:
 
 
 def classify_error_message(message: str) -> CallOutcome:
-    """Return the outcome of a call answered with this error. A missing thing is no evidence against the tool."""
+    """Classify a call by its error message; a missing object is the caller's fault and no evidence against the tool."""
     return (
         "caller_fault"
         if _NOT_FOUND.search(message) or classify_error(message) is RecordedOutcome.CALLER_FAULT
@@ -83,7 +83,7 @@ def classify_error_message(message: str) -> CallOutcome:
 def looks_binary(text: str) -> bool:
     """Return whether a text is decoded binary data.
 
-    That is so where it holds a NUL among its first 1,000 characters, or where over a twentieth of these are not printable.
+    It is if its first 1,000 characters hold a NUL, or if more than a twentieth of them are not printable.
     """
     head = text[:1000]
     odd = sum(1 for char in head if char == "\ufffd" or (ord(char) < 32 and char not in "\t\n\r\f\x1b"))
@@ -147,7 +147,10 @@ def _collect_texts(value: JsonValue, depth: int = 0) -> Iterable[str]:
 
 
 def is_empty(response: str) -> bool:
-    """Return whether a structured response found nothing: only empty lists and objects, nulls and zeros."""
+    """Return whether a JSON response holds no data: only empty lists and objects, nulls and zeros.
+
+    Paging and status fields are ignored in an object with an empty list.
+    """
     value = read_value(response)
     if not isinstance(value, (dict, list)):
         return False
@@ -158,7 +161,10 @@ def is_empty(response: str) -> bool:
 
 
 def collect_findings(value: JsonValue, prefix: str, depth: int = 0) -> Iterator[tuple[str, JsonValue]]:
-    """Yield the scalars and lists of scalars in a value with their paths, at most a few hundred of an object."""
+    """Yield the non-empty scalars and lists of scalars in a value, each with its dotted path.
+
+    At most ``_MAX_FINDINGS`` fields of an object and three items of a list are read.
+    """
     if isinstance(value, dict) and depth < 6:
         for _, (key, inner) in zip(range(_MAX_FINDINGS), value.items(), strict=False):
             yield from collect_findings(

@@ -1,4 +1,4 @@
-"""Execution of a path step by step (arguments, validation, call), and of single calls, which programs make too."""
+"""Execution of a path of tools step by step, and of the single calls that programs make as well."""
 
 import json
 import time
@@ -23,7 +23,7 @@ from domain.plan import CORRECTED, Binding, CallOutcome, StepResult, StepStatus
 from domain.tool import ToolDoc
 
 MAX_ARGUMENT_ANSWERS = 3
-"""How often the policy may answer for one step's arguments, the first answer included."""
+"""Number of times the policy may answer for one step's arguments, the first answer included."""
 
 OUT_OF_TIME = "the budget's time was used up during this step"
 _MAX_SHOWN_ARGUMENTS = 400
@@ -41,7 +41,7 @@ _STATUS: dict[CallOutcome, StepStatus] = {
 }
 
 WithinTime = Callable[[], AbstractAsyncContextManager[None]]
-"""Makes a context that raises ``TimeoutError`` where the run's time is used up inside it."""
+"""Returns a context manager that raises ``TimeoutError`` when the run's time is used up inside it."""
 
 
 async def execute_steps(
@@ -55,16 +55,20 @@ async def execute_steps(
     choices: FieldChoices | None = None,
     within_time: WithinTime = nullcontext,
 ) -> None:
-    """Execute a path. Steps count from 1, in events, in ``done`` and in references such as ``2.items[0].lat``.
+    """Execute a path of tools until a step does not succeed.
 
-    Each step emits ``CallFinished``, before it ``CallStarted`` where a call is made, and after it ``ResponseCompressed`` where the long
-    response of an ``ok`` step was shortened. A safe call that an ``ok`` step already made with the same arguments is answered from it,
-    with ``attempts`` 0 and a note. Execution ends after the first step whose status is not ``ok``: a required argument is ``missing``,
-    the call ``failed`` or was not allowed by its user (``skipped``), or the answer of a write was lost (``unknown``).
+    Steps are numbered from 1, in events, in ``done`` and in references such as ``2.items[0].lat``. Each step emits
+    ``CallStarted`` if a call is made, then ``CallFinished``, and ``ResponseCompressed`` if the long response of an
+    ``ok`` step was shortened. A safe call that an ``ok`` step already made with the same arguments is answered from
+    that step, with ``attempts`` 0 and a note.
 
-    ``done``: results of steps that are not called again, by step. They emit nothing, whatever their status, and only ``ok`` ones supply
-    values to later steps. ``choices``: what is known of the fields of responses, for compression. ``within_time`` limits the work of
-    each step. A step that runs out of time has failed, or is ``unknown`` where it may have changed something.
+    Execution ends after the first step whose status is not ``ok``: a required argument is ``missing``, the call
+    ``failed`` or was not allowed by its user (``skipped``), or the answer of a write was lost (``unknown``).
+
+    ``done`` holds the results of steps that are not executed again, by step. They emit nothing, and only ``ok`` ones
+    supply values to later steps. ``choices`` holds known choices of response fields, for compression. ``within_time``
+    limits the time of each step: one that runs out of it has failed, or is ``unknown`` if it may have changed
+    something.
     """
     path = _PathExecution(request, tools, policy, executor, emit, choices or FieldChoices(), within_time)
     for step in range(1, len(tools) + 1):
@@ -75,7 +79,7 @@ async def execute_steps(
 
 
 class _PathExecution:
-    """Execution of one path; ``results`` holds those of the steps so far."""
+    """Execution of one path; ``results`` holds the results of its steps so far, by step."""
 
     def __init__(
         self,
@@ -136,7 +140,7 @@ class _PathExecution:
                 async with self._within_time():
                     compressed = await compress(tool, result.response, compression_policy, self._choices)
             except TimeoutError:
-                # The call was made and answered, so its result stands: a model had no time left to say which fields matter.
+                # The call was answered, so its result stands. Without time for a model, no policy selects the fields.
                 compressed = await compress(tool, result.response, None, self._choices)
         self.results[step] = result = (
             result.model_copy(update={"compressed": compressed.text}) if compressed else result
@@ -148,9 +152,9 @@ class _PathExecution:
 
 
 def _explain_fruitless(tool: ToolDoc, result: StepResult) -> str:
-    """Return the complaint for the policy on a safe call that found nothing, or was refused for its arguments (HTTP 400, 404, 422).
+    """Return a complaint about a safe call that found nothing or was refused for its arguments, else an empty text.
 
-    The text is empty otherwise.
+    The statuses 400, 404 and 422 count as refusals; the policy is asked again with the complaint.
     """
     if not tool.safe:
         return ""
@@ -163,7 +167,7 @@ def _explain_fruitless(tool: ToolDoc, result: StepResult) -> str:
 
 
 def _select_best(tool: ToolDoc, attempts: Sequence[StepResult]) -> StepResult:
-    """Return the last attempt where it found something, else the first; its note names the arguments tried before."""
+    """Return the last attempt if it found something, else the first; the note names the arguments tried before."""
     good = attempts[-1] if not _explain_fruitless(tool, attempts[-1]) else attempts[0]
     if len(attempts) == 1 or good is attempts[0]:
         return good
@@ -181,7 +185,7 @@ async def _prepare_arguments(
 ) -> CallArguments | StepResult:
     """Return valid arguments, or the result of a step that cannot be called.
 
-    The policy is asked again with the complaint where its arguments are not valid.
+    The policy is asked again, with the complaint, when its arguments are not valid.
     """
     tool = tools[step - 1]
     earlier = tuple((tools[number - 1], results[number]) for number in sorted(results))
@@ -204,10 +208,7 @@ async def _prepare_arguments(
 async def rebuild_compression_event(
     last: Event | None, tools: Sequence[ToolDoc], policy: Policy, choices: FieldChoices
 ) -> ResponseCompressed | None:
-    """Return the compression event that an interrupted run did not emit; None where none is missing.
-
-    ``last``: its last event.
-    """
+    """Return the compression event that an interrupted run had yet to emit; None if its ``last`` event needs none."""
     if not isinstance(last, CallFinished) or last.result.status != "ok" or not last.result.compressed:
         return None
     tool = tools[last.step - 1]
@@ -216,7 +217,7 @@ async def rebuild_compression_event(
 
 
 def build_compression_event(step: int, tool: ToolDoc, compressed: Compressed) -> ResponseCompressed:
-    """Return the event of a step whose long response was shortened."""
+    """Build the event that reports how a step's long response was shortened."""
     return ResponseCompressed(
         step=step,
         tool=tool.id,
@@ -232,7 +233,7 @@ def _build_uncalled_result(tool: ToolDoc, answer: CallArguments, status: StepSta
 
 
 def _find_same_call(tool: ToolDoc, arguments: JsonObject, results: Mapping[int, StepResult]) -> int | None:
-    """Return the step that already made the same safe call with success; None where there is none."""
+    """Return the number of a step that made the same safe call with success; None if there is none."""
     if not tool.safe:
         return None
     canonical = _to_canonical_json(arguments)
@@ -258,7 +259,7 @@ def _reuse_result(step: int, earlier: StepResult, prepared: CallArguments) -> St
 async def execute_call(tool: ToolDoc, prepared: CallArguments, executor: Executor, identity: str = "") -> StepResult:
     """Make one call and return its step result, whatever the outcome.
 
-    Errors that neither the tool nor the arguments caused are raised.
+    Errors that are due neither to the tool, nor to its arguments, nor to a missing permission are raised.
     """
     started = time.perf_counter()
     try:
@@ -287,14 +288,14 @@ async def execute_call(tool: ToolDoc, prepared: CallArguments, executor: Executo
 
 
 def _rebind_corrected(prepared: CallArguments, sent: JsonObject) -> tuple[Binding, ...]:
-    """Return the bindings of the arguments that were sent; those that the user corrected are bound to the user."""
+    """Return the bindings of the sent arguments, with those that the user corrected bound to the user."""
     changed = [name for name in sent if differs(sent[name], prepared.values.get(name))]
     unchanged = (one for one in prepared.provenance if one.parameter in sent and one.parameter not in changed)
     return (*unchanged, *(Binding(parameter=name, origin="user", reference=CORRECTED) for name in changed))
 
 
 def _build_out_of_time_event(step: int, tool: ToolDoc, started: CallStarted | None) -> CallFinished:
-    """Return the event of a step that ran out of time; a write that had started is ``unknown``."""
+    """Build the event of a step that ran out of time; a write that had started is ``unknown``."""
     may_have_changed = started is not None and not tool.safe
     result = StepResult(
         tool=tool.id,

@@ -1,4 +1,4 @@
-"""Protocol of an executor, which turns a tool and arguments into a result, and the base of its layers."""
+"""Executors, which call a tool with arguments: the protocol, its result, the base of layers, and routing by method."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -20,27 +20,29 @@ class CallResult:
     """Response as text."""
     http_status: int | None = None
     attempts: int = 1
-    """How often it was sent; 0 where nothing was sent."""
+    """Number of times it was sent; 0 if nothing was sent."""
     note: str = ""
-    """Notes for a reader of the body: a recorded call with other arguments, cut, not JSON."""
+    """Remarks on the body, such as that it was truncated or comes from a recorded call with other arguments."""
     seconds: float = 0.0
     secrets: tuple[Binding, ...] = ()
     """Names of the secrets that were sent, and where they were put."""
     reached: bool = True
-    """False where no connection to the host could be made."""
+    """False if no connection to the host could be made."""
     instead: JsonObject = field(default_factory=dict[str, JsonValue])
-    """Differing arguments of the recorded call that answered, by name; null where that call had none."""
+    """Arguments of the recorded call that answered, where they differ; null for one that it did not have."""
     corrected: JsonObject | None = None
-    """Arguments that were sent, where the user corrected them."""
+    """Arguments that were sent, if the user corrected them."""
 
 
 class Executor(Protocol):
     """Calls tools.
 
-    Failures of a tool are results; only errors on our side are raised, ``ForbiddenAddressError`` among them.
+    A tool's failures are returned as results; only errors on the caller's side are raised, such as
+    ``ForbiddenAddressError``.
 
-    ``identity`` says which call of a program it is (:mod:`agent.execution.call_identity`): two calls with different identities are two calls,
-    however alike. Without an identity, a call is its tool and arguments.
+    ``identity`` tells a program's calls apart (:mod:`agent.execution.call_identity`): calls with different identities
+    are different calls even if their arguments are equal. Without one, a call is identified by its tool and
+    arguments.
     """
 
     name: str
@@ -51,7 +53,7 @@ class Executor(Protocol):
 
 
 class ExecutorLayer:
-    """Executor that forwards everything to another one; a subclass overrides what it changes."""
+    """Base of executors that wrap another one; by itself it forwards everything."""
 
     def __init__(self, executor: Executor) -> None:
         self.name = executor.name
@@ -67,9 +69,9 @@ class ExecutorLayer:
 
 
 class RoutedExecutor:
-    """Routes calls by method.
+    """Routes calls to executors by the tool's method.
 
-    ``default`` serves every method not in ``factories``, whose executors are built at their first call.
+    ``factories`` builds the executor of a method at its first call; ``default`` serves all other methods.
     """
 
     def __init__(self, default: Executor, factories: Mapping[str, Callable[[], Executor]]) -> None:

@@ -1,4 +1,4 @@
-"""Formats of text arguments, checked as leniently as servers do."""
+"""Formats of string arguments, checked as leniently as servers do."""
 
 import re
 from collections.abc import Callable, Mapping
@@ -62,11 +62,11 @@ FORMATS: Mapping[str, tuple[Callable[[str], object], str]] = {
     "url": (_check_uri, "scheme://host/path"),
     "uuid": (UUID, "8-4-4-4-12 hexadecimal digits"),
 }
-"""For each format a check, which raises ``ValueError``, and the form in words."""
+"""Check of each format, which raises ``ValueError``, and a description of the format."""
 
 
 def matches_format(name: str, value: object) -> bool:
-    """Return whether a value has the format; true for values that are no text and for unknown formats."""
+    """Return whether a value has the format; true for values other than strings and for unknown formats."""
     if name not in FORMATS or not isinstance(value, str):
         return True
     if len(value) > _MAX_LENGTH:

@@ -1,4 +1,4 @@
-"""Memory of hosts and refused keys, shared by all calls of a process. Bounded; holds no key and no argument."""
+"""Memory of hosts' answers to probes and of refused keys, shared by a process; bounded, without keys or arguments."""
 
 import asyncio
 import time
@@ -9,13 +9,13 @@ from dataclasses import dataclass, field
 from domain.tool import ToolDoc, ToolId
 
 LIFETIME = 600.0
-"""Seconds for which a host's answer to a probe is remembered."""
+"""Seconds during which a host's answer to a probe is remembered."""
 RETRY_AFTER = 60.0
 """Seconds after which a host without an answer is probed again."""
 MAX_ANSWERS = 2_000
 MAX_TOOLS = 2_000
 MIN_REFUSED_OWNERS = 3
-"""Owners, each with another key, who must be refused before a refusal counts against a tool."""
+"""Number of owners with different keys who must be refused before refusals count against a tool."""
 _MAX_OWNERS = 16
 
 
@@ -29,14 +29,14 @@ class HostAnswer:
     target: str
     """Path and query as sent."""
     words: tuple[str, ...] = ()
-    """Segments of the path that are this request's own: its values and random words."""
+    """Segments of the path that only this request has: its values, or random words of a probe."""
     allow: str = ""
     """Header ``Allow``."""
 
 
 @dataclass(slots=True)
 class _AnswerEntry:
-    """Remembered answer, or one that the holder of the lock is fetching."""
+    """Remembered answer; the holder of the lock may be fetching it."""
 
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
     answer: HostAnswer | None = None
@@ -56,7 +56,7 @@ class HostMemory:
         self._answered: OrderedDict[tuple[str, ...], None] = OrderedDict()
 
     def copy_without_history(self) -> "HostMemory":
-        """Return a memory that shares the hosts' answers but knows nothing of tools.
+        """Return a memory that shares the hosts' answers but has no observations of tools.
 
         The gate uses it, since it trusts only its own observations of tools.
         """
@@ -91,9 +91,10 @@ class HostMemory:
         return (tool.id, tool.method, tool.url) in self._answered
 
     def record_refusal(self, tool: ToolId, owner: str, key: str) -> bool:
-        """Record a refused key by its digest; return whether :data:`MIN_REFUSED_OWNERS` owners were refused, each with another key.
+        """Record a refused key by its digest and return whether refusals now count against the tool.
 
-        Only the last key of an owner counts: several keys of one owner, or one key that several accounts share, prove nothing about the tool.
+        They do once :data:`MIN_REFUSED_OWNERS` owners were refused, each with another key. Only the last key of an
+        owner counts: several keys of one owner, or one key shared by several accounts, say nothing about the tool.
         """
         if not owner or not key:
             return False

@@ -1,4 +1,7 @@
-"""Protocol of a small HTTP client for JSON, for requests beside tool calls such as those of OAuth."""
+"""Protocol of a small HTTP client for JSON, for requests other than tool calls, such as those of OAuth.
+
+It is apart from its implementation because only ``wiring`` may import ``agent.execution.http``.
+"""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -13,7 +16,7 @@ class JsonHttpResponse:
 
     status: int
     body: JsonObject | None
-    """None where the body is no JSON object."""
+    """None if the body is not a JSON object."""
     challenge: str = ""
     """Header ``WWW-Authenticate``."""
 
@@ -21,7 +24,8 @@ class JsonHttpResponse:
 class JsonHttpClient(Protocol):
     """Sends one request without retries.
 
-    Each method raises ``NoAnswerError``, and ``ForbiddenAddressError`` before anything is sent.
+    Each method raises ``NoAnswerError`` if no usable answer comes, and ``ForbiddenAddressError`` before anything is
+    sent if the address may not be called.
     """
 
     async def get(self, url: str) -> JsonHttpResponse:
@@ -29,9 +33,9 @@ class JsonHttpClient(Protocol):
         ...
 
     async def post_form(self, url: str, form: Mapping[str, str], headers: Mapping[str, str], secrets: Iterable[str]) -> JsonHttpResponse:  # fmt: skip
-        """Send a form. ``secrets``: values that no log and no error may show."""
+        """Send a form; ``secrets`` are values that no log and no error may show."""
         ...
 
     async def post_json(self, url: str, body: JsonObject, headers: Mapping[str, str] | None = None) -> JsonHttpResponse:
-        """Send JSON. ``headers``: further headers, without secrets."""
+        """Send JSON, with further ``headers`` that hold no secrets."""
         ...

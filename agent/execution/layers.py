@@ -1,4 +1,4 @@
-"""The executor of one run with all layers that a call passes before it is sent."""
+"""Assembly of a run's executor from the layers that a call passes before it is sent."""
 
 from collections.abc import Callable, Mapping, Sequence
 
@@ -12,7 +12,7 @@ from agent.execution.provenance import ProvenanceTracker
 from agent.execution.undo_candidates import UndoFinder
 
 Layer = Callable[[Executor], Executor]
-"""Wraps an executor."""
+"""Wraps an executor in a layer."""
 
 
 def build_executor(
@@ -28,14 +28,16 @@ def build_executor(
 ) -> CachingExecutor:
     """Build the executor of a run. A call passes, in this order:
 
-    1. *reuse*: the same call is made once, and a failing host is not called again (:class:`agent.execution.call_cache.CachingExecutor`);
+    1. *reuse*: identical calls are made once, and a failing host is not called again (:class:`CachingExecutor`);
     2. *approval*: the approver allows it, and the budget of changes has room for it (:class:`ApprovedExecutor`);
-    3. the ``layers`` of the caller, the outermost first. A command has none. A server's (``server/runs/control.py``) check whether the run
-       may continue, resolve changes whose answer was lost, keep the ledger of changes, and check that the user may still use the tool;
-    4. ``sender``, which makes the call: over HTTP or to an MCP server, with the keys of the user or of the source, or from recorded calls.
+    3. the caller's ``layers``, the outermost first. The command line has none. The server's
+       (``server/runs/control.py``) check whether the run may continue, resolve changes whose answer was lost, keep the
+       ledger of changes, and check that the user may still use the tool;
+    4. ``sender``, which makes the call over HTTP or to an MCP server, with the keys of the user or of the source, or
+       answers it from recorded calls.
 
-    ``earlier_results``: results of calls that were made before the run was interrupted. ``announcements``: calls that programs announced. ``undo``:
-    finds how a change can be undone.
+    ``earlier_results`` holds the calls made before the run was interrupted, ``announcements`` those that programs
+    announced. ``undo`` finds how a change can be undone.
     """
     executor = sender
     for layer in reversed(layers):

@@ -1,4 +1,4 @@
-"""Untrusted regular expressions, matched in linear time by RE2, which cannot backtrack."""
+"""Matching of untrusted regular expressions in linear time by RE2, which does not backtrack."""
 
 from functools import lru_cache
 from typing import Any, Protocol, cast
@@ -14,7 +14,7 @@ class _CompiledPattern(Protocol):
 def is_supported(pattern: str) -> bool:
     """Return whether RE2 supports a pattern.
 
-    It has no look-around and no back references, and refuses what would grow too large.
+    It supports no look-around and no back references, and refuses patterns that would take too much memory.
     """
     return _compile(pattern) is not None
 

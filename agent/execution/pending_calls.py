@@ -11,7 +11,7 @@ from domain.tool import ToolDoc
 
 @dataclass(frozen=True, slots=True)
 class PendingCall:
-    """A call that a program waits for."""
+    """Call that a program announced and waits for."""
 
     identity: str
     tool: ToolDoc
@@ -19,23 +19,29 @@ class PendingCall:
     slices: tuple[Slice, ...] = ()
     """Backward slices of its arguments."""
     tainted: bool = False
-    """The program was written after its author was shown foreign data."""
+    """True if the author of the program had seen foreign data when writing it."""
     program_text: str = ""
     """Text of the program."""
     open_arguments: frozenset[str] = frozenset()
-    """Arguments that the program leaves open, whose values were found while it ran."""
+    """Names of arguments that the program left open and whose values were found at run time."""
     in_loop: bool = False
-    """The program may reach this place again."""
+    """True if the program may reach this place again."""
     earlier_cells: frozenset[str] = frozenset()
-    """Ids (:func:`agent.execution.call_identity.get_program_id`) of the earlier programs that it continues, whose names remain defined."""
+    """Ids of the earlier programs that it continues, whose names remain defined.
+
+    They have the form of :func:`agent.execution.call_identity.get_program_id`.
+    """
     control: Slice | None = None
-    """Slice that decides whether and how often a tainted program makes the call; None for a program whose author saw nothing foreign."""
+    """Slice of the conditions that decide whether and how often the call is made.
+
+    None for a program that is not tainted.
+    """
 
 
 class PendingCallRegistry:
     """Announced calls of one run.
 
-    Changes by the same tool that wait at the same time form a batch: one question, one round.
+    Changes by the same tool that wait at the same time form a batch, which is approved in one question.
     """
 
     def __init__(self) -> None:
@@ -45,7 +51,7 @@ class PendingCallRegistry:
         self._rounds_by_site: Counter[str] = Counter()
 
     def add(self, calls: Iterable[PendingCall]) -> None:
-        """Add calls that wait to be made."""
+        """Add calls that a program is about to make."""
         for call in calls:
             self._calls[call.identity] = call
             if not call.tool.safe:
@@ -56,9 +62,9 @@ class PendingCallRegistry:
         return self._calls.get(identity)
 
     def claim_batch(self, identity: str) -> tuple[PendingCall, ...]:
-        """Return the changes that share one question with this change, itself included.
+        """Return the batch of this change, itself included; empty if it was not announced.
 
-        The first call fixes the batch: later announcements do not join it.
+        The first request fixes the batch; changes announced later do not join it.
         """
         call = self._pending_changes.get(identity)
         if identity not in self._batches and call is not None:
@@ -70,10 +76,10 @@ class PendingCallRegistry:
         return self._batches.get(identity, ())
 
     def count_rounds(self, identity: str) -> int:
-        """Return how many batches of changes at this place of the program were formed, this one included."""
+        """Return the number of batches formed at this place of the program, this one included."""
         return self._rounds_by_site[_get_site(identity)]
 
 
 def _get_site(identity: str) -> str:
-    """Return the place in the program's text, without the count of how often it was reached."""
+    """Return the call's place in the program's text: the identity without its occurrence count and digest."""
     return identity.partition("#")[0]

@@ -1,7 +1,8 @@
-"""Origins of the values in a run's calls, found by searching for the values, whatever a policy claims.
+"""Origins of the values in a run's calls, found by searching for the values rather than by trusting a policy.
 
-A value counts as the user's where it occurs in the user's own messages. A value from an earlier response keeps that origin, however
-often a question was rewritten on the way to a call. Where several origins fit, the one furthest from the user's word counts.
+A value is the user's if it occurs in the user's own messages. A value from an earlier response keeps that origin even
+if a question was rewritten on the way to the call. If several origins fit, the one furthest from the user's word
+counts.
 """
 
 import json
@@ -25,15 +26,15 @@ from domain.provenance import HostCrossing, Slice, ValueKind, ValueOrigin
 from domain.tool import Parameter, ToolDoc, ToolId
 
 FixedArgument = tuple[ToolId, str, JsonValue]
-"""Tool, parameter and the value that somebody fixed for it."""
+"""Tool, parameter and the value that somebody fixed for the parameter."""
 ORIGIN_ORDER: tuple[ValueKind, ...] = ("said", "document", "file", "field", "written", "computed", "prose", "others")
-"""Kinds of origins, each further from the user's word than the one before."""
+"""Kinds of origins, in order of increasing distance from the user's word."""
 _MIN_LENGTH = 2
-"""Characters below which a value says too little to count as carried from one host to another."""
+"""Least number of characters of a value that counts as carried from one host to another."""
 _MAX_NAMED = 3
-"""Things of one argument that are named at most."""
+"""Most things of one argument that are named."""
 _MAX_LEAVES = 100
-"""Leaves of one argument that are searched for at most."""
+"""Most leaves of one argument that are searched for."""
 _ORIGIN_WORDS: dict[ValueKind, str] = {
     "said": "you said it",
     "document": "the tool's own document gives it",
@@ -45,7 +46,7 @@ _ORIGIN_WORDS: dict[ValueKind, str] = {
 
 @dataclass(frozen=True, slots=True)
 class RunStatements:
-    """Messages and fixed values that precede a run, of its user and of others."""
+    """Messages and fixed values from before a run, by its user and by a template's author."""
 
     user_messages: Sequence[str] = ()
     """The user's own messages, the oldest first."""
@@ -63,11 +64,11 @@ class CallProvenance:
 
     origins: tuple[ValueOrigin, ...] = ()
     crossings: tuple[HostCrossing, ...] = ()
-    """Values of other hosts' responses that nothing allows to go to the tool's host."""
+    """Values of other hosts' responses that would go to the tool's host without anything that allows it."""
 
 
 class ProvenanceTracker:
-    """Tracks what was said and answered in one run, and traces the values of calls to it."""
+    """Tracks the messages, files and responses of one run and traces the values of calls to them."""
 
     def __init__(self, statements: RunStatements, reader: RequestReader | None = None) -> None:
         self._user_messages = UserMessages(statements.user_messages, reader or PlainReader())
@@ -79,24 +80,24 @@ class ProvenanceTracker:
         self._files = FileOrigins()
 
     def add_files(self, files: Sequence[GivenFile]) -> None:
-        """Set the files that the user gave with the request. Others may have written their content."""
+        """Set the files that the user gave with the request; their content may be by others."""
         self._files = FileOrigins(files)
 
     def record_response(self, tool: ToolDoc, result: StepResult, reference: str = "") -> None:
         """Record a tool's response.
 
-        The call itself counts too: even an empty or failed one can reveal something to another host.
+        The call counts even if its response is empty or an error, since that too can reveal something to another host.
         """
         self._called_tools[tool.id] = tool
         if result.response.strip():
             self._responses.append(ToolResponse(tool, result, reference))
 
     def record_user_answer(self, text: str) -> None:
-        """Record a user's answer to a question as the user's word."""
+        """Record the user's answer to a question as one of the user's messages."""
         self._user_messages = self._user_messages.with_answer(text)
 
     def record_correction(self, tool: ToolDoc, arguments: JsonObject, corrected: JsonObject) -> None:
-        """Record the values that the user put into a call as the user's word; those that were there before do not count."""
+        """Record the values that the user put into a call as the user's own; values left unchanged do not count."""
         for name, value in corrected.items():
             added = {_to_text(leaf) for leaf in find_added_values(value, arguments.get(name))}
             if added:
@@ -107,10 +108,11 @@ class ProvenanceTracker:
     ) -> CallProvenance:
         """Return the origins of a call's arguments, and the values that would cross from one host to another.
 
-        A safe call is traced only where tools of other hosts were called before: otherwise nothing can cross.
+        A safe call is traced only if tools of other hosts were called before; otherwise nothing can cross.
 
-        ``slices``: what a program computed the arguments from. A value that is found nowhere then counts as computed and carries its slice.
-        ``control``: what decides whether and how often the program makes the call, where this may reveal something to another host.
+        ``slices`` says what a program computed the arguments from: a value that is found nowhere counts as computed
+        and carries its slice. ``control`` is the slice that decides whether and how often a program makes the call,
+        given if that may reveal something to another host.
         """
         if tool.safe and not any(_are_separate_hosts(other, tool) for other in self._called_tools.values()):
             return CallProvenance()
@@ -135,9 +137,9 @@ class ProvenanceTracker:
         return CallProvenance(tuple(origins), tuple(crossings))
 
     def find_reference(self, tool: ToolDoc, name: str, value: JsonValue) -> tuple[ValueKind, str]:
-        """Return the kind of a value's origin, and its place in a response of an earlier run.
+        """Return the kind of a value's origin, and a reference to it in a response of an earlier run.
 
-        The place is as events name it, and empty where the value comes from no earlier run.
+        The reference has the form used in events; it is empty if the value does not come from an earlier run.
         """
         parameter = next((parameter for parameter in tool.parameters if parameter.name == name), None)
         worst = self._find_worst_origin(tool, name, parameter, _collect_leaves(value))
@@ -147,11 +149,11 @@ class ProvenanceTracker:
         return worst.kind, f"{response.reference}.{worst.place}".rstrip(".") if response else ""
 
     def _add_thing_names(self, tool: ToolDoc, origin: ValueOrigin, value: JsonValue) -> ValueOrigin:
-        """Return the origin with the names that responses give to the things behind these values.
+        """Return the origin with the names that responses give to the things that these values identify.
 
-        Only responses of the tool's own service count, since names of others may mislead: first those of the calls that the value was made
-        from, then the latest. A value that comes from no response, or is a field of an object, matches only fields that the parameter is
-        named after: one night is not the berth of number 1.
+        Only responses of the tool's own service count, since names by others may mislead: first those that the value
+        was computed from, then the latest ones. A value that comes from no response, or is a field of an object,
+        matches only fields that the parameter is named after: a stay of 1 night is not the berth with number 1.
         """
         value_slice = origin.slice
         own = [one for one in self._responses[::-1] if not _are_separate_hosts(one.tool, tool)]
@@ -184,7 +186,7 @@ class ProvenanceTracker:
     ) -> ValueOrigin:
         """Return the origin furthest from the user's word among the leaves of an argument.
 
-        More than ``_MAX_LEAVES`` are not searched for.
+        If there are more than ``_MAX_LEAVES``, only fixed values are compared and nothing is searched for.
         """
         if len(leaves) > _MAX_LEAVES:
             others = any(_to_text(leaf) in self._author_values.get((tool.id, name), ()) for leaf in leaves)
@@ -216,10 +218,10 @@ class ProvenanceTracker:
         return _build_origin(name, "document" if in_document else "written")
 
     def _find_foreign_origin(self, name: str, value: JsonValue) -> ValueOrigin | None:
-        """Return the origin of a value in responses and files; None where none holds it.
+        """Return the origin of a value in responses and files; None if none of them holds it.
 
-        Texts are searched before whole fields, as they are the worse origin. Of a text that is found nowhere, the words that the user did
-        not say are searched for.
+        Words inside texts are searched before whole fields, since they are the worse origin. If the value is found
+        nowhere, those of its words that the user did not say are searched for.
         """
         for response in reversed(self._responses):
             if (place := response.find_in_text(value)) is not None:
@@ -242,7 +244,7 @@ class ProvenanceTracker:
         return [word for word in dict.fromkeys(words) if not self._user_messages.mentions(word, None)]
 
     def _shares_unsaid_words(self, response: ToolResponse, value: JsonValue, pieces: Sequence[str]) -> bool:
-        """Return whether the response holds one of the unsaid words, or the text holds an unsaid field of the response."""
+        """Return whether the response holds one of the words, or the value an unsaid field of the response."""
         if any(response.has_word(piece) for piece in pieces):
             return True
         return isinstance(value, str) and any(
@@ -259,10 +261,10 @@ class ProvenanceTracker:
     ) -> Iterator[HostCrossing]:
         """Yield the crossings of one value from other hosts to the tool's host.
 
-        A value that the tool's own host or source gave, a very short one, one of the document and one of the user do not cross. Neither
-        does one from a tool whose values recorded calls passed to this parameter.
+        A value does not cross if it is the user's, the document's or very short, if the tool's own host or source
+        gave it too, or if recorded calls passed values of the same source tool to this parameter.
 
-        ``value_slice``: what a program computed it from, which may carry more than can be found in it.
+        ``value_slice`` says what a program computed the value from, which may be more than can be found in it.
         """
         if not tool.host or len(normalize_value(value)) < _MIN_LENGTH or self._is_said(tool, name, parameter, value):
             return
@@ -289,9 +291,9 @@ class ProvenanceTracker:
         yield from (_build_crossing(one, tool, name) for one in holding)
 
     def _find_control_crossings(self, tool: ToolDoc, control: Slice) -> Iterator[HostCrossing]:
-        """Yield crossings from hosts whose answers decide whether the call is made.
+        """Yield crossings from other hosts whose answers decide whether the call is made.
 
-        A tool whose values recorded calls passed to this one may decide as well.
+        Tools whose values recorded calls passed to this one are allowed to decide.
         """
         if not tool.host:
             return
@@ -303,14 +305,14 @@ class ProvenanceTracker:
 
 
 def _may_contribute(response: ToolResponse, value_slice: Slice | None) -> bool:
-    """Return whether something of the response may be in a value that a program made."""
+    """Return whether a value that a program computed may contain something of the response."""
     return value_slice is not None and (response.tool.id in value_slice.tools or not value_slice.is_traced)
 
 
 def _add_slice(origin: ValueOrigin, value_slice: Slice | None) -> ValueOrigin:
-    """Return the origin with the slice of the value.
+    """Return the origin with the value's slice.
 
-    A value found nowhere that is more than a constant of the program is computed.
+    A value that was found nowhere counts as computed unless it is a constant of the program.
     """
     if value_slice is None:
         return origin
@@ -328,9 +330,9 @@ def _add_slice(origin: ValueOrigin, value_slice: Slice | None) -> ValueOrigin:
 def _iter_thing_names(
     responses: Sequence[ToolResponse], value: JsonValue, parameter: str, *, called: bool
 ) -> Iterator[tuple[str, ToolResponse]]:
-    """Yield the names that responses give to the thing behind a value, each with its response.
+    """Yield the names that responses give to the thing that a value identifies, each with its response.
 
-    ``called``: only by fields that the parameter is named after.
+    With ``called``, only fields that the parameter is named after count.
     """
     return (
         (told, one) for one in responses if (told := one.find_thing_name(value, parameter, named_after_only=called))
@@ -353,7 +355,7 @@ def _are_separate_hosts(tool: ToolDoc, other: ToolDoc) -> bool:
 
 
 def _index_fixed_values(fixed: Sequence[FixedArgument]) -> dict[tuple[ToolId, str], set[str]]:
-    """Return the leaves of the fixed values, as text, by tool and parameter."""
+    """Index the leaves of the fixed values, as text, by tool and parameter."""
     found: defaultdict[tuple[ToolId, str], set[str]] = defaultdict(set)
     for tool, name, fixed_value in fixed:
         found[tool, name] |= {_to_text(leaf) for leaf in _collect_leaves(fixed_value)}
@@ -365,27 +367,24 @@ def _to_text(value: JsonValue) -> str:
 
 
 def _is_fixed_by_document(parameter: Parameter, value: JsonValue) -> bool:
-    """Return whether the value is the document's default, or the only value that it allows."""
+    """Return whether the value is the document's default or the only one that the document allows."""
     only = len(parameter.enum) == 1 and value == parameter.enum[0]
     return only or (parameter.default not in (None, "") and value == coerce(parameter.default, parameter))
 
 
 def find_added_values(value: JsonValue, instead: JsonValue) -> list[JsonValue]:
-    """Return the leaves that the corrected value holds and the earlier one did not."""
+    """Return the leaves of a corrected value that the earlier value ``instead`` did not hold."""
     before = {_to_text(leaf) for leaf in _collect_leaves(instead)}
     return [leaf for leaf in _collect_leaves(value) if _to_text(leaf) not in before]
 
 
 def _collect_leaves(value: JsonValue) -> list[JsonValue]:
-    """Return the leaves of a value; a text that is a JSON structure counts as that structure."""
+    """Return the leaves of a value; a string that holds a JSON object or list is read as that structure."""
     return [leaf for _, leaf in _collect_named_leaves(value)]
 
 
 def _collect_named_leaves(value: JsonValue) -> list[tuple[str, JsonValue]]:
-    """Return the leaves, each with the name of the field that holds it, directly or in a list.
-
-    The name is empty outside of objects.
-    """
+    """Return the leaves, each with the name of the field that holds it, directly or in a list; empty if none does."""
     if isinstance(value, str) and value[:1] in ("{", "["):
         try:
             value = json.loads(value)

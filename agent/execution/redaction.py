@@ -1,4 +1,4 @@
-"""Removal of secret values from texts, in all usual encodings."""
+"""Removal of secret values, in all usual encodings, from texts and from the log records of HTTP libraries."""
 
 import base64
 import html
@@ -9,23 +9,23 @@ from urllib.parse import quote, quote_plus
 
 HIDDEN = "[secret]"
 _TOKEN_PATTERN = re.compile(r"(?=[a-z_+=~]*\d)(?=[\d_+=~]*[a-z])[a-z0-9_+=~]{20,}", re.IGNORECASE)
-"""Letters with digits, too long for a word: keys, tokens, hashes. Parts of URLs and titles are shorter between their separators."""
+"""Runs of letters with digits too long for a word: keys, tokens, hashes.
+
+The parts of URLs and titles are shorter between their separators.
+"""
 _CARD_PATTERN = re.compile(r"(?<!\d)\d(?:[ -]?\d){12,18}(?!\d)")
 _LUHN_MODULUS = 10
 
 
 def looks_secret(text: str) -> bool:
-    """Return whether a text seems to hold a token or a card number.
-
-    Its form is all that counts; a password has none.
-    """
+    """Return whether a text seems to hold a token or a card number, judged by form; passwords are not recognized."""
     return bool(_TOKEN_PATTERN.search(text)) or any(
         _is_card(re.sub(r"\D", "", hit[0])) for hit in _CARD_PATTERN.finditer(text)
     )
 
 
 def _is_card(digits: str) -> bool:
-    """Return whether the last digit is the check digit of ISO/IEC 7812 (Luhn)."""
+    """Return whether the last digit is the check digit of ISO/IEC 7812 (Luhn's algorithm)."""
     doubled = (int(one) * (1 + at % 2) for at, one in enumerate(reversed(digits)))
     return sum(one // _LUHN_MODULUS + one % _LUHN_MODULUS for one in doubled) % _LUHN_MODULUS == 0
 
@@ -34,9 +34,10 @@ _MIN_TAIL = 4
 
 
 class Redactor:
-    """Replaces values and their usual encodings in texts.
+    """Replaces secret values and their usual encodings in texts.
 
-    These are percent-encoding with hex in either case, base64, hex, and the escapes of JSON, HTML and Python.
+    The encodings are percent-encoding with upper- or lower-case digits, base64, hex, and the escapes of JSON, HTML and
+    Python.
     """
 
     def __init__(self, values: Iterable[str] = ()) -> None:
@@ -49,7 +50,7 @@ class Redactor:
     def redact(self, text: str, *, cut: bool = False) -> str:
         """Return the text with the values replaced.
 
-        ``cut``: the text was truncated and may end with the beginning of a value.
+        With ``cut``, the text was truncated, and the beginning of a value at its end is replaced too.
         """
         for form in self._forms:
             text = text.replace(form, HIDDEN)

@@ -1,4 +1,4 @@
-"""The replay executor, which answers from recorded calls and says how the recording differs."""
+"""Executor that answers from recorded calls and notes how the recorded call differs from the requested one."""
 
 import time
 from dataclasses import replace
@@ -20,7 +20,7 @@ from domain.trajectory import RecordedCall, RecordedOutcome
 from graph.recordings import RecordingStore
 
 _MAX_COMPARED = 600
-"""Recorded calls of one tool that are compared at most."""
+"""Most recorded calls of one tool that are compared."""
 
 _OUTCOMES: dict[RecordedOutcome, CallOutcome] = {
     RecordedOutcome.OK: "ok",
@@ -31,13 +31,15 @@ _OUTCOMES: dict[RecordedOutcome, CallOutcome] = {
 
 
 class ReplayExecutor:
-    """Answers a call with the recorded call of the same arguments, else with the nearest success of that tool.
+    """Answers a call with a recorded call of the same arguments, else with the tool's most similar successful one.
 
-    Same arguments: equal but for order and for the type a value is written in. Among several such recordings a success is
-    preferred. Nearest: the greatest ``agent.execution.call_similarity.compute_similarity``, at least ``floor``; ties go to the earlier recording.
-    Below the floor a recording is of something else, and the call fails instead. ``FAILED`` is replayed as ``transient``; a
-    recording of unknown outcome counts as an answer, unless its body is an error or no text. The recordings belong to the
-    caller.
+    Arguments are the same if they are equal apart from order and the types their values are written in; of several such
+    recordings, a successful one is preferred. Otherwise the recording with the greatest
+    :func:`agent.execution.call_similarity.compute_similarity` answers, the earlier one if two are equal. If it is below
+    ``floor``, the recorded call was about something else, and the call fails.
+
+    ``FAILED`` is replayed as ``transient``. A recording of unknown outcome counts as an answer unless its body is an
+    error or binary.
     """
 
     name = "replay"
@@ -47,7 +49,7 @@ class ReplayExecutor:
         self._floor = floor
 
     async def call(self, tool: ToolDoc, arguments: JsonObject, identity: str = "") -> CallResult:  # noqa: ARG002  # each call is answered
-        """Answer from the recordings. The outcome is ``caller_fault``, with a note, where no recording is close enough."""
+        """Answer from the recordings; the outcome is ``caller_fault`` if no recording is close enough."""
         started = time.perf_counter()
         calls = await self._recordings.list_calls(tool.id)
         normalized = normalize_arguments(arguments)
@@ -86,7 +88,7 @@ def _find_nearest(arguments: JsonObject, calls: list[RecordedCall]) -> tuple[Rec
 
 
 def _build_result(call: RecordedCall, result: CallResult, seconds: float) -> CallResult:
-    """Return the recording as a result; a success whose body is binary or an error gets the outcome of that."""
+    """Complete the result; a recorded success whose body is binary or an error becomes a failure."""
     if not call.outcome.failed and looks_binary(call.response):
         return replace(
             result, outcome="caller_fault", body="", note=f"{result.note}; a binary response", seconds=seconds

@@ -1,4 +1,4 @@
-"""Index of a response: its fields, and the texts that words can be taken from."""
+"""Search for values in text by others than the user, such as responses and files."""
 
 import re
 from bisect import bisect_right
@@ -17,9 +17,9 @@ from domain.tool import ToolDoc
 from graph.lenient_json import read_value
 
 _MAX_PLACES = 50
-"""Places of one value that are kept to find the thing that it stands for."""
+"""Most places of one value that are kept to find the thing that it identifies."""
 WORD_PATTERN = re.compile(r"\w{4,}|\w*\d\w*")
-"""Words of a text that show it was taken from a response: those of four letters or more, and those with digits."""
+"""Words whose occurrence shows where a text came from: those of four letters or more, and those with digits."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,15 +27,15 @@ class _TextIndex:
     """Values and texts of a response with their places in it."""
 
     fields: dict[str, str]
-    """First place of each whole value."""
+    """First place of each value, by its normalized form."""
     texts: list[tuple[str, str]]
-    """Fields that are texts."""
+    """Normalized string values with their places."""
     field_names: list[tuple[str, str]]
-    """Names of fields."""
+    """Normalized names of fields with their places."""
     things: dict[str, list[str]] = field(default_factory=dict[str, list[str]])
-    """A few places of each value that identifies a thing."""
+    """Places of each value that identifies a thing, at most ``_MAX_PLACES``."""
     joined: str = ""
-    """All ``texts`` and ``field_names``, one a line, so that one search covers them."""
+    """All ``texts`` and ``field_names``, one per line, so that one search covers them."""
     starts: list[int] = field(default_factory=list[int])
     """Offset of each line in ``joined``."""
 
@@ -46,7 +46,7 @@ class _TextIndex:
         return replace(self, joined="\n".join(["", *lines, ""]), starts=starts)
 
     def find_inside(self, text: str) -> str | None:
-        """Return the place of a longer text, or of a name, that contains the text; None where none does."""
+        """Return the place of a longer text, or of a field name, that contains the text; None if there is none."""
         for at in find_occurrences(text, self.joined):
             line = bisect_right(self.starts, at) - 1
             if line >= len(self.texts):
@@ -58,26 +58,26 @@ class _TextIndex:
 
 
 class ForeignText:
-    """Text by somebody other than the user: a response, or a file. It is parsed at the first search."""
+    """Text by somebody other than the user, such as a response or a file, parsed at the first search."""
 
     def __init__(self, text: str) -> None:
         self._text = text
 
     def find_field(self, value: JsonValue) -> str | None:
-        """Return the place of the first field that equals a value; None where none does."""
+        """Return the place of the first field that equals a value; None if there is none."""
         return self._index.fields.get(normalize_key(value))
 
     def find_in_text(self, value: JsonValue) -> str | None:
-        """Return the place of a longer text or a field's name that contains a value; None where none does."""
+        """Return the place of a longer text or a field name that contains a value; None if there is none."""
         text = normalize_value(value)
         return self._index.find_inside(text) if text else None
 
     def has_word(self, word: str) -> bool:
-        """Return whether a normalized word is one of its words."""
+        """Return whether the text contains a normalized word."""
         return word in self._words
 
     def find_fields_in(self, text: str) -> Iterator[str]:
-        """Yield its fields that occur in a longer normalized text and hold a word of ``WORD_PATTERN``."""
+        """Yield the field values that occur in a longer normalized text and hold a word of ``WORD_PATTERN``."""
         return (
             told for told in self._index.fields if told != text and occurs_in(told, text) and WORD_PATTERN.search(told)
         )
@@ -90,7 +90,7 @@ class ForeignText:
     @cached_property
     def _index(self) -> _TextIndex:
         document = read_value(self._text)
-        if document is None:  # no JSON: one text, which is no field even as a whole
+        if document is None:  # no JSON: one text, which is not a field even as a whole
             return _TextIndex({}, [], [(normalize_text(self._text), "")]).join_texts()
         fields: dict[str, str] = {}
         thing_places: defaultdict[str, list[str]] = defaultdict(list)
@@ -111,7 +111,7 @@ class ForeignText:
 class ToolResponse(ForeignText):
     """Response of one tool.
 
-    ``reference``: its name in a run's events, as ``earlier.2``; empty for one of the run itself.
+    ``reference`` names it in events, as ``earlier.2``, if it comes from an earlier run; it is empty otherwise.
     """
 
     def __init__(self, tool: ToolDoc, result: StepResult, reference: str = "") -> None:
@@ -120,11 +120,9 @@ class ToolResponse(ForeignText):
         self.reference = reference
 
     def find_thing_name(self, value: JsonValue, parameter: str, *, named_after_only: bool = False) -> str:
-        """Return the name of the item that a value identifies.
+        """Return the name of the item that a value identifies; empty if there is none, or several with other names.
 
-        It is empty where there is none, or several with different names.
-
-        ``named_after_only``: consider only fields that the parameter is named after.
+        With ``named_after_only``, only fields that the parameter is named after are considered.
         """
         places = self._index.things.get(normalize_key(value), ()) if normalize_value(value) else ()
         if not places:
@@ -146,7 +144,7 @@ def normalize_key(value: JsonValue) -> str:
 
 
 def _walk_fields(document: JsonValue) -> Iterator[tuple[str, JsonValue, str]]:
-    """Yield every field and every field name with its place.
+    """Yield ``(place, value, "")`` for every scalar and ``(place, None, name)`` for every field name.
 
     It is iterative, so that deep documents do not overflow the stack.
     """

@@ -1,9 +1,8 @@
-"""Named secrets: keys that calls send.
+"""Named secrets: keys that calls send, each to its own hosts only.
 
-A document names one; its value comes from outside and goes to its own hosts only.
-
-A document is untrusted text. If a name alone were enough, a hostile document could name somebody else's key and have it sent to its
-own host; so every secret has a list of hosts, set together with the value.
+A tool document, which is untrusted text, names a secret, and its value comes from the environment or a vault. If the
+name alone were enough, a hostile document could name somebody else's key and have it sent to its own host. So every
+secret has a list of hosts, set together with its value.
 """
 
 import re
@@ -19,28 +18,27 @@ class SecretStore(Protocol):
     """Source of secret values: the environment, a vault."""
 
     async def has(self, name: str) -> bool:
-        """Return whether a secret of this name exists, for whatever hosts."""
+        """Return whether a secret of this name exists, regardless of its hosts."""
         ...
 
     async def value(self, name: str, host: str, port: int, *, encrypted: bool) -> str | None:
-        """Return the value to send to this host; None where there is none.
+        """Return the value to send to this host; None if there is no such secret.
 
-        Raises ``SecretError`` where it may not be sent there, or not unencrypted; the message says how to allow it.
+        Raises:
+            SecretError: it may not be sent there, or not unencrypted; the message says how to allow it.
         """
         ...
 
     async def replace_refused(self, name: str, value: str) -> bool:
-        """Replace a value that a host refused (401) and return whether there is another now, so that a retry may help.
+        """Replace a value that a host refused (401) and return whether there is a new one, so that a retry may help.
 
-        Raises ``SecretError`` where another value should have been obtained and was not.
+        Raises:
+            SecretError: a new value should have been obtained but was not.
         """
         ...
 
     def advice(self, name: str, host: str, port: int, what: str = "a key") -> str:
-        """Return a sentence on how a user sets this secret for this host, without any value.
-
-        ``what`` names the value that is needed.
-        """
+        """Describe how a user sets this secret for this host; ``what`` names the value that is needed."""
         ...
 
 
@@ -48,17 +46,16 @@ VARIABLE_PREFIX = "FOOTPATH_SECRET_"
 
 
 def to_variable_name(name: str) -> str:
-    """Return the environment variable of a secret: upper case, an underscore for everything but A-Z and 0-9."""
+    """Return the environment variable of a secret: upper case, with an underscore for all but A-Z and 0-9."""
     return VARIABLE_PREFIX + re.sub(r"[^A-Z0-9]", "_", name.upper())
 
 
 class EnvironmentSecrets:
-    """Secrets of environment variables.
+    """Secrets in environment variables.
 
-    ``FOOTPATH_SECRET_<NAME>`` holds the value, ``FOOTPATH_SECRET_<NAME>_HOSTS`` its hosts.
-
-    The hosts are separated by commas. A host has a port or none (any port), or is written ``http://host``, which allows unencrypted
-    requests. To loopback addresses these are always allowed. White space around a value, as a line break at the end of a file, is removed.
+    ``FOOTPATH_SECRET_<NAME>`` holds the value and ``FOOTPATH_SECRET_<NAME>_HOSTS`` its hosts, separated by commas. A
+    host without a port stands for any port. ``http://host`` also allows unencrypted requests, which are always
+    allowed to loopback addresses. White space around values, such as the line break at the end of a file, is removed.
     """
 
     def __init__(self, variables: Mapping[str, str]) -> None:
@@ -74,7 +71,7 @@ class EnvironmentSecrets:
         return bool(self._variables.get(to_variable_name(name)))
 
     async def value(self, name: str, host: str, port: int, *, encrypted: bool) -> str | None:
-        """Return the value for this host; None where the variable is not set. Raises ``SecretError``."""
+        """Return the value for this host; None if the variable is not set. Raises ``SecretError`` for other hosts."""
         key = to_variable_name(name)
         value = self._variables.get(key)
         if not value:
@@ -83,20 +80,20 @@ class EnvironmentSecrets:
         check_host(name, hosts, host, port, encrypted=encrypted, where=f"{key}_HOSTS")
         return value
 
-    async def replace_refused(self, name: str, value: str) -> bool:  # noqa: ARG002  # what stands in the environment stays
+    async def replace_refused(self, name: str, value: str) -> bool:  # noqa: ARG002  # variables do not change
         """Return False: an environment variable does not change."""
         return False
 
     def advice(self, name: str, host: str, port: int, what: str = "a key") -> str:
-        """Return a sentence that names the two variables to set."""
+        """Describe the two environment variables to set."""
         key = to_variable_name(name)
         return f"{what} is needed: set {key} to it and {key}_HOSTS to {_format_host_port(host, port)}"
 
 
 def check_host(name: str, hosts: Iterable[str], host: str, port: int, *, encrypted: bool, where: str) -> None:
-    """Raise ``SecretError`` where a secret with these hosts may not be sent to this host, or not unencrypted.
+    """Raise ``SecretError`` if a secret with these ``hosts`` may not be sent to this host, or not unencrypted.
 
-    ``where``: the setting that holds the hosts, for the message.
+    ``where`` names the setting that holds the hosts, for the message.
     """
     place = _format_host_port(host, port)
     if host.startswith(STDIO):

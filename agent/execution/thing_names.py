@@ -1,4 +1,4 @@
-"""Names of the things behind ids, taken from the items of responses that hold the ids."""
+"""Names of the things that ids stand for, taken from the response items that hold the ids."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -13,20 +13,20 @@ from graph.identifiers import split_words
 _IDENTIFYING_WORDS = IDENTITY | {"code", "key", "number", "symbol", "reference"}
 """Last words of fields that identify a thing."""
 _NAME_WORDS = ("name", "title", "label", "subject", "summary")
-"""Last words of fields that hold the name of a thing, the most usual one first."""
+"""Last words of fields that hold the name of a thing, the most common one first."""
 _MAX_DETAILS = 3
 _MAX_NAME_LENGTH = 80
 _ADDRESS_PATTERN = re.compile(r"[a-z][a-z0-9+.-]*:", re.IGNORECASE)
 
 
 def is_identifying(place: str) -> bool:
-    """Return whether a field identifies a thing by its name: ``id``, ``order_number``."""
+    """Return whether a field's name says that it identifies a thing, such as ``id`` or ``order_number``."""
     name_words = split_words(place.rpartition(".")[2])
     return bool(name_words) and name_words[-1] in _IDENTIFYING_WORDS
 
 
 def is_named_after(place: str, parameter: str) -> bool:
-    """Return whether a parameter is named after a field: ``task_id``, or the ``id`` of an item of ``tasks``."""
+    """Return whether a parameter such as ``task_id`` is named after a field: ``task_id``, or ``id`` in ``tasks``."""
     parameter_words, (*holders, field) = (
         split_words(parameter),
         [split_words(part.partition("[")[0]) for part in place.split(".")],
@@ -35,9 +35,9 @@ def is_named_after(place: str, parameter: str) -> bool:
 
 
 def find_thing_name_at(document: JsonValue, place: str) -> str:
-    """Return the name of the item that holds the field at a place (``items[2].id``).
+    """Return the name or details of the item that holds the field at a place such as ``items[2].id``.
 
-    It is empty where the field identifies nothing, or the item has no name and no details.
+    It is empty if the field identifies nothing, or if the item has neither a name nor details.
     """
     holder, _, field = place.rpartition(".")
     item = _find_value_at(document, holder)
@@ -47,7 +47,7 @@ def find_thing_name_at(document: JsonValue, place: str) -> str:
 
 
 def _find_name(item: Mapping[str, JsonValue]) -> str:
-    """Return the name of an item, else that of its only named inner object, with a few details of the item."""
+    """Return an item's own name, else that of its only named inner object followed by details of the item."""
     own = _find_own_name(item)
     inside = (
         [(name, _find_own_name(value)) for name, value in item.items() if isinstance(value, dict)] if not own else []
@@ -69,7 +69,7 @@ def _find_own_name(item: Mapping[str, JsonValue]) -> str:
 
 
 def _format_details(item: Mapping[str, JsonValue], field: str, most: int = _MAX_DETAILS) -> str:
-    """Describe an item without a name by its first telling values."""
+    """Describe an item that has no name by its first informative values."""
     parts = (
         f"{split_identifier(clean(name, 40))} {format_for_people(value)}"
         for name, value in _iter_details(item)
@@ -89,7 +89,7 @@ def _iter_details(item: Mapping[str, JsonValue]) -> Iterator[tuple[str, JsonValu
 
 
 def _find_value_at(document: JsonValue, place: str) -> JsonValue:
-    """Return the value at a place; None where there is none."""
+    """Return the value at a place; None if there is none."""
     value = document
     for name, index in re.findall(r"([^.\[\]]+)|\[(\d+)\]", place):
         if name and isinstance(value, dict):

@@ -1,4 +1,4 @@
-"""Tools that can undo a change, as far as documents tell: those of the same service over what the change made."""
+"""Finding the tool that can undo a change: one of the same service on the same things, judged by the documents."""
 
 from collections.abc import Sequence
 from typing import Protocol
@@ -11,14 +11,14 @@ from graph.entities import get_service_key
 
 NO_UNDO = "This cannot be taken back, as far as is known."
 _UNDO_WORDS = frozenset({"cancel", "delete", "destroy", "remove", "revoke", "undo", "unsubscribe"})
-"""First words of operations that end the thing they act on, whatever their HTTP method."""
+"""First words of operations that end the thing they act on, regardless of their HTTP method."""
 
 
 class RelatedToolFinder(Protocol):
     """Finds tools that may belong to the same service and act on the same things."""
 
     async def near(self, tool: ToolDoc) -> Sequence[ToolDoc]:
-        """Return the tools that come closest to undoing a call of this one."""
+        """Return the tools that are most likely to undo a call of this one."""
         ...
 
 
@@ -30,7 +30,7 @@ class UndoFinder:
         self._descriptions: dict[str, str] = {}
 
     async def describe(self, tool: ToolDoc) -> str:
-        """Return a sentence on how a call of a tool can be undone, or that it cannot; empty for a safe tool."""
+        """Describe how a call of a tool can be undone, or that it cannot; empty for a safe tool."""
         if tool.safe:
             return ""
         if tool.id not in self._descriptions:
@@ -40,7 +40,7 @@ class UndoFinder:
 
 
 def describe_undo(tool: ToolDoc, candidates: Sequence[ToolDoc]) -> str:
-    """Return a sentence on how a call can be undone. ``candidates``: tools that may include one that undoes it."""
+    """Describe how a call can be undone, by the first of the ``candidates`` that undoes it if there is one."""
     undo_tool = next((one for one in candidates if can_undo(one, tool)), None)
     if undo_tool is not None:
         return f"{quote_text(build_title(undo_tool))} can take it back, as far as its document tells."
@@ -52,8 +52,9 @@ def describe_undo(tool: ToolDoc, candidates: Sequence[ToolDoc]) -> str:
 def can_undo(candidate: ToolDoc, tool: ToolDoc) -> bool:
     """Return whether ``candidate`` undoes a call of ``tool``, both of one service.
 
-    Either ``tool`` posts to a collection and ``candidate`` ends one thing in it (DELETE, or an action such as ``cancel``), or both act on one
-    path with the same required parameters, as on a membership, one by PUT or POST and the other by DELETE.
+    Either ``tool`` posts to a collection and ``candidate`` ends one thing in it (DELETE, or an action such as
+    ``cancel``), or both act on one path with the same required parameters, such as a membership, one by PUT or POST
+    and the other by DELETE.
     """
     if candidate.safe or candidate.id == tool.id or get_service_key(candidate) != get_service_key(tool):
         return False

@@ -1,4 +1,4 @@
-"""Search for values in the user's own messages, literally or as the rules read them."""
+"""Search for the values of calls: in the user's messages, and in text by others such as responses and files."""
 
 import re
 import unicodedata
@@ -11,7 +11,7 @@ from agent.request_reader import RequestReader
 from domain.tool import Parameter
 
 _MAX_READ_MESSAGES = 20
-"""Latest messages that the rules read as well: "tomorrow" for a day, "euros" for a code."""
+"""Number of latest messages that the reader interprets too: "tomorrow" as a date, "euros" as a currency code."""
 _NUMBER_PATTERN = re.compile(r"\d[\d.,'’]*")
 
 
@@ -30,7 +30,7 @@ class UserMessages:
         return UserMessages((*self._messages, text), self._reader)
 
     def mentions(self, value: JsonValue, parameter: Parameter | None) -> bool:
-        """Return whether the user said a single value, literally or in words that mean it for the parameter."""
+        """Return whether the user said a scalar value, literally or in words that mean it for the parameter."""
         text = normalize_value(value)
         if not text:
             return False
@@ -41,7 +41,7 @@ class UserMessages:
         return parameter is not None and normalize_value(coerce(value, parameter)) in self._find_meanings(parameter)
 
     def _find_meanings(self, parameter: Parameter) -> frozenset[str]:
-        """Return the values that the messages may mean for a parameter, as normalized text."""
+        """Return the values that the messages may express for a parameter, as normalized text."""
         key = parameter.model_dump_json()
         if key not in self._meanings:
             values = (normalize_value(coerce(one, parameter)) for one in self._read_values(parameter))
@@ -59,19 +59,19 @@ def normalize_text(text: str) -> str:
 
 
 def normalize_value(value: JsonValue) -> str:
-    """Return a single value as normalized text; empty for structures, None and booleans, which no text spells."""
+    """Return a scalar as normalized text; empty for None, booleans and structures, which texts do not spell."""
     if value is None or isinstance(value, (bool, list, dict)):
         return ""
     return f"{value:.10g}" if isinstance(value, float) else normalize_text(str(value))
 
 
 def occurs_in(text: str, within: str) -> bool:
-    """Return whether a text occurs in another as whole words. Both are normalized."""
+    """Return whether a text occurs as whole words in another; both are normalized."""
     return next(find_occurrences(text, within), None) is not None
 
 
 def find_occurrences(text: str, within: str) -> Iterator[int]:
-    """Yield the offsets at which a text occurs in another, not as a part of a longer word or number."""
+    """Yield the offsets at which a text occurs in another, except as part of a longer word or number."""
     start = within.find(text) if text else -1
     while start >= 0:
         end = start + len(text)
@@ -108,5 +108,5 @@ def _parse_number(text: str) -> float | None:
         number = float(text)
     except ValueError:
         return None
-    # "nan" and "infinity" are words of a message, no numbers.
+    # "nan" and "infinity" are words in a message, not numbers.
     return number if number == number and abs(number) != float("inf") else None

@@ -1,7 +1,8 @@
 """Validation of arguments against a tool's parameters by JSON Schema, with complaints that a model can act on.
 
-A schema is untrusted text: it is applied without references, bounded in size and depth, and its patterns are matched by an engine that
-cannot backtrack (``graph.json_schema``, ``agent.execution.patterns``).
+A schema is untrusted text: it is applied without references, bounded in size and depth, and its patterns are matched
+by an engine that does not backtrack (``graph.json_schema``, ``agent.execution.patterns``). Formats are checked as
+leniently as servers do.
 """
 
 import json
@@ -40,11 +41,11 @@ __all__ = [
 _Keyword = Callable[[Any, Any, Any, Any], "Iterable[ValidationError] | None"]
 _MAX_COMPLAINTS = 20
 _MAX_ERRORS = 200
-"""Errors that are collected; the first of them, in order, are reported."""
+"""Most errors that are collected; they are sorted, and the first ``_MAX_COMPLAINTS`` are reported."""
 _MAX_STEPS = 100_000
-"""Steps of one check. A large schema against a large value takes the product of both, or more."""
+"""Most steps of one check; checking a large value by a large schema may take the product of their sizes, or more."""
 _MAX_LEVELS = 60
-"""Levels of an argument: stores and readers of events take this depth, and not much more."""
+"""Deepest nesting of an argument; stores and readers of events support little more."""
 
 
 def build_arguments_schema(tool: ToolDoc) -> dict[str, JsonValue]:
@@ -55,7 +56,7 @@ def build_arguments_schema(tool: ToolDoc) -> dict[str, JsonValue]:
 
 
 def build_value_schema(parameter: Parameter) -> Schema:
-    """Build the JSON Schema of one parameter's value, reduced to what can be checked safely."""
+    """Build the JSON Schema of one parameter's value, reduced to keywords that can be checked safely."""
     schema = _get_document_schema(parameter)
     if schema is None:
         schema = _build_simple_schema(parameter)
@@ -77,7 +78,7 @@ def _build_simple_schema(parameter: Parameter) -> Schema:
 
 
 def _get_document_schema(parameter: Parameter) -> Schema | None:
-    """Return the schema of the document; None where there is none, or it is no JSON object."""
+    """Return the schema of the document; None if there is none or it is not a JSON object."""
     return None if parameter.json_schema is None else _parse_schema(parameter.json_schema)
 
 
@@ -93,7 +94,8 @@ def _parse_schema(text: str) -> Schema | None:
 def validate(tool: ToolDoc, arguments: Mapping[str, JsonValue]) -> JsonObject:
     """Return the arguments, converted to the parameters' types where nothing is lost (``"3"`` → 3).
 
-    Raises ``InvalidArgumentsError`` with every complaint: the parameter, what is wrong, what would be right.
+    Raises:
+        InvalidArgumentsError: they are not valid; the message says for each parameter what is wrong and what is right.
     """
     coerced, complaints = check_arguments(tool, arguments)
     if complaints:
@@ -111,14 +113,14 @@ def drop_omitted(tool: ToolDoc, arguments: Mapping[str, JsonValue]) -> JsonObjec
 def apply_corrections(
     tool: ToolDoc, arguments: Mapping[str, JsonValue], changes: Mapping[str, JsonValue]
 ) -> tuple[JsonObject, list[tuple[str, str]]]:
-    """Apply a user's changes to the arguments and check them, as :func:`check_arguments`. None removes an optional argument."""
+    """Apply a user's changes to the arguments and check the result; None removes an optional argument."""
     return check_arguments(tool, drop_omitted(tool, {**arguments, **changes}))
 
 
 def check_arguments(tool: ToolDoc, arguments: Mapping[str, JsonValue]) -> tuple[JsonObject, list[tuple[str, str]]]:
     """Return the arguments as :func:`validate` does, and the complaints about them.
 
-    A complaint is the parameter, empty for none in particular, and a sentence.
+    A complaint is the name of the parameter, empty if it concerns no single one, and a sentence.
     """
     parameters = {parameter.name: parameter for parameter in tool.parameters}
     arguments = _match_parameter_case(arguments, parameters)
@@ -133,12 +135,12 @@ def check_arguments(tool: ToolDoc, arguments: Mapping[str, JsonValue]) -> tuple[
 
 
 def _match_parameter_case(arguments: Mapping[str, JsonValue], names: Collection[str]) -> Mapping[str, JsonValue]:
-    """Rename arguments that differ from a parameter's name in case only, as in the examples of some documents."""
+    """Rename arguments that differ from a parameter only in the case of the name, as some documents' examples do."""
     folded = Counter(name.casefold() for name in {*names, *arguments})
     free = (name for name in names if name not in arguments)
     names_by_folded = {
         name.casefold(): name for name in free if folded[name.casefold()] == 2
-    }  # the parameter and exactly one argument, so no doubt which
+    }  # one parameter and one argument: the match is unambiguous
     return {
         name if name in names else names_by_folded.get(name.casefold(), name): value
         for name, value in arguments.items()
@@ -146,12 +148,12 @@ def _match_parameter_case(arguments: Mapping[str, JsonValue], names: Collection[
 
 
 def explain_unsendable(value: JsonValue) -> str:
-    """Return why a value cannot be sent or stored, whatever its schema; empty where it can."""
+    """Explain why a value cannot be sent or stored under any schema; empty if it can."""
     if is_too_deep(value, _MAX_LEVELS):
         return f"is nested deeper than {_MAX_LEVELS} levels"
     try:
         json.dumps(value, ensure_ascii=False, allow_nan=False).encode()
-    except ValueError:  # a number that is none, one of thousands of digits, half of a character
+    except ValueError:  # NaN or infinity, thousands of digits, or a lone surrogate
         return "holds a number or a character that cannot be sent"
     except TypeError as error:
         return f"is no JSON value ({error}); give text, a number, a list or an object"
@@ -199,7 +201,7 @@ def _build_validator(schema: str) -> Draft202012Validator:
 def _build_validator_class() -> Any:
     """Build the validator class.
 
-    Keywords that may run for ever or fail on large numbers are replaced; all keywords count steps.
+    Keywords that may take unbounded time or fail on large numbers are replaced, and all keywords count steps.
     """
     replaced = {"pattern": _check_pattern, "multipleOf": _check_multiple_of, "uniqueItems": _check_unique_items}
     keywords = cast("dict[str, _Keyword]", dict(Draft202012Validator.VALIDATORS)) | replaced
@@ -207,7 +209,7 @@ def _build_validator_class() -> Any:
 
 
 class _StepBudget(threading.local):
-    """Steps that remain to the check of this thread."""
+    """Steps that remain for the check in this thread."""
 
     remaining = _MAX_STEPS
 
@@ -216,7 +218,7 @@ _steps = _StepBudget()
 
 
 class _TooMuchError(Exception):
-    """Raised where a check has used all its steps."""
+    """A check has used all its steps."""
 
 
 def _count_steps(check: _Keyword) -> _Keyword:
@@ -243,7 +245,7 @@ def _check_pattern(_validator: object, pattern: str, value: object, _schema: obj
 
 
 def _check_unique_items(_validator: object, unique: bool, value: object, _schema: object) -> Iterator[ValidationError]:
-    """Compare items by their JSON text, which is linear, rather than each with each."""
+    """Compare items by their JSON text, which takes linear time, rather than in pairs."""
     if unique and isinstance(value, list):
         items = cast("list[object]", value)
         if len({json.dumps(_normalize_numbers(item), sort_keys=True) for item in items}) < len(items):
@@ -251,7 +253,7 @@ def _check_unique_items(_validator: object, unique: bool, value: object, _schema
 
 
 def _normalize_numbers(value: object) -> object:
-    """Return a value with 1.0 as 1, which is the same number in JSON, at any depth."""
+    """Return a value with 1.0 replaced by 1, the same number in JSON Schema, at any depth."""
     match value:
         case float() if value.is_integer():
             return int(value)
@@ -264,7 +266,7 @@ def _normalize_numbers(value: object) -> object:
 
 
 def _check_multiple_of(_validator: object, step: float, value: object, _schema: object) -> Iterator[ValidationError]:
-    """Check exactly, in decimals: 0.3 is a multiple of 0.1. Numbers above 1e300 pass."""
+    """Check in exact decimals, so that 0.3 is a multiple of 0.1; numbers above 1e300 pass."""
     if not isinstance(value, (int, float)) or isinstance(value, bool) or abs(value) > 1e300:
         return
     if Fraction(str(value)) % Fraction(str(step)):

@@ -1,4 +1,4 @@
-"""Validation errors of arguments as sentences that say what would be right."""
+"""Messages for invalid arguments: sentences that say what would be right."""
 
 import json
 from typing import Any
@@ -19,7 +19,7 @@ _SIZE_PHRASES = {
 
 
 def format_validation_error(error: ValidationError, tool: ToolDoc) -> str:
-    """Return a sentence on one error of a call's arguments."""
+    """Describe one error of a call's arguments in a sentence."""
     name, keyword = _format_path(error), str(error.validator)
     value: Any = error.instance
     limit: Any = error.validator_value
@@ -47,7 +47,7 @@ def format_validation_error(error: ValidationError, tool: ToolDoc) -> str:
 
 
 def _format_path(error: ValidationError) -> str:
-    """Return the parameter and the place in its value, as ``filter.tags[0]``."""
+    """Return the parameter and the place in its value, such as ``filter.tags[0]``."""
     text = ""
     for step in list(error.absolute_path)[:12]:
         text += f"[{step}]" if isinstance(step, int) else f".{step}" if text else str(step)
@@ -70,10 +70,7 @@ def _describe_field_error(error: ValidationError, name: str, tool: ToolDoc) -> s
 
 
 def _describe_closest_alternative(error: ValidationError, name: str, tool: ToolDoc) -> str:
-    """Describe the first error of the alternative that is closest to the value.
-
-    That is the one of the value's kind, else the one that fits most deeply.
-    """
+    """Describe the first error of the alternative that is closest to the value (:func:`_measure_distance`)."""
     if not error.context:
         return f"{name} fits more than one of its alternatives; leave no doubt which is meant."
     errors_by_alternative: dict[object, list[ValidationError]] = {}
@@ -101,9 +98,9 @@ def _list_allowed_values(error: ValidationError) -> list[Any]:
 
 
 def _measure_distance(errors: list[ValidationError]) -> tuple[int, int]:
-    """Return the distance of a value from an alternative, by the errors of the latter.
+    """Return the distance of a value from an alternative, measured by that alternative's errors.
 
-    It counts the errors that show another kind of value; ties go to the alternative whose errors lie deeper.
+    It is the number of errors that show another kind of value; among equals, deeper errors are closer.
     """
     return sum(one.validator in ("type", "enum", "const") for one in errors), -max(
         len(one.absolute_path) for one in errors
@@ -116,7 +113,7 @@ def _format_description(tool: ToolDoc, name: str) -> str:
 
 
 def _format_number(limit: Any) -> str:
-    """Return a limit as text, whole numbers without a decimal point."""
+    """Format a limit, whole numbers without a decimal point."""
     return str(int(limit)) if isinstance(limit, float) and limit.is_integer() and abs(limit) < 1e15 else str(limit)
 
 

@@ -1,6 +1,7 @@
-"""Calls in words for people, from facts alone: the tool's name, its values, the names behind its ids.
+"""Descriptions of calls for people, built only from facts: the tool's name, its values, and names of identified things.
 
-Text in “curly quotes” comes from a service or its document; a value is shown as it is sent, in "straight quotes" where it is a text.
+Text in “curly quotes” comes from a service or its document. Values are shown as they are sent, strings in "straight
+quotes". The names of things that ids stand for are taken from the response items that hold the ids.
 """
 
 import re
@@ -19,9 +20,9 @@ from graph.entity_vocabulary import IDENTITY
 _MAX_TITLE = 80
 _MAX_VALUE = 80
 _MAX_ARGUMENTS = 6
-"""Arguments of one call that a summary shows."""
+"""Most arguments of one call that a summary shows."""
 _MAX_ITEMS = 3
-"""Items of a list that are shown."""
+"""Most items of a list that are shown."""
 _WORD_PARTS = re.compile(r"[A-Z]+(?![^\W\d_A-Z])|[^\W\d_]?[^\W\d_A-Z]+|\d+")
 _SENTENCE_END = re.compile(r"(?<=[^\W\d_]{2}[.!?])\s|\s[-–—]\s")
 _DAY_PATTERN = re.compile(r"\d{4}-\d\d-\d\d")
@@ -35,7 +36,7 @@ HIDDEN = "•••"
 
 
 def build_title(tool: ToolDoc) -> str:
-    """Return the title of an operation: ``cancelBooking`` gives “Cancel booking”.
+    """Build the title of an operation: ``cancelBooking`` gives “Cancel booking”.
 
     An operation named by a path gets the first sentence of its description.
     """
@@ -63,7 +64,7 @@ def quote_text(text: str, limit: int = _MAX_VALUE) -> str:
 
 
 def format_for_people(value: JsonValue) -> str:
-    """Return a value as people write it: a day with its weekday, a text in quotes, the first items of a list."""
+    """Format a value for people: a date with its weekday, a string in quotes, the first items of a list."""
     match value:
         case str() if _DAY_PATTERN.fullmatch(value) and (day := _format_day(value)):
             return day
@@ -85,7 +86,7 @@ def format_for_people(value: JsonValue) -> str:
 def summarize_call(tool: ToolDoc, arguments: JsonObject, origins: Iterable[ValueOrigin] = ()) -> str:
     """Summarize what a call will do: ``Cancel booking: “Hotel Norrhavn” (id b-17), nights 2, from Thu 3 Dec 2026``.
 
-    ``origins``: origins of its arguments, with the names of the things that they stand for. Secrets are never shown.
+    ``origins`` supplies the names of the things that arguments identify. Secrets are never shown.
     """
     title, parameters = build_title(tool), {one.name: one for one in tool.parameters}
     things = {one.parameter: one.thing for one in origins if one.thing}
@@ -98,7 +99,7 @@ def summarize_call(tool: ToolDoc, arguments: JsonObject, origins: Iterable[Value
 
 
 def _format_argument(title: str, name: str, value: JsonValue, parameter: Parameter | None, thing: str) -> str:
-    """Return one value with its label; the kind of a named thing is left out where the title says it already."""
+    """Format one value with its label; the kind of a named thing is left out if the title says it already."""
     label = split_identifier(clean(name, 60))
     if parameter is not None and need_of(parameter).kind == "secret":
         return f"{label} {HIDDEN}"
@@ -125,7 +126,7 @@ def _format_day(value: str) -> str:
 
 
 def _format_moment(value: str) -> str:
-    """Return day and time as written, with the zone where there is one; empty where it is no valid moment."""
+    """Format date and time as written, with the zone if there is one; empty if they are not valid."""
     try:
         at = datetime.fromisoformat(value)
     except ValueError:

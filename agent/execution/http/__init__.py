@@ -1,4 +1,4 @@
-"""Calls over HTTP: arguments to a request, through the guard, to a bounded response."""
+"""Calls over HTTP: building the request, guarding its address, and reading a bounded response."""
 
 from agent.execution.http.executor import HttpExecutor, HttpParameters
 

@@ -1,4 +1,4 @@
-"""Comparison of two answers of a host, apart from what differs by request: paths, methods, ids, times."""
+"""Comparison of two answers of a host, ignoring what differs by request: paths, methods, ids, times."""
 
 import html
 import re
@@ -17,19 +17,22 @@ Likeness = Literal["same", "different", "unclear"]
 _PATH_MARK, _METHOD_MARK, _OWN_MARK = "requestedpath", "requestedmethod", "ownsegment"
 _TOKEN_PATTERN = re.compile(r"[^\W_][\w-]*")
 _MAX_WORD_LENGTH = 20
-"""Letters of a word at most; a longer token is a nonce, a digest or an id, which differs from answer to answer."""
+"""Longest word that is compared; a longer token is a nonce, digest or id, which differs between answers."""
 _SAME_PAGE_SHARE, _OTHER_PAGE_SHARE = 0.95, 0.7
-"""Shares of common words above which two HTML pages are the same, and below which they differ. Nonces and times make exact equality rare."""
+"""Shares of common words above which two HTML pages are the same, and below which they differ.
+
+Nonces and times make exact equality rare.
+"""
 _MIN_WORDS = 5
 _MAX_COMPARED = 100_000
-"""Characters of a body that are compared."""
+"""Number of characters of a body that are compared."""
 
 
 def compare_answers(answer: HostAnswer, other: HostAnswer) -> Likeness:
-    """Compare two answers by form and words.
+    """Compare two answers by structure and words.
 
-    A segment of the path may also be a word of the message ("search not found" to /search), so answers are the same if they are equal
-    either with the request's own segments masked or with them as they are.
+    A segment of the path may also be an ordinary word of the message ("search not found" for /search). So answers are
+    the same if they are equal either with the request's own segments masked or with them left as they are.
     """
     likenesses = [_compare(answer, other, masked=masked) for masked in (True, False)]
     if "same" in likenesses:
@@ -38,7 +41,7 @@ def compare_answers(answer: HostAnswer, other: HostAnswer) -> Likeness:
 
 
 def names_route(answer: HostAnswer) -> bool:
-    """Return whether an answer names the method and whole path of its request, as routers do without such a route."""
+    """Return whether an answer names the method and whole path of its request, as routers do for a missing route."""
     return {_PATH_MARK, _METHOD_MARK} <= set(_iter_words(_mask(answer.body[:_MAX_COMPARED], answer, masked=False)))
 
 
@@ -48,7 +51,7 @@ def is_page(body: str) -> bool:
 
 
 def has_words(body: str) -> bool:
-    """Return whether a body has enough words for equality to show a common handler; bare tags may come from any."""
+    """Return whether a body has enough words for equality to show that one handler wrote both."""
     return len(list(_iter_words(body[:_MAX_COMPARED]))) >= _MIN_WORDS
 
 
@@ -94,7 +97,7 @@ def _parse_structure(body: str) -> JsonValue:
 
 
 def _collect_leaves(value: JsonValue) -> list[tuple[str, str, JsonValue]]:
-    """Return the scalars of a value with their places and types, sorted by these."""
+    """Return the scalars of a value as ``(place, type, value)``, sorted by place and type."""
     return sorted(_walk_leaves(value, ""), key=lambda leaf: leaf[:2])
 
 
@@ -110,7 +113,7 @@ def _walk_leaves(value: JsonValue, place: str) -> Iterator[tuple[str, str, JsonV
 
 
 def _scale(value: JsonValue) -> JsonValue:
-    """Return a number as it is compared: large ones are times and counters, which always differ; codes are small."""
+    """Replace large numbers by a mark: they are times and counters, which always differ, whereas codes are small."""
     return "large" if isinstance(value, int | float) and abs(value) >= 100_000 else value
 
 
@@ -119,7 +122,7 @@ def _list_masked_words(answer: HostAnswer, text: str, masked: bool) -> list[str]
 
 
 def _mask(text: str, answer: HostAnswer, *, masked: bool) -> str:
-    """Replace what an answer repeats of its request by marks.
+    """Replace the parts of a text that repeat the request by marks.
 
     These are the path, with and without the query, the method and, if ``masked``, the request's own words.
     """

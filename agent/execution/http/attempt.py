@@ -1,4 +1,4 @@
-"""Judgement of one attempt of a call: its outcome, whether it took effect, and whether a retry could help."""
+"""Judgement of one attempt at a call: its outcome, whether it took effect, and whether a retry could help."""
 
 from dataclasses import dataclass, field, replace
 
@@ -33,14 +33,14 @@ class CallInProgress:
     deadline: float
     """Time on the event loop's clock."""
     attempts: int = 0
-    """Attempts begun."""
+    """Number of attempts begun."""
     sent: bool = False
     """True once any attempt may have sent its request."""
     may_have_taken_effect: bool = False
     """True once an attempt of a write may have taken effect without an answer that says so."""
 
     async def trace(self, event: str, _info: object) -> None:
-        """Handle a trace event of httpcore: from the first header sent, the server may act."""
+        """Handle a trace event of httpcore; once the first header is sent, the server may act."""
         if event.endswith(_SENDING):
             self.sent = True
 
@@ -56,8 +56,9 @@ class AttemptResult:
     requested_wait: float | None = None
     """Seconds from ``Retry-After``."""
     retriable: bool = False
-    """Another attempt could help."""
+    """True if another attempt could help."""
     reached: bool = True
+    """False if the request did not leave this machine."""
 
 
 def judge_response(response: httpx.Response, incoming: IncomingBody, call: CallInProgress) -> AttemptResult:
@@ -92,7 +93,7 @@ def _classify_status(status: int, call: CallInProgress) -> CallOutcome:
 
 
 def _judge_broken_response(status: int, incoming: IncomingBody, call: CallInProgress) -> AttemptResult:
-    """Judge a response that broke off. A write with a success status was accepted, but its effect is not known."""
+    """Judge a response that broke off; a write with a success status was accepted, but its effect is unknown."""
     tool = call.tool
     outcome: CallOutcome = "transient" if tool.safe else "unknown"
     if status >= 300 and not tool.repeatable:
@@ -115,7 +116,7 @@ def judge_failure(error: Exception, call: CallInProgress) -> AttemptResult:
 
 
 def conclude_attempts(last: AttemptResult, call: CallInProgress, *, given_up: bool) -> AttemptResult:
-    """Conclude all attempts: a write that may have taken effect in an earlier one must not be reported as failed."""
+    """Conclude all attempts; a write that may have taken effect in an earlier one is never reported as failed."""
     notes = [note for note in last.notes if note]
     if given_up:
         notes.append(f"given up after {call.attempts} attempts")
@@ -132,7 +133,7 @@ _UNKNOWN_EFFECT_NOTE = "the request was sent, so it is not known whether it took
 
 
 def _redact_notes(call: CallInProgress, attempt: AttemptResult) -> AttemptResult:
-    """Return the attempt without secrets in its notes: servers echo them in bodies, headers and URLs."""
+    """Remove secrets from the attempt's notes, since servers echo them in bodies, headers and URLs."""
     notes = tuple(call.keyed_request.redactor.redact(note) for note in attempt.notes if note)
     return replace(attempt, notes=notes)
 

@@ -1,4 +1,7 @@
-"""The HTTP client of all calls: guarded connections, no cookies, no redirects, nothing from the environment."""
+"""HTTP client of all calls, which connects only to addresses that the guard has checked.
+
+It keeps no cookies, follows no redirects and takes nothing from the environment.
+"""
 
 import ssl
 from collections.abc import Callable, Mapping
@@ -20,7 +23,7 @@ def build_guarded_client(
     headers: Mapping[str, str],
     wrap: TransportWrapper = lambda inner: inner,
 ) -> httpx.AsyncClient:
-    """Build a client, which the caller closes. ``wrap`` wraps the guarded transport, to limit responses."""
+    """Build a client, which the caller closes; ``wrap`` may wrap the guarded transport, to limit responses."""
     return httpx.AsyncClient(
         transport=wrap(PinnedTransport(guard, get_tls_context())), timeout=timeout, headers=headers, follow_redirects=False,
         trust_env=False, cookies=_build_refusing_jar(),
@@ -29,7 +32,10 @@ def build_guarded_client(
 
 @cache
 def get_tls_context() -> ssl.SSLContext:
-    """Return the TLS context of the process. Creating one takes 40 ms and a MiB, and it holds nothing of any user."""
+    """Return the TLS context of the process.
+
+    It is shared because creating one takes 40 ms and a MiB and it holds nothing of any user.
+    """
     return httpx.create_ssl_context(trust_env=False)
 
 

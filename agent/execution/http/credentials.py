@@ -1,4 +1,4 @@
-"""Credentials of a document, added to a request by name and for allowed hosts only, and shown nowhere else."""
+"""Adding a document's credentials to a request, for allowed hosts only, and hiding them everywhere else."""
 
 import base64
 import hmac
@@ -22,16 +22,16 @@ _HEADER_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 
 @dataclass(frozen=True, slots=True)
 class KeyedRequest:
-    """Request with its credentials, which its representation does not show."""
+    """Request with its credentials, which ``repr`` does not show."""
 
     request: OutgoingRequest = field(repr=False)
     redactor: Redactor = field(default_factory=Redactor)
     bindings: tuple[Binding, ...] = ()
     """Names of the secrets, and where they were put."""
     advice: tuple[str, ...] = ()
-    """How to set optional credentials that are missing, for a caller who is refused."""
+    """Sentences on how to set missing optional credentials, shown to a caller who is refused."""
     caller_digest: str = ""
-    """Digest that is the same for calls with the same keys and reveals none of them; empty without keys."""
+    """Digest of the keys, equal for calls with the same keys; empty without keys."""
     sent_values: tuple[tuple[str, str], ...] = field(default=(), repr=False)
     """Names of secrets with the values that were sent."""
 
@@ -39,7 +39,8 @@ class KeyedRequest:
 async def add_credentials(request: OutgoingRequest, tool: ToolDoc, secrets: SecretStore) -> KeyedRequest:
     """Return the request with the tool's credentials.
 
-    Raises ``SecretError``, before anything is sent, where a required one is missing, not allowed for the host or cannot be encoded.
+    Raises:
+        SecretError: a required credential is missing, not allowed for the host, or cannot be encoded.
     """
     parts = urlsplit(request.url)
     encrypted = parts.scheme == "https"
@@ -75,7 +76,7 @@ def _digest_keys(values: Sequence[str]) -> str:
 
 
 def _list_hidden_parts(credential: Credential, value: str) -> Sequence[str]:
-    """Return the parts of a value that must never be shown: for ``user:password``, the password alone as well."""
+    """Return the texts that must never be shown: the value and, for ``user:password``, the password alone too."""
     return (value, value.partition(":")[2]) if credential.basic else (value,)
 
 
@@ -113,7 +114,7 @@ def _add_cookie(request: OutgoingRequest, credential: Credential, value: str) ->
 
 
 def _add_query_value(url: str, name: str, value: str) -> str:
-    """Return the URL with the value in the query, in place of an argument of that name."""
+    """Return the URL with the value in its query, replacing any argument of that name."""
     start, _, query = url.partition("?")
     key = quote(name, safe="")
     others = [pair for pair in query.split("&") if pair and pair.partition("=")[0] != key]

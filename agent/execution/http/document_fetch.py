@@ -16,23 +16,23 @@ MIB = 1024 * 1024
 
 @dataclass(frozen=True, slots=True)
 class FetchLimits:
-    """Limits of one fetch, with all its redirects."""
+    """Limits of one fetch, including all its redirects."""
 
     size: int = 32 * MIB
-    """Bytes, both as sent and decompressed."""
+    """Most bytes, both as sent and decompressed."""
     seconds: float = 40.0
     redirects: int = 3
 
 
 async def fetch_guarded(address: str, guard: AddressGuard, limits: FetchLimits | None = None) -> bytes:
-    """Return the document at a URL, as UTF-8 where it is text.
+    """Return the document at a URL; text in another declared charset is converted to UTF-8.
 
-    Every address on the way is checked before a connection to it.
+    Every address on the way is checked before a connection is made to it.
 
     Raises:
-        ForbiddenAddressError: the URL, or one that it redirects to, may not be reached.
+        ForbiddenAddressError: the URL, or one that it redirects to, may not be called.
         UnavailableError: no document came, or not in time.
-        BrokenInputError: the response is no document.
+        BrokenInputError: the response is not a document.
     """
     limits = limits or FetchLimits()
     headers = {

@@ -1,6 +1,6 @@
-"""The HTTP executor.
+"""Executor of calls over HTTP: retries within limits, redirects, refused keys, and cautious outcomes.
 
-It has one guarded client, limits on time, size and retries, and reports outcomes that claim no more than is known.
+An outcome claims no more than is known: a write whose answer was lost is ``unknown``, not failed.
 """
 
 import asyncio
@@ -32,9 +32,9 @@ from domain.model import JsonObject
 from domain.tool import ToolDoc
 
 _MAX_PROBE_SECONDS = 3.0
-"""Seconds for a probe of a host beside a call: how it answers a path that cannot exist."""
+"""Seconds for a probe that finds out how a host answers a path that cannot exist."""
 _MAX_PROBE_BYTES = 200_000
-"""Bytes of the probe's answer."""
+"""Most bytes read of the probe's answer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,28 +42,28 @@ class HttpParameters:
     """Limits of calls over HTTP."""
 
     timeout: float = 20.0
-    """Seconds for a call, its retries and waits included."""
+    """Seconds for a call, including its retries and waits."""
     response_limit: int = 1_048_576
-    """Bytes of a response that are read."""
+    """Most bytes read of a response."""
     attempts: int = 3
-    """How often a repeatable call is tried."""
+    """Most attempts of a repeatable call."""
     allow_hosts: frozenset[str] = frozenset()
     """Hosts exempt from the address guard, as ``host:port`` or ``host``."""
     connect_timeout: float = 5.0
     read_timeout: float = 15.0
     first_wait: float = 0.3
     longest_wait: float = 8.0
-    """Seconds before a retry at most; a server that asks for more is not tried again."""
+    """Most seconds before a retry; if a server asks for more, the call is not retried."""
     host_concurrency: int = 4
-    """Concurrent calls to one host."""
+    """Most concurrent calls to one host."""
     host_rate: float | None = None
-    """Calls to one host a second; None: no limit."""
+    """Most calls per second to one host; None for no limit."""
     host_pause: float = 300.0
-    """Seconds for which a host may pause its calls at most."""
+    """Most seconds for which a host may pause its calls."""
 
 
 class HttpExecutor:
-    """Calls tools over HTTP. The client is created by the first call and lives until ``close``."""
+    """Calls tools over HTTP; the client is created by the first call and lives until ``close``."""
 
     name = "http"
 
@@ -79,7 +79,8 @@ class HttpExecutor:
     ) -> None:
         """Create the executor.
 
-        ``memory``: shared by all executors of a process. ``owner``: the person whose keys the calls use; empty: unknown.
+        ``memory`` is shared by all executors of a process. ``owner`` is the person whose keys the calls use, empty if
+        unknown.
         """
         self._parameters = parameters or HttpParameters()
         self._secrets = secrets or EnvironmentSecrets({})
@@ -94,10 +95,13 @@ class HttpExecutor:
         self._routes = MissingRouteDetector(self._memory, self._probe_host)
 
     async def call(self, tool: ToolDoc, arguments: JsonObject, identity: str = "") -> CallResult:  # noqa: ARG002  # each call is made
-        """Call a tool. It is retried only where its document makes that safe, or where nothing was sent.
+        """Call a tool, with retries only if its document makes them safe or nothing was sent.
 
-        Raises ``ForbiddenAddressError`` and ``InvalidArgumentsError`` (a value that cannot be encoded where it belongs) before anything
-        is sent. A secret that is missing, or not allowed for the host, is a ``caller_fault`` whose note says what to set.
+        A secret that is missing, or not allowed for the host, gives a ``caller_fault`` whose note says what to set.
+
+        Raises:
+            ForbiddenAddressError: the address may not be called; nothing was sent.
+            InvalidArgumentsError: a value cannot be encoded where it belongs; nothing was sent.
         """
         started = time.perf_counter()
         try:
@@ -121,11 +125,14 @@ class HttpExecutor:
             await client.aclose()
 
     async def _prepare_call(self, tool: ToolDoc, arguments: JsonObject) -> CallInProgress:
-        """Return the call, checked and with its keys. All attempts of a write carry the same idempotency key, made here."""
+        """Return the call, checked and with its keys.
+
+        The idempotency key is made here, so that all attempts of a write carry the same one.
+        """
         try:
             request = build_request(tool, arguments)
             self._guard.check_url(request.url)
-            (urlsplit(request.url).hostname or "").encode("idna")  # raises here what would fail while sending
+            (urlsplit(request.url).hostname or "").encode("idna")  # fails here rather than while sending
         except ValueError as error:
             raise ForbiddenAddressError(f"the URL cannot be read ({error}); correct the tool's document") from error
         if tool.idempotency_header:
@@ -181,7 +188,7 @@ class HttpExecutor:
         return last
 
     async def _send_following_redirects(self, call: CallInProgress) -> tuple[httpx.Response, IncomingBody]:
-        """Send the request, and follow the redirects of a read that :func:`find_next_url` allows."""
+        """Send the request and follow the redirects that :func:`find_next_url` allows."""
         request, redirects = call.keyed_request.request, 0
         while True:
             response = await self._get_client().send(self._build_request(call, request), stream=True)
@@ -207,9 +214,9 @@ class HttpExecutor:
             raise InvalidArgumentsError(f"the call's URL cannot be built: {message}") from None
 
     async def _probe_host(self, call: CallInProgress, method: str, url: str) -> HostAnswer | None:
-        """Probe a call's host without keys or arguments, within its limits and the call's time.
+        """Send a probe without keys or arguments to a call's host, within its limits and the call's time.
 
-        Return None where there is no usable answer.
+        Return None if there is no usable answer.
         """
         deadline = min(call.deadline, asyncio.get_running_loop().time() + _MAX_PROBE_SECONDS)
         try:
@@ -258,6 +265,6 @@ class HttpExecutor:
 
 
 def _get_last_attempt(state: RetryCallState) -> AttemptResult:
-    assert state.outcome is not None  # noqa: S101 tenacity asks after an attempt only
+    assert state.outcome is not None  # noqa: S101 tenacity asks only after an attempt
     last: AttemptResult = state.outcome.result()
     return last

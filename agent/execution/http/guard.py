@@ -1,7 +1,8 @@
-"""Guard against server-side request forgery: which addresses a call may reach.
+"""Guard against server-side request forgery, which decides which addresses a call may reach.
 
-A document's URL is untrusted text. Only public addresses may be reached; every address that a name resolves to is checked, and the
-connection is made to a checked address (``agent.execution.http.pinned_transport``), so DNS rebinding gains nothing.
+A document's URL is untrusted text, so only public addresses may be reached. Every address that a name resolves to is
+checked, and the connection is made to a checked address (``agent.execution.http.pinned_transport``), which defeats DNS
+rebinding.
 """
 
 import asyncio
@@ -25,7 +26,10 @@ _NON_PUBLIC_NETWORKS = tuple(
         "64:ff9b:1::/48", "100::/64", "2001::/23", "2001:db8::/32", "3fff::/20", "5f00::/16", "fec0::/10",
     )
 )  # fmt: skip
-"""Networks that are not public although ``ipaddress`` of some Python versions says so; 168.63.129.16 is a metadata service of a cloud."""
+"""Networks that are not public although ``ipaddress`` of some Python versions says so.
+
+168.63.129.16 is the metadata service of a cloud.
+"""
 _NAT64 = IPv6Network("64:ff9b::/96")
 _IPV4_COMPATIBLE = IPv6Network("::/96")
 _PRIVATE_NETWORKS = tuple(
@@ -43,7 +47,7 @@ _METADATA_ADDRESSES = frozenset(
         ),
     )
 )  # fmt: skip
-"""Metadata services, which give machines in a cloud their secrets: no setting allows a call there."""
+"""Metadata services, which give a cloud's machines their secrets; no setting allows a call to them."""
 
 
 async def resolve_host(host: str, port: int) -> list[str]:
@@ -83,7 +87,7 @@ def _extract_ipv4(ip: IPv6Address) -> IPv4Address | None:
 
 
 def is_private_address(address: str) -> bool:
-    """Return whether an address is of this machine or a private network, and not of a metadata service."""
+    """Return whether an address belongs to this machine or a private network, and not to a metadata service."""
     ip = ip_address(address.partition("%")[0])
     inner = _extract_ipv4(ip) if isinstance(ip, IPv6Address) else None
     if inner is not None:
@@ -94,7 +98,7 @@ def is_private_address(address: str) -> bool:
 
 
 def is_metadata_address(address: str) -> bool:
-    """Return whether an address is of a cloud's metadata service."""
+    """Return whether an address belongs to a cloud's metadata service."""
     ip = ip_address(address.partition("%")[0])
     inner = _extract_ipv4(ip) if isinstance(ip, IPv6Address) else None
     return ip in _METADATA_ADDRESSES or inner in _METADATA_ADDRESSES
@@ -103,8 +107,9 @@ def is_metadata_address(address: str) -> bool:
 class AddressGuard:
     """Checks URLs and addresses before a connection is made.
 
-    ``allow_hosts`` are exempt from the checks of addresses, except for metadata services; ``own_hosts`` may have private addresses. Both
-    hold ``host:port`` or ``host`` entries. ``advice`` says how to allow a ``{place}`` with a private address.
+    ``allow_hosts`` may have any address but those of metadata services, ``own_hosts`` may have private addresses.
+    Both hold entries of the form ``host:port`` or ``host``. ``advice`` says how to allow a ``{place}`` with a private
+    address.
     """
 
     def __init__(
@@ -121,9 +126,10 @@ class AddressGuard:
         self._resolver = resolver
 
     def check_url(self, url: str) -> None:
-        """Raise ``ForbiddenAddressError`` for a URL that is refused whatever its addresses.
+        """Raise ``ForbiddenAddressError`` for a URL that is refused before its host is resolved.
 
-        These are other schemes than http and https, user information, and hosts in disguise; a literal address is checked as well.
+        Refused are schemes other than http and https, user information, addresses written in a disguised form, and
+        literal addresses that may not be reached.
         """
         if any(ord(character) <= 32 or ord(character) == 127 for character in url) or "\\" in url:
             raise ForbiddenAddressError(
@@ -185,7 +191,9 @@ class AddressGuard:
     async def resolve_addresses(self, host: str, port: int) -> list[str]:
         """Return the addresses to connect to, all of them checked.
 
-        Raises ``ForbiddenAddressError`` where one of them is not allowed, and ``socket.gaierror`` where the name has no address.
+        Raises:
+            ForbiddenAddressError: one of them is not allowed.
+            socket.gaierror: the name has no address.
         """
         self._check_literal(host, port)
         resolved = await self._resolver(host, port)

@@ -1,6 +1,6 @@
 """Guarded HTTP client for JSON, for servers that a user named, as in OAuth.
 
-It makes one attempt, limits size and time, and follows no redirect.
+It makes one attempt, limits size and time, and follows no redirects.
 """
 
 import asyncio
@@ -26,9 +26,9 @@ class JsonClientLimits:
     """Limits of one request."""
 
     size: int = 262_144
-    """Bytes of the response."""
+    """Most bytes of the response."""
     seconds: float = 15.0
-    """Time for the request and its response."""
+    """Seconds for the request and its response."""
     connect_seconds: float = 5.0
 
 
@@ -41,7 +41,7 @@ class _JsonRequest:
 
 
 class GuardedJsonClient:
-    """Sends requests over one guarded client, which is created by the first request and lives until ``close``."""
+    """Sends requests over one guarded client, created by the first request and open until ``close``."""
 
     def __init__(self, guard: AddressGuard, limits: JsonClientLimits | None = None) -> None:
         self._guard = guard
@@ -53,13 +53,13 @@ class GuardedJsonClient:
         return await self._request(_JsonRequest("GET", url), ())
 
     async def post_form(self, url: str, form: Mapping[str, str], headers: Mapping[str, str], secrets: Iterable[str]) -> JsonHttpResponse:  # fmt: skip
-        """Send a form. ``secrets``: values that no log and no error may show."""
+        """Send a form; ``secrets`` are values that no log and no error may show."""
         body = str(httpx.QueryParams(dict(form))).encode()
         kind = {"Content-Type": "application/x-www-form-urlencoded"}
         return await self._request(_JsonRequest("POST", url, {**kind, **headers}, body), secrets)
 
     async def post_json(self, url: str, body: JsonObject, headers: Mapping[str, str] | None = None) -> JsonHttpResponse:
-        """Send JSON. ``headers``: further headers, without secrets."""
+        """Send JSON, with further ``headers`` that hold no secrets."""
         sent = {"Content-Type": "application/json", **(headers or {})}
         return await self._request(_JsonRequest("POST", url, sent, orjson.dumps(body)), ())
 

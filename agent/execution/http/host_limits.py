@@ -1,4 +1,4 @@
-"""Limits per host: concurrent calls, calls a second, and pauses that the host asks for."""
+"""Limits per host: concurrent calls, calls per second, and pauses that the host asks for."""
 
 import asyncio
 from collections.abc import AsyncGenerator
@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 
 
 class Clock:
-    """Time of the event loop, in seconds; tests may replace it."""
+    """Clock of the event loop, in seconds, which tests may replace."""
 
     def now(self) -> float:
-        """Return the seconds since an arbitrary moment."""
+        """Return the seconds since an arbitrary point in time."""
         return asyncio.get_running_loop().time()
 
     async def sleep(self, seconds: float) -> None:
@@ -19,7 +19,7 @@ class Clock:
 
 
 class HostPausedError(Exception):
-    """Raised where a host's pause outlasts the wait of a call; ``seconds`` of the pause remain."""
+    """A host's pause is longer than a call may wait; ``seconds`` of the pause remain."""
 
     def __init__(self, seconds: float) -> None:
         super().__init__(f"the host asks not to be called for another {seconds:.0f} s")
@@ -39,8 +39,8 @@ class _HostTurns:
 class HostLimits:
     """Limits of the calls to each host.
 
-    ``concurrency``: calls at the same time. ``rate``: calls a second, begun at even intervals; None: no limit. ``longest_pause``: seconds
-    of a pause at most, even where a host asks for more.
+    ``concurrency`` is the number of concurrent calls. ``rate`` is the number of calls per second, begun at even
+    intervals; None means no limit. ``longest_pause`` bounds the seconds of a pause, even if a host asks for more.
     """
 
     def __init__(
@@ -55,29 +55,32 @@ class HostLimits:
 
     @asynccontextmanager
     async def hold_turn(self, place: str, longest: float, key: str = "") -> AsyncGenerator[None]:
-        """Wait for a turn at a host and hold it inside the context. ``key``: identifies the caller to the host.
+        """Wait for a turn to call a host and hold it inside the context.
 
-        Raises ``HostPausedError`` where the host asked for a pause of more than ``longest`` seconds.
+        ``place`` names the host, ``key`` identifies the caller to it.
+
+        Raises:
+            HostPausedError: the host asked for a pause of more than ``longest`` seconds.
         """
         host = self._hosts.setdefault(place, _HostTurns(asyncio.Semaphore(self._concurrency)))
         host.calls += 1
         try:
             await self._wait_until_unpaused(
                 place, longest, key
-            )  # before the slot, which a call with another key could use meanwhile
+            )  # before taking a slot, which a call with another key can use meanwhile
             async with host.slots:
                 await self._wait_until_unpaused(place, longest, key)
                 await self._wait_for_interval(host)
                 yield
         finally:
             host.calls -= 1
-            if host.is_idle(self._clock.now()):  # else the table would grow with every host ever called
+            if host.is_idle(self._clock.now()):  # otherwise the table would grow with every host ever called
                 self._hosts.pop(place, None)
 
     def pause(self, place: str, seconds: float, key: str = "") -> None:
-        """Begin no call at this host for this long, as it asked.
+        """Begin no call to this host for this many seconds, as it asked.
 
-        ``key``: only calls of this caller, whose quota is used up.
+        With ``key``, only calls of that caller pause, whose quota is used up.
         """
         now = self._clock.now()
         until = max(self._pauses.get((place, key), now), now + min(seconds, self._longest_pause))
@@ -85,14 +88,14 @@ class HostLimits:
         self._pauses = {one: end for one, end in self._pauses.items() if end > now} | {(place, key): until}
 
     async def _wait_until_unpaused(self, place: str, longest: float, key: str) -> None:
-        """Wait until the host may be called. A pause that another call reports meanwhile counts as well."""
+        """Wait until the host may be called, including pauses that other calls report meanwhile."""
         while (paused := self._get_remaining_pause(place, key)) > 0:
             if paused > longest:
                 raise HostPausedError(paused)
             await self._clock.sleep(paused)
 
     def _get_remaining_pause(self, place: str, key: str) -> float:
-        """Return the seconds that remain of a host's pauses, those for all callers and those of this key."""
+        """Return the remaining seconds of a host's pauses, for all callers and for this one."""
         ends = (self._pauses.get((place, one), float("-inf")) for one in ("", key))
         return max(ends) - self._clock.now()
 

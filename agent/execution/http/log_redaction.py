@@ -9,14 +9,17 @@ from agent.execution.redaction import Redactor
 
 _LOGGERS = ("httpx", "httpcore.connection", "httpcore.http11", "httpcore.http2", "httpcore.proxy", "httpcore.socks",
             "mcp.client.streamable_http", "client", "")  # fmt: skip
-"""Loggers that write URLs, headers and messages; the MCP library also uses the root logger. A parent's filters do not see its children's records."""
+"""Loggers that write URLs, headers and messages; the MCP library also uses the root logger.
+
+Each is listed because a parent's filters do not see the records of its children.
+"""
 
 _current: ContextVar[Redactor | None] = ContextVar("redactor", default=None)
 
 
 @contextmanager
 def redact_logs(redactor: Redactor) -> Generator[None]:
-    """Redact the values in the HTTP libraries' log records of this task inside the context."""
+    """Redact the log records that HTTP libraries write in this task, and in tasks it starts, inside the context."""
     _install_filter()
     token = _current.set(redactor)
     try:

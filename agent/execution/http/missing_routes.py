@@ -1,4 +1,4 @@
-"""Tells a missing route from a missing thing after a 404, by how the host answers a path that cannot exist."""
+"""Distinction between a missing route and a missing object after a 404, by probing a path that cannot exist."""
 
 import re
 import string
@@ -13,7 +13,7 @@ from agent.execution.http.answer_forms import Likeness, compare_answers, has_wor
 from agent.execution.http.attempt import AttemptResult, CallInProgress
 
 HostProbe = Callable[[CallInProgress, str, str], Awaitable[HostAnswer | None]]
-"""Probes the host of a call, by method and URL, without keys; None where it gave no answer."""
+"""Probes the host of a call by method and URL, without keys; returns None if it gave no answer."""
 
 _PLACEHOLDER = re.compile(r"\{[^{}]*\}")
 _ROUTE_GONE_NOTE = "the path does not exist: this host answers any path that cannot exist in the same words"
@@ -23,7 +23,7 @@ _UNDECIDED_NOTE = "this host's 404 does not show whether the path or what the va
 
 @dataclass(frozen=True, slots=True)
 class _ControlRequest:
-    """URL that cannot exist, beside or below that of a call."""
+    """Request to a URL that cannot exist, beside or below that of a call."""
 
     key: tuple[str, ...]
     """Key under which its answer is remembered."""
@@ -40,7 +40,7 @@ class MissingRouteDetector:
         self._probe = probe
 
     async def judge(self, call: CallInProgress, last: AttemptResult) -> AttemptResult:
-        """Decide the outcome of a 404, and of a page in place of an answer. Return any other attempt unchanged."""
+        """Decide the outcome of a 404, and of an HTML page in place of an answer; return others unchanged."""
         if last.outcome == "undecided":
             return await self._judge_404(call, last)
         if last.outcome == "ok" and call.tool.safe and is_page(last.body) and await self._is_page_for_all(call, last):
@@ -79,9 +79,9 @@ class MissingRouteDetector:
         return await self._fetch_answer(call, method, control)
 
     async def _route_exists(self, call: CallInProgress, nearby: _ControlRequest) -> bool:
-        """Return whether OPTIONS, which has no effect, tells the call's path from one that cannot exist.
+        """Return whether the host answers OPTIONS for the call's path but not for one that cannot exist.
 
-        Frameworks answer it with 200 or 405 by the route alone.
+        OPTIONS has no effect, and frameworks answer it with 200 or 405 if the route exists.
         """
         own_answer = await self._fetch_answer(
             call, "OPTIONS", _ControlRequest(_build_key(call, "own"), _strip_query(call), ())
@@ -105,7 +105,8 @@ class MissingRouteDetector:
 def _compare_with_control(answer: HostAnswer, control: HostAnswer | None) -> Likeness:
     """Compare a 404 with the answer to a path that cannot exist.
 
-    A host that answers such paths with a page (2xx) uses 404 for something else; one that asks for a key first, or redirects, shows nothing.
+    A host that answers such paths with a page (2xx) uses 404 for something else. The answer of one that asks for a key
+    first, or redirects, shows nothing.
     """
     if control is None or not (control.status == 404 or 200 <= control.status < 300):
         return "unclear"
@@ -117,7 +118,7 @@ def _to_safe_method(method: str) -> str:
 
 
 def _build_own_answer(call: CallInProgress, last: AttemptResult) -> HostAnswer:
-    """Return the call's answer. Its own words are the last fixed segment and the values in its path."""
+    """Return the call's answer; its own words are the last fixed segment and the values in its path."""
     parts, template = urlsplit(call.keyed_request.request.url), urlsplit(call.tool.url).path.split("/")
     segments, last_fixed = parts.path.split("/"), _find_last_fixed(template)
     own = [
@@ -125,15 +126,15 @@ def _build_own_answer(call: CallInProgress, last: AttemptResult) -> HostAnswer:
         for at, segment in enumerate(segments)
         if at == last_fixed or (at < len(template) and "{" in template[at])
     ]
-    # The body was redacted, so a key in the query is looked for as it stands there.
+    # The body was redacted, so the target is redacted too: a key in the query must match what stands in the body.
     target = call.keyed_request.redactor.redact(parts.path + (f"?{parts.query}" if parts.query else ""))
     return HostAnswer(last.status or 0, last.body, call.keyed_request.request.method, target, tuple(map(unquote, own)))
 
 
 def _build_nearby_control(call: CallInProgress) -> _ControlRequest | None:
-    """Build a path beside the call's, with random words as the last fixed segment and the values.
+    """Build a path beside the call's, with random words for the last fixed segment and the values.
 
-    Return None where the path has no fixed segment.
+    Return None if the path has no fixed segment.
     """
     parts = urlsplit(call.tool.url)
     segments = parts.path.split("/")
@@ -171,5 +172,5 @@ def _strip_query(call: CallInProgress) -> str:
 
 
 def _find_last_fixed(segments: list[str]) -> int:
-    """Return the index of the last segment without a value; -1 where there is none."""
+    """Return the index of the last segment without a placeholder; -1 if there is none."""
     return max((at for at, segment in enumerate(segments) if segment and "{" not in segment), default=-1)

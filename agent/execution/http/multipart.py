@@ -1,4 +1,4 @@
-"""Multipart bodies and files: the bytes, media type and name of an upload from the text that a caller gives."""
+"""Multipart bodies and file uploads, whose bytes, media type and name come from the text that a caller gives."""
 
 import base64
 import binascii
@@ -28,7 +28,7 @@ _PLAIN_DATA_URL = re.compile(
 )
 _JOINTS = {"form": ",", "spaceDelimited": " ", "pipeDelimited": "|"}
 _EXTENSIONS = MimeTypes()
-"""Media types without those of this machine's files, so that a call is the same request everywhere."""
+"""Python's own media types, without this machine's, so that a call is the same request everywhere."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,9 +37,9 @@ class FileUpload:
 
     content: bytes
     media: str = ""
-    """Media type of a data URL; else empty."""
+    """Media type of a data URL; empty for plain text."""
     name: str = ""
-    """Name in a data URL; else empty."""
+    """Name in a data URL; empty if there is none."""
 
 
 def read_upload(name: str, value: JsonValue) -> FileUpload:
@@ -68,7 +68,7 @@ def read_upload(name: str, value: JsonValue) -> FileUpload:
 
 def _describe_upload(content: bytes, head: re.Match[str]) -> FileUpload:
     options = dict(option.split("=", 1) for option in head["options"].split(";") if option)
-    # The last part of the name alone: some servers write an upload to the path that it names.
+    # Only the last part of the name, since some servers write an upload to the path that it names.
     name = re.split(r"[/\\]", unquote(options.get("name", "")))[-1]
     return FileUpload(content, (head["media"] or "").lower(), name)
 
@@ -76,7 +76,7 @@ def _describe_upload(content: bytes, head: re.Match[str]) -> FileUpload:
 def choose_media(declared: str, own: str) -> str:
     """Return the media type of a file: the declared one unless that is a range.
 
-    For a range it is the file's ``own`` type where that fits, else bytes of any kind.
+    For a range such as ``image/*`` it is the file's ``own`` type if that is in it, else ``application/octet-stream``.
     """
     if "*" not in declared:
         return declared
@@ -84,10 +84,7 @@ def choose_media(declared: str, own: str) -> str:
 
 
 def check_media(media: str) -> str:
-    """Return a media type of the document.
-
-    Raises ``InvalidArgumentsError`` for an invalid one, which would break the request.
-    """
+    """Return the document's media type; raise ``InvalidArgumentsError`` for one that would break the request."""
     if media != "*/*" and not _MEDIA_TYPE.fullmatch(media):
         raise InvalidArgumentsError(f"the document's media type {media[:100]!r} cannot be sent; correct the document")
     return media
@@ -96,10 +93,10 @@ def check_media(media: str) -> str:
 def write_multipart(fields: Iterable[tuple[Parameter, JsonValue]], media: str) -> tuple[bytes, str]:
     """Return a multipart body and its media type (RFC 7578).
 
-    Lists become parts of one name, objects JSON, and ``binary`` fields files.
+    Items of a list become parts of the same name, objects become JSON, and ``binary`` fields become files.
     """
     parts = [part for parameter, value in fields for part in _write_parts(parameter, value)]
-    # The boundary is a digest of the parts, so it is in none of them, and a request repeated is the same request.
+    # A digest of the parts occurs in none of them, and repeating a call gives the same request.
     boundary = hashlib.sha256(b"\0".join(parts)).hexdigest()[:40]
     framed = b"".join(b"--" + boundary.encode() + b"\r\n" + part + b"\r\n" for part in parts)
     return framed + b"--" + boundary.encode() + b"--\r\n", f"{media}; boundary={boundary}"
@@ -115,12 +112,12 @@ def _write_parts(parameter: Parameter, value: JsonValue) -> list[bytes]:
 
 
 def _write_part(parameter: Parameter, value: JsonValue, number: int = 0) -> bytes:
-    """Return one part. ``number``: its index in a list, from 1, so that the files of a list do not share a name."""
+    """Return one part; ``number`` is its index in a list, from 1, which keeps names of files in a list apart."""
     head = f'Content-Disposition: form-data; name="{_quote(parameter.wire_name)}"'
     media = check_media(parameter.content_type) if parameter.content_type else ""
     if parameter.format == "binary":
         upload = read_upload(parameter.name, value)
-        # Frameworks declare every file of a form as bytes of any kind; what the caller says is more than that.
+        # Frameworks declare every file of a form as octet-stream, so the caller's type is more specific.
         kind = choose_media("*/*" if media in ("", OCTETS) else media, upload.media)
         filename = upload.name or parameter.wire_name + (f"-{number}" if number else "") + _find_extension(kind)
         head += f'; filename="{_quote(filename)}"\r\nContent-Type: {kind}'
@@ -134,11 +131,11 @@ def _write_part(parameter: Parameter, value: JsonValue, number: int = 0) -> byte
 
 
 def _find_extension(media: str) -> str:
-    """Return the usual end of a file's name, which many servers go by; nothing for bytes of any kind."""
+    """Return the usual file name extension of a media type, which many servers go by; empty for octet-stream."""
     plain_media = media.partition(";")[0].strip()
     return "" if plain_media == OCTETS else _EXTENSIONS.guess_extension(plain_media) or ""
 
 
 def _quote(name: str) -> str:
-    """Keep a name from ending its quotes or its line (WHATWG, multipart/form-data encoding)."""
+    """Escape a name so that it cannot end its quotes or its line (WHATWG, multipart/form-data encoding)."""
     return name.replace("\r", "%0D").replace("\n", "%0A").replace('"', "%22")

@@ -15,41 +15,45 @@ _JOINTS = {"form": ",", "spaceDelimited": "%20", "pipeDelimited": "%7C"}
 _PREFIXES = {"label": ".", "matrix": ";"}
 _COOKIE_SAFE = "!#$&'()*+/:<=>?@[]^`{|}~"
 _RESERVED_SAFE = "!$'()*,/:;=?@"
-"""Reserved characters (RFC 3986, 2.2) without a meaning in a query: not ``&``, ``+`` and ``#``, nor brackets, which it may not hold."""
+"""Reserved characters (RFC 3986, 2.2) that have no meaning in a query and may stand in it.
+
+``&``, ``+`` and ``#`` have a meaning there, and brackets may not stand in it.
+"""
 _ENCODED_PATTERN = re.compile(r"(%[0-9A-Fa-f]{2})")
 
 
 @dataclass(frozen=True, slots=True)
 class QueryPair:
-    """Name and value in a query, form or cookie, not yet encoded."""
+    """Name and value of a query, form or cookie, not yet encoded."""
 
     name: str
     texts: tuple[str, ...]
     joint: str = ","
-    """Joins several texts; already encoded, so that it differs from the same character in a text."""
+    """Separator of several texts, already encoded, so that it differs from the same character in a text."""
     allow_reserved: bool = False
 
     def encode(self, safe: str = "") -> str:
-        """Return ``name=value``, percent-encoded but for ``safe``."""
+        """Return ``name=value``, percent-encoded except for the characters in ``safe``."""
         return f"{quote(self.name, safe='')}={self.joint.join(self._encode_text(text, safe) for text in self.texts)}"
 
     def _encode_text(self, text: str, safe: str) -> str:
         if not self.allow_reserved:
             return quote(text, safe=safe)
-        # RFC 6570, 3.2.3: what is percent-encoded already passes as it is.
+        # RFC 6570, 3.2.3: sequences that are percent-encoded already are kept.
         parts = _ENCODED_PATTERN.split(text)
         return "".join(part if index % 2 else quote(part, safe=_RESERVED_SAFE) for index, part in enumerate(parts))
 
 
 def to_text(value: JsonValue) -> str:
-    """Return a value as text: JSON for everything but a text."""
+    """Return a string unchanged and any other value as JSON."""
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
 def build_pairs(parameter: Parameter, value: JsonValue) -> list[QueryPair]:
     """Build the pairs of a query or form in the style of the parameter.
 
-    Styles are ``form``, ``spaceDelimited``, ``pipeDelimited``, ``deepObject`` and ``json``. A list without a style is repeated, an object without one is JSON. Null items are left out.
+    Styles are ``form``, ``spaceDelimited``, ``pipeDelimited``, ``deepObject`` and ``json``. Without a style, each
+    item of a list gets a pair, and an object becomes JSON. Null items are left out.
     """
     name, style, reserved = parameter.wire_name, parameter.style, parameter.allow_reserved
     exploded = (parameter.explode is not False and style in (None, "form")) or parameter.explode is True
@@ -73,7 +77,7 @@ def build_pairs(parameter: Parameter, value: JsonValue) -> list[QueryPair]:
 
 
 def _to_styled_text(parameter: Parameter, value: JsonValue) -> str:
-    """Return a value as text; as JSON, quotes included, where the document says so."""
+    """Return a value as text, or as JSON with quotes if the style is ``json``."""
     return json.dumps(value, ensure_ascii=False) if parameter.style == "json" else to_text(value)
 
 
@@ -85,9 +89,9 @@ def _join(parameter: Parameter, texts: list[str]) -> list[QueryPair]:
 
 
 def _flatten_deep(value: JsonValue, path: str = "") -> Iterator[tuple[str, str]]:
-    """Yield the leaves with paths as ``[a][b]``, ``[0]`` for an item.
+    """Yield the leaves with their paths, such as ``[a][b]``, or ``[0]`` for an item.
 
-    OpenAPI leaves lists open; Stripe, PHP and qs read indices.
+    OpenAPI does not define lists in this style; Stripe, PHP and qs read indices.
     """
     match value:
         case dict():
@@ -105,15 +109,16 @@ def _flatten_deep(value: JsonValue, path: str = "") -> Iterator[tuple[str, str]]
 def encode_query(encoded_pairs: Iterable[QueryPair]) -> str:
     """Encode pairs as a query or form.
 
-    Everything but letters, digits, ``-``, ``.``, ``_`` and ``~`` is percent-encoded. The commas that join a list are not encoded (RFC 6570), so that they differ from a comma in a value.
+    Everything but letters, digits, ``-``, ``.``, ``_`` and ``~`` is percent-encoded. The commas that join a list are
+    not (RFC 6570), so that they differ from a comma in a value.
     """
     return "&".join(pair.encode() for pair in encoded_pairs)
 
 
 def encode_path_parameter(parameter: Parameter, value: JsonValue) -> str:
-    """Encode a value for a path: ``simple``, ``label`` (``.a``) or ``matrix`` (``;name=a``).
+    """Encode a value for a path in the style ``simple``, ``label`` (``.a``) or ``matrix`` (``;name=a``).
 
-    Only its parts are percent-encoded.
+    The parts are percent-encoded, the characters that the style adds are not.
     """
     name, style, explode = parameter.wire_name, parameter.style, parameter.explode is True
     if style == "json" or not isinstance(value, (list, dict)):
@@ -148,8 +153,9 @@ def _encode_parts(name: str, value: "list[JsonValue] | dict[str, JsonValue]", *,
 def encode_path_segment(name: str, value: JsonValue) -> str:
     """Encode a value as one segment of a path.
 
-    Everything but letters, digits, ``-``, ``.``, ``_`` and ``~`` is percent-encoded. Servers decode ``%2e%2e`` and traverse the path, and some cut a segment at ``;`` or drop spaces first. So a value with such a segment
-    ``.`` or ``..`` is refused, as is an empty one. Other dots are not encoded: firewalls refuse ``%2E``.
+    Everything but letters, digits, ``-``, ``.``, ``_`` and ``~`` is percent-encoded; dots are not, since firewalls
+    refuse ``%2E``. An empty value is refused, and so is one with a segment ``.`` or ``..`` in any disguise: servers
+    decode ``%2e%2e`` before they resolve a path, and some cut a segment at ``;`` or drop spaces first.
     """
     text = to_text(value)
     decoded = text.replace("%2f", "/").replace("%2F", "/").replace("%2e", ".").replace("%2E", ".")
@@ -160,7 +166,7 @@ def encode_path_segment(name: str, value: JsonValue) -> str:
 
 
 def encode_header_value(parameter: Parameter, value: JsonValue) -> str:
-    """Format a value for a header in the style ``simple``. Headers are not percent-encoded."""
+    """Format a value for a header in the style ``simple``, without percent-encoding."""
     if parameter.style == "json":
         return json.dumps(value)
     if not isinstance(value, (list, dict)):
@@ -176,6 +182,6 @@ def encode_header_value(parameter: Parameter, value: JsonValue) -> str:
 def encode_cookies(parameter: Parameter, value: JsonValue) -> list[str]:
     """Encode a value as ``name=value`` of a ``Cookie`` header in the style ``form``.
 
-    What a cookie cannot hold is percent-encoded.
+    Characters that a cookie cannot hold are percent-encoded.
     """
     return [pair.encode(_COOKIE_SAFE) for pair in build_pairs(parameter, value)]

@@ -17,9 +17,9 @@ def _backend() -> httpcore.AsyncNetworkBackend:
 
 
 class PinnedBackend(httpcore.AsyncNetworkBackend):
-    """Network backend that connects to checked addresses only.
+    """Network backend that connects only to addresses that the guard has checked.
 
-    TLS is negotiated for the name, which httpcore takes from the URL.
+    TLS is still negotiated for the host name, which httpcore takes from the URL.
     """
 
     def __init__(self, guard: AddressGuard) -> None:
@@ -59,7 +59,7 @@ class PinnedBackend(httpcore.AsyncNetworkBackend):
 
 
 class PinnedTransport(httpx.AsyncHTTPTransport):
-    """Transport of httpx over a pool of guarded connections. Nothing is read from the environment."""
+    """Transport of httpx over a pool of guarded connections, without settings from the environment."""
 
     def __init__(self, guard: AddressGuard, tls: ssl.SSLContext) -> None:
         super().__init__(verify=tls, trust_env=False)

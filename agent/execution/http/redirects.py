@@ -1,4 +1,4 @@
-"""Redirects: which ones a read follows, and what the others say about the tool's document."""
+"""Redirects: which of them a read follows, and what the others show to be wrong in the tool's document."""
 
 from urllib.parse import urljoin, urlsplit
 
@@ -17,10 +17,10 @@ _DEFAULT_PORTS = {"http": 80, "https": 443}
 async def find_next_url(
     response: httpx.Response, tool: ToolDoc, request: OutgoingRequest, guard: AddressGuard
 ) -> str | None:
-    """Return the URL at which a read continues; None where the redirect is not followed.
+    """Return the URL to which a read is redirected; None if there is no redirect or it is not followed.
 
-    It may lead within the origin, or from http to https of one host if no key is sent. A change is never sent a second time: the server
-    that redirects it may have made it already.
+    A redirect is followed within the same origin, and from http to https of the same host if no key is sent. A change
+    is never sent a second time, since the server that redirects it may have made it already.
     """
     if not response.has_redirect_location or not tool.safe or request.method not in _READ_METHODS:
         return None
@@ -31,7 +31,7 @@ async def find_next_url(
             return target
         if request.keyed or not _is_upgrade(request.url, target):
             return None
-        # A setting may allow the host by its port; the connection would be refused only after the first request was sent.
+        # A setting may allow the host for one port only, so the address at port 443 is checked before it is followed.
         await guard.resolve_addresses(urlsplit(target).hostname or "", 443)
     except (ForbiddenAddressError, httpx.InvalidURL, OSError, ValueError):
         return None
@@ -39,7 +39,7 @@ async def find_next_url(
 
 
 def describe_redirect(location: str, url: str) -> str:
-    """Return the note of a redirect that is not followed: its target, and what to correct in the tool's document."""
+    """Describe a redirect that was not followed: its target, and what to correct in the tool's document."""
     note = f"redirects to {location[:300]}, which is not followed"
     try:
         target = urljoin(url, location)
@@ -62,6 +62,6 @@ def _is_upgrade(url: str, target: str) -> bool:
 
 
 def _find_origin(url: str) -> tuple[str, str, int]:
-    """Return scheme, host and port. Raises ``ValueError`` where they cannot be read."""
+    """Return scheme, host and port; raise ``ValueError`` if the URL cannot be parsed."""
     parts = urlsplit(url)
     return parts.scheme, (parts.hostname or "").rstrip("."), parts.port or _DEFAULT_PORTS.get(parts.scheme, 0)

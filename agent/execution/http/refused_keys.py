@@ -17,9 +17,8 @@ _NOT_REPEATED_NOTE = (
 async def renew_refused_keys(call: CallInProgress, last: AttemptResult, secrets: SecretStore) -> AttemptResult | None:
     """Replace keys that were refused (401).
 
-    Return None where the call should be sent once more with them, else the attempt.
-
-    A refusal should mean that nothing was done, but not every server keeps to that, so a change is not repeated without its user.
+    Return None if the call should be sent once more with the new keys, else the attempt. A refusal should mean that
+    nothing was done, but not every server keeps to that, so only repeatable calls are sent again.
     """
     if last.status != 401 or not call.keyed_request.sent_values:
         return last
@@ -36,7 +35,7 @@ async def renew_refused_keys(call: CallInProgress, last: AttemptResult, secrets:
 
 
 def weigh_refusal(call: CallInProgress, last: AttemptResult, memory: HostMemory, owner: str) -> AttemptResult:
-    """Count a 403 against the tool once enough owners, each with another key, were refused and none succeeded since."""
+    """Count a 403 against the tool once enough owners with different keys were refused and none was answered since."""
     if last.outcome != "refused" or last.status != 403:
         return last
     if not memory.record_refusal(call.tool.id, owner, call.keyed_request.caller_digest):

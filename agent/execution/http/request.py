@@ -1,4 +1,4 @@
-"""Builds an HTTP request from arguments: each value in its place, encoded so that it cannot leave it."""
+"""Building of HTTP requests from arguments, each value encoded so that it cannot leave its place."""
 
 import json
 import re
@@ -33,12 +33,13 @@ _JSON_LINES = re.compile(r"application/(x-)?(ndjson|jsonl|jsonlines)", re.IGNORE
 
 
 def build_body(tool: ToolDoc, fields: Fields) -> tuple[bytes | None, str]:
-    """Return the body and its media type; None and an empty text where there is no body to send.
+    """Return the body and its media type; None and an empty text if there is no body to send.
 
-    A required body that consists of fields is sent empty where no field is given: ``{}``, or a form without fields.
+    A required body that consists of fields is sent empty if no field is given: ``{}``, or a form without fields.
 
-    Raises ``InvalidArgumentsError`` where the document's media type is invalid, a file cannot be decoded, or a field of a ``spread``
-    parameter has the name of another parameter.
+    Raises:
+        InvalidArgumentsError: the document's media type is invalid, a file cannot be decoded, or a field of a
+            ``spread`` parameter has the name of another parameter.
     """
     if not fields and not _must_send_empty(tool):
         return None, ""
@@ -62,7 +63,7 @@ def _must_send_empty(tool: ToolDoc) -> bool:
 
 
 def _spread_fields(tool: ToolDoc, fields: Fields) -> Iterator[tuple[Parameter, JsonValue]]:
-    """Yield the fields of the body, those that ``spread`` parameters hold among them."""
+    """Yield the fields of the body, with ``spread`` parameters replaced by the fields that they hold."""
     names_by_wire_name = {
         one.wire_name: one.name for one in tool.parameters if one.location == "body" and not one.spread
     }
@@ -110,17 +111,17 @@ _RESERVED_HEADERS = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class OutgoingRequest:
-    """Request as it is sent."""
+    """HTTP request, before its credentials are added."""
 
     method: str
     url: str
     headers: dict[str, str] = field(default_factory=dict[str, str])
     body: bytes | None = None
-    """None: no body."""
+    """None if there is no body."""
     keyed: bool = False
-    """A key or token of the caller is sent."""
+    """True if a key or token of the caller is sent."""
     named: bool = False
-    """Values of the call are sent that may name a missing thing."""
+    """True if the call sends values, apart from keys and defaults, that may name a missing object."""
 
 
 @dataclass(slots=True)
@@ -137,11 +138,12 @@ class _ArgumentGroups:
 def build_request(tool: ToolDoc, arguments: JsonObject) -> OutgoingRequest:
     """Build the request of a call, without the credentials of the document (``agent.execution.http.credentials``).
 
-    Null is sent in a body where the parameter is nullable; elsewhere it counts as no argument.
+    Null is sent in a body if the parameter is nullable; elsewhere it counts as no argument.
 
-    Raises ``InvalidArgumentsError`` for values that cannot be encoded where they belong (an empty or dotted path value, a line break in
-    a header, a path parameter without a value) and for a tool without a URL; ``ForbiddenAddressError`` where the document lets an
-    argument choose the host.
+    Raises:
+        InvalidArgumentsError: a value cannot be encoded where it belongs (an empty path value or ``..``, a line break
+            in a header), a path parameter has no value, or the tool has no URL.
+        ForbiddenAddressError: the document lets an argument choose the host.
     """
     if not tool.url:
         raise InvalidArgumentsError(
@@ -209,9 +211,9 @@ def _add_to_group(groups: _ArgumentGroups, parameter: Parameter, value: JsonValu
 
 
 def _match_placeholders(url: str, names: Iterable[str]) -> dict[str, str]:
-    """Return the arguments that the URL has a placeholder for, with the placeholder's name.
+    """Return, for arguments with a placeholder in the URL, the placeholder's name.
 
-    The names are equal, or differ in case only, as in some catalogues.
+    The names are equal, or differ only in case, as in some catalogues.
     """
     places = _PLACEHOLDER.findall(url)
     folded = {place.casefold(): place for place in places}
@@ -221,7 +223,7 @@ def _match_placeholders(url: str, names: Iterable[str]) -> dict[str, str]:
 
 
 def _fill_url(template: str, values: dict[str, tuple[Parameter, JsonValue]]) -> str:
-    """Return the URL template with every placeholder filled. Each value remains inside its segment."""
+    """Fill every placeholder of a URL template; each value remains inside its segment."""
     try:
         authority = urlsplit(template).netloc
     except ValueError as error:
@@ -238,7 +240,7 @@ def _fill_url(template: str, values: dict[str, tuple[Parameter, JsonValue]]) -> 
 
 
 def _keeps_template(template: str, filled: str) -> bool:
-    """Return whether a filled URL keeps its template: same host, same number of segments, no new ``.`` or ``..``."""
+    """Return whether a filled URL has its template's host and number of segments, and no new ``.`` or ``..``."""
     filled_parts, template_parts = urlsplit(filled), urlsplit(template)
     segments, places = filled_parts.path.split("/"), template_parts.path.split("/")
     climbing = [segment for segment in segments if segment in (".", "..")]
@@ -250,7 +252,7 @@ def _keeps_template(template: str, filled: str) -> bool:
 
 
 def _append_query(url: str, query: str) -> str:
-    """Return the URL with the values added to its own query; a fragment is never sent."""
+    """Append to the URL's own query and drop its fragment, which is never sent."""
     url = url.partition("#")[0]
     return f"{url}{'&' if '?' in url else '?'}{query}" if query else url
 

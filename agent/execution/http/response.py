@@ -1,4 +1,4 @@
-"""Reads an HTTP response up to a limit and decodes it, with a note on what a reader must know."""
+"""Reading of HTTP responses up to a limit: decompression, decoding, and notes on what is unusual about the body."""
 
 import codecs
 import re
@@ -14,13 +14,13 @@ _BYTE_ORDER_MARKS = ((b"\xef\xbb\xbf", "utf-8-sig"), (b"\xff\xfe", "utf-16"), (b
 _FORBIDDEN_CODECS = frozenset(
     {"idna", "punycode", "unicode_escape", "raw_unicode_escape", "unicode-escape", "raw-unicode-escape", "undefined", "utf-7", "mbcs", "oem"}
 )  # fmt: skip
-"""Codecs of Python that no server may choose: they take quadratic time, or interpret escapes."""
+"""Python codecs that servers may not choose, since they take quadratic time or interpret escapes."""
 
 
 def decode_text(data: bytes, charset: str | None, *, complete: bool) -> tuple[str, str]:
-    """Return the text, and a note where the charset was guessed.
+    """Return the text, and a note if the charset was guessed.
 
-    ``complete`` False: the last character may be cut in two.
+    Unless ``complete``, the data may end within a character.
     """
     declared = _find_codec(charset)
     marked = next((codec for mark, codec in _BYTE_ORDER_MARKS if data.startswith(mark)), None)
@@ -57,18 +57,18 @@ _SPACE = b" \t\r\n\xef\xbb\xbf"
 
 @dataclass(frozen=True, slots=True)
 class IncomingBody:
-    """Body of a response, as far as it was read."""
+    """Body of a response, as far as it was read and decoded."""
 
     text: str
     note: str = ""
     broken: str = ""
-    """Why the transfer ended before its end; empty where it did not."""
+    """Reason for which the transfer broke off; empty if it did not."""
     unusable: str = ""
-    """Why it cannot be read as text; empty where it can."""
+    """Reason for which it cannot be read as text; empty if it can."""
     cut: bool = False
-    """The body is longer than the limit."""
+    """True if the body is longer than the limit."""
     ends_early: bool = False
-    """The body is JSON without its end."""
+    """True if the body is JSON without its end, although the transfer was complete."""
 
 
 async def read_response(response: httpx.Response, limit: int) -> IncomingBody:
@@ -78,7 +78,7 @@ async def read_response(response: httpx.Response, limit: int) -> IncomingBody:
     kind = response.headers.get("content-type", "").partition(";")[0].strip().lower()
     encoding = response.headers.get("content-encoding", "").strip().lower()
     foreign = bool(kind) and not _TEXT_MEDIA.search(kind)
-    # A body that its type calls no text is read only where it may be JSON after all, which is a common mistake.
+    # A body whose declared type is not text is read only if it starts like JSON: wrong declarations are common.
     raw, cut, broken = await _read_bytes(response, limit, first=_JSON_STARTS if foreign and not encoding else b"")
     if raw is None:
         size = response.headers.get("content-length", "unknown number of")
@@ -90,7 +90,7 @@ async def read_response(response: httpx.Response, limit: int) -> IncomingBody:
 
 
 def _decode_body(data: bytes, kind: str, charset: str | None, partial: IncomingBody) -> IncomingBody:
-    """Decode a body and add the notes on it. ``partial``: how the transfer ended."""
+    """Decode a body and add notes on it; ``partial`` says how the transfer ended."""
     if data.lstrip(_SPACE)[:1] in (b"{", b"[") and is_text_too_deep(data.decode("latin-1")):
         return IncomingBody(
             "", unusable=f"the answer is nested deeper than {MAX_DEPTH} levels, not kept", broken=partial.broken
@@ -122,10 +122,10 @@ def _decode_body(data: bytes, kind: str, charset: str | None, partial: IncomingB
 
 
 async def _read_bytes(response: httpx.Response, limit: int, *, first: bytes) -> tuple[bytes | None, bool, str]:
-    """Return the first bytes as sent, whether there were more, and why the transfer broke off.
+    """Return at most ``limit`` bytes as sent, whether there were more, and why the transfer broke off.
 
-    ``first``: bytes of which the body must begin with one to be read at all (white space aside); otherwise None is returned in place
-    of the bytes.
+    If ``first`` is not empty, None is returned in place of the bytes unless the body begins, after white space, with
+    one of the bytes in ``first``.
     """
     chunks: list[bytes] = []
     size = 0
@@ -153,7 +153,7 @@ def decompress(raw: bytes, encoding: str, limit: int, *, complete: bool) -> tupl
         return b"", False, f"the response is compressed as {encoding_name!r}, which was not asked for"
     for window in (
         (47, -15) if encoding == "deflate" else (47,)
-    ):  # gzip or zlib, told by the header; deflate without one
+    ):  # 47 detects gzip or zlib by the header; -15 is raw deflate
         engine = zlib.decompressobj(wbits=window)
         try:
             data = engine.decompress(raw, limit)

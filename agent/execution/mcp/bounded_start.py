@@ -21,7 +21,7 @@ def limit_resources(memory: int, cpu: int, file_size: int) -> None:
         (resource.RLIMIT_DATA, memory),
         (resource.RLIMIT_CPU, cpu),
         (resource.RLIMIT_FSIZE, file_size),
-        (resource.RLIMIT_CORE, 0),  # a core dump would hold the caller's keys
+        (resource.RLIMIT_CORE, 0),  # a core dump would contain the caller's keys
     ):
         _, hard = resource.getrlimit(resource_kind)
         limit = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
@@ -29,12 +29,12 @@ def limit_resources(memory: int, cpu: int, file_size: int) -> None:
 
 
 def main() -> None:
-    """Apply the limits and execute the command; it does not return."""
+    """Apply the limits and replace this process by the command."""
     memory, cpu, file = (int(one) for one in sys.argv[1:4])
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(_DIE_WITH_PARENT, signal.SIGKILL)
     limit_resources(memory, cpu, file)
-    os.execv(sys.argv[4], sys.argv[4:])  # noqa: S606  # an administrator's words
+    os.execv(sys.argv[4], sys.argv[4:])  # noqa: S606  # the command line comes from an administrator
 
 
 if __name__ == "__main__":

@@ -1,6 +1,7 @@
-"""An open session with one MCP server.
+"""An open session with one MCP server, and the state of its requests.
 
-The library's context managers must be entered and left in the same task, so each session has a task of its own.
+The library's context managers must be entered and left in the same task, so each session has a task of its own. What
+happens to a request is recorded in its exchange, since the library does not report it.
 """
 
 import asyncio
@@ -20,29 +21,29 @@ from pydantic import Field, ValidationError
 from agent.execution.mcp.exchange import McpExchange, PendingExchanges
 
 Streams = tuple[MemoryObjectReceiveStream[SessionMessage | Exception], MemoryObjectSendStream[SessionMessage]]
-"""Incoming messages of a server, and the channel for outgoing ones."""
+"""Incoming messages of a server, and the stream for outgoing ones."""
 StreamOpener = Callable[[PendingExchanges], AbstractAsyncContextManager[Streams]]
-"""Opens the streams to a server for the given open exchanges."""
+"""Opens the streams to a server; failures are recorded in the pending exchanges."""
 
 _CLIENT_INFO = types.Implementation(name="footpath", version="1")
 _NOTIFY_TIMEOUT = 5.0
-"""Seconds for a notification of the protocol."""
+"""Seconds for sending a notification."""
 MAX_NOTIFICATIONS = 1_000
-"""Notifications that a server may send within ``_NOTIFICATION_WINDOW``."""
+"""Most notifications that a server may send within ``_NOTIFICATION_WINDOW``."""
 _NOTIFICATION_WINDOW = 10.0
-"""Seconds of that window; a server that sends more loses its session, and the next call opens another."""
+"""Length of that window in seconds; a server that exceeds it loses its session, and the next call opens another."""
 _log = logging.getLogger(__name__)
 
 
 class ListingPage(types.Result):
-    """A page of a tool listing, its tools not yet parsed: a broken tool must not spoil the others."""
+    """Page of a tool listing whose tools are not parsed yet, so that a broken tool does not spoil the others."""
 
     tools: list[Any] = Field(default_factory=list[Any])
     nextCursor: Any = None  # noqa: N815  the name is the protocol's
 
 
 class ToolAnswer(types.Result):
-    """A tool's answer, its parts not yet parsed."""
+    """Answer of a tool whose parts are not parsed yet."""
 
     content: list[Any] = Field(default_factory=list[Any])
     structuredContent: Any = None  # noqa: N815  the name is the protocol's
@@ -64,10 +65,10 @@ class UnansweredError(Exception):
 
 
 class _ExchangeSession(ClientSession):
-    """A client session that knows the exchange of each request and cancels abandoned requests.
+    """Client session that knows the exchange of each request and cancels abandoned requests.
 
-    ``on_list_changed`` is called when the server reports another tool list, at most once per window. ``on_flood`` is called when
-    the server sends notifications faster than anybody needs them, since each of them must be read.
+    ``on_list_changed`` is called when the server reports a changed tool list, at most once per window. ``on_flood`` is
+    called when the server exceeds ``MAX_NOTIFICATIONS``, since each notification must be read.
     """
 
     def __init__(
@@ -82,7 +83,7 @@ class _ExchangeSession(ClientSession):
         self._on_list_changed = on_list_changed
         self._on_flood = on_flood
         self._window_start, self._notification_count, self._list_change_count = 0.0, 0, 0
-        self.is_dead = False  # no message arrives any more
+        self.is_dead = False  # true once no more messages arrive
         self._cancellation_tasks = set[asyncio.Task[None]]()
 
     async def begin(self, exchange: McpExchange) -> types.InitializeResult:
@@ -96,7 +97,7 @@ class _ExchangeSession(ClientSession):
         Raises:
             UnansweredError: the server refused it, the session ended, or the answer is malformed.
         """
-        # The library's next id: no other request can take it, as nothing is awaited before send_request does.
+        # The library's next id. No other request can take it, since nothing is awaited before send_request takes it.
         request_id = self._request_id
         self._exchanges[request_id] = exchange
         try:
@@ -122,7 +123,7 @@ class _ExchangeSession(ClientSession):
             self._exchanges.pop(request_id, None)
 
     def _send_cancellation(self, request_id: int) -> None:
-        """Notify the server that nobody waits any longer; it may go on all the same."""
+        """Notify the server that nobody waits for the answer any more; it may go on all the same."""
         params = types.CancelledNotificationParams(requestId=request_id, reason="its user or its time ended it")
         notice = types.ClientNotification(types.CancelledNotification(params=params))
         task = asyncio.create_task(self._notify_server(notice))
@@ -133,7 +134,7 @@ class _ExchangeSession(ClientSession):
         try:
             async with asyncio.timeout(_NOTIFY_TIMEOUT):
                 await self.send_notification(notice)
-        except Exception as error:  # noqa: BLE001  the session may be over, by whatever way
+        except Exception as error:  # noqa: BLE001  the session may have ended for any reason
             _log.debug("a server was not told that a call was taken back (%s)", type(error).__name__)
 
     async def _on_message(self, message: object) -> None:
@@ -147,12 +148,12 @@ class _ExchangeSession(ClientSession):
             self._on_flood()
         elif isinstance(message.root, types.ToolListChangedNotification):
             self._list_change_count += 1
-            if self._list_change_count == 1:  # the list is read later, whatever becomes of it until then
+            if self._list_change_count == 1:  # once per window is enough: the list is read later, with all changes
                 self._on_list_changed()
 
 
 class McpConnection:
-    """A session with a server that its own task keeps open."""
+    """Session with one server, kept open by a task of its own."""
 
     def __init__(self, open_streams: StreamOpener, on_list_changed: Callable[[], None]) -> None:
         self._open_streams = open_streams
@@ -161,7 +162,7 @@ class McpConnection:
         self._closing = asyncio.Event()
         self._ready: asyncio.Future[_ExchangeSession] = asyncio.get_running_loop().create_future()
         self._task: asyncio.Task[None] | None = None
-        self.instructions = ""  # the server's own instructions
+        self.instructions = ""  # the server's instructions to its client
         self.active_calls = 0  # calls in progress
         # When the last call ended, on the loop's clock.
         self.last_used = asyncio.get_running_loop().time()
@@ -190,7 +191,7 @@ class McpConnection:
             raise UnansweredError(exchange.fault) from error
 
     async def _run_session(self, exchange: McpExchange) -> None:
-        """Hold the session open until ``_closing`` is set; report a failure to the waiting caller."""
+        """Keep the session open until ``_closing`` is set; report a failure to the waiting caller."""
         try:
             async with (
                 self._open_streams(self._exchanges) as streams,
@@ -200,7 +201,7 @@ class McpConnection:
                 self.instructions = server_info.instructions or ""
                 self._ready.set_result(session)
                 await self._closing.wait()
-        except Exception as error:  # noqa: BLE001  whatever ends a session is told to who waits for it, or to nobody
+        except Exception as error:  # noqa: BLE001  any failure is reported to the waiting caller, if there is one
             self._fail_opening(exchange, error)
         finally:
             self._closing.set()
@@ -228,7 +229,7 @@ class McpConnection:
         question_task = asyncio.create_task(session.ask(request, answer_type, exchange))
         assert self._task is not None  # noqa: S101  it is open
         try:
-            # The library may leave requests pending when its session ends, so the session's task is watched as well.
+            # The library may leave requests pending when its session ends, so wait for the session's task as well.
             await asyncio.wait({question_task, self._task}, return_when=asyncio.FIRST_COMPLETED)
             if not question_task.done():
                 exchange.record_failure("the session ended before the answer came")
@@ -242,14 +243,14 @@ class McpConnection:
                 await asyncio.wait({question_task})
 
     async def close(self) -> None:
-        """End the session and the process that was started for it. Idempotent."""
+        """End the session and the process that was started for it; idempotent."""
         self._closing.set()
         if self._task is not None:
             await asyncio.wait({self._task})
 
 
 def _describe_error(error: BaseException) -> str:
-    """Describe an error in words; of a group of errors, the first one."""
+    """Describe an error, or the first error of a group."""
     if isinstance(error, OSError):
         return f"it cannot be started ({error.strerror or type(error).__name__})"
     if isinstance(error, BaseExceptionGroup):

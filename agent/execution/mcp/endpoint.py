@@ -1,4 +1,4 @@
-"""The destination of a call: a server's address or allowed command, with the caller's keys."""
+"""Destination of an MCP call: a server's address or an allowed command, with the caller's keys."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -18,18 +18,18 @@ from domain.tool import STDIO, ToolDoc
 
 @dataclass(frozen=True, slots=True)
 class McpEndpoint:
-    """The destination of a call with everything that opening a session needs."""
+    """Destination of a call, with all that is needed to open a session."""
 
     place: str
     """Name of the server in messages, and the unit of its rate limits."""
     key: tuple[str, ...]
-    """Equal for calls that may share a session; it includes the owner and the caller's keys."""
+    """Key of the session, equal for calls that may share one; it includes the owner and the caller's keys."""
     url: str = field(default="", repr=False)
     headers: dict[str, str] = field(default_factory=dict[str, str], repr=False)
     command: ServerCommand | None = None
-    """The command to start, or None for a server that is connected to."""
+    """Command to start; None for a server at an address."""
     environment: dict[str, str] = field(default_factory=dict[str, str], repr=False)
-    """The caller's keys as environment variables of that command."""
+    """Environment variables of the command that hold the caller's keys."""
     redactor: Redactor = field(default_factory=Redactor)
     bindings: tuple[Binding, ...] = ()
     advice: tuple[str, ...] = ()
@@ -38,14 +38,14 @@ class McpEndpoint:
 
     @property
     def has_key(self) -> bool:
-        """True if a key of the caller is sent along."""
+        """True if a key of the caller is sent."""
         return bool(self.bindings)
 
 
 async def resolve_endpoint(
     tool: ToolDoc, guard: AddressGuard, secrets: SecretStore, owner: str, commands: Mapping[str, ServerCommand]
 ) -> McpEndpoint:
-    """Resolve the endpoint of a tool for one owner of keys; nothing is sent.
+    """Return the endpoint of a tool for one owner of keys, without sending anything.
 
     Raises:
         ForbiddenAddressError: the address may not be called.
@@ -77,7 +77,7 @@ async def resolve_endpoint(
 async def _resolve_command(
     tool: ToolDoc, secrets: SecretStore, owner: str, commands: Mapping[str, ServerCommand]
 ) -> McpEndpoint:
-    """Resolve the endpoint of a tool whose server is started as a command."""
+    """Return the endpoint of a tool whose server is started as a command."""
     name = tool.url.removeprefix(STDIO)
     command = commands.get(name)
     if command is None:

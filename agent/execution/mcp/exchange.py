@@ -1,4 +1,4 @@
-"""State of one request to an MCP server, recorded outside the protocol's library."""
+"""State of one request to an MCP server, recorded outside of the protocol's library."""
 
 from dataclasses import dataclass
 from typing import cast
@@ -11,10 +11,10 @@ NO_ANSWER_CODE = -32_099
 
 @dataclass(slots=True)
 class McpExchange:
-    """A request in progress and what happened to it."""
+    """State of one request: whether it was sent, and why it got no answer."""
 
     deadline: float
-    """On the event loop's clock."""
+    """Time on the event loop's clock."""
     sent: bool = False
     """True once the request may have reached the server; it stays true."""
     status: int | None = None
@@ -26,25 +26,25 @@ class McpExchange:
     retry_after: float | None = None
     """Seconds from ``Retry-After``."""
     session_gone: bool = False
-    """The server does not know the session, so it has done nothing."""
+    """True if the server does not know the session, so that it has done nothing."""
 
     async def trace(self, event: str, _info: object) -> None:
-        """Trace callback of httpcore; notes the moment from which on the server may act."""
+        """Handle a trace event of httpcore; once the first header is sent, the server may act."""
         if event.endswith("send_request_headers.started"):
             self.sent = True
 
     def record_failure(self, reason: str, error: Exception | None = None) -> None:
-        """Record the reason for a missing answer; the first one is kept."""
+        """Record the reason for a missing answer, unless one is recorded already."""
         self.fault = self.fault or reason
         self.error = self.error or error
 
 
 PendingExchanges = dict[int, McpExchange]
-"""Open exchanges of one connection, by the id of their request."""
+"""Exchanges of one connection that are not answered yet, by request id."""
 
 
 def parse_request_id(message: bytes) -> int | None:
-    """Return the id of a JSON-RPC message if it is one that this client assigns, else None."""
+    """Return the id of a JSON-RPC message if it has the form of this client's ids, else None."""
     try:
         value: object = orjson.loads(message)
     except orjson.JSONDecodeError:

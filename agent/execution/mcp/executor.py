@@ -1,4 +1,4 @@
-"""Calls of tools of MCP servers, with the guards, limits and outcomes of calls over HTTP."""
+"""Executor of calls to MCP servers, with the same guard, limits and outcomes as calls over HTTP."""
 
 import asyncio
 import time
@@ -39,15 +39,15 @@ class _AttemptResult:
     notes: tuple[str, ...] = ()
     reached: bool = True
     anew: bool = False
-    """A further attempt in a new session is allowed: nothing was done, or repeating it does no harm."""
+    """True if another attempt may be made: nothing was done, or repeating it does no harm."""
     call_sent: bool = True
-    """The call itself was sent, and not only the requests that open a session."""
+    """False if only the requests that open a session were sent, and not the call itself."""
 
 
 class McpExecutor:
-    """Executor of one caller, over the sessions that all callers of the process share.
+    """Calls tools of MCP servers for one caller, over the process's pool of sessions.
 
-    A session is used only for calls of the same ``owner``.
+    A session serves only calls of the same ``owner``.
     """
 
     name = "mcp"
@@ -58,9 +58,10 @@ class McpExecutor:
         self._owner = owner
 
     async def call(self, tool: ToolDoc, arguments: JsonObject, identity: str = "") -> CallResult:  # noqa: ARG002  # each call is made
-        """Call a tool; once more when its session was gone, or when a read got no answer.
+        """Call a tool, and once more if its session was gone or a read in an older session got no answer.
 
-        A secret that is missing, or may not be sent to this server, gives a ``caller_fault`` whose note says what to set.
+        A secret that is missing, or may not be sent to this server, gives a ``caller_fault`` whose note says what to
+        set.
 
         Raises:
             ForbiddenAddressError: the address may not be called; nothing was sent.
@@ -76,7 +77,7 @@ class McpExecutor:
             return CallResult("caller_fault", "", attempts=0, note=str(error), seconds=time.perf_counter() - started)
         deadline = asyncio.get_running_loop().time() + parameters.http.timeout
         request = _build_request(tool, arguments)
-        # The library logs requests and headers, so the keys are masked in its log records meanwhile.
+        # The library logs requests and headers, so keys are removed from its log records.
         with redact_logs(endpoint.redactor):
             attempts, last = 1, await self._try_call(tool, endpoint, request, deadline)
             if parameters.http.attempts > 1:
@@ -89,14 +90,14 @@ class McpExecutor:
         )  # fmt: skip
 
     async def close(self) -> None:
-        """Do nothing: the process owns the sessions and closes them when they are idle."""
+        """Do nothing: the sessions belong to the process, which closes idle ones."""
 
     async def _renew_keys(
         self, tool: ToolDoc, endpoint: McpEndpoint, last: _AttemptResult
     ) -> tuple[McpEndpoint, _AttemptResult]:
-        """Obtain new keys after a refusal (401) and return the endpoint with them.
+        """Obtain new keys after a refusal (401); return the endpoint with them, and the attempt.
 
-        A call that may have changed something is not marked for repetition.
+        The attempt is marked for repetition unless the call may have changed something.
         """
         if last.status != 401 or not endpoint.sent_secrets:
             return endpoint, last
@@ -190,7 +191,7 @@ def _is_unknown_tool(text: str) -> bool:
 
 
 def _build_request(tool: ToolDoc, arguments: JsonObject) -> types.ClientRequest:
-    """Build the request; null is sent only for a parameter that may be null.
+    """Build the request of a call; null is sent only for a parameter that may be null.
 
     Raises:
         InvalidArgumentsError: a field of a spread object has the name of a parameter.
@@ -234,7 +235,7 @@ def _build_unanswered_result(
 
 
 def _build_unopened_result(endpoint: McpEndpoint, opening: McpExchange, error: UnansweredError) -> _AttemptResult:
-    """Build the result of a call that was not made because no session opened: nothing has changed."""
+    """Build the result of a call that was not made because no session could be opened."""
     if isinstance(opening.error, ForbiddenAddressError):
         raise opening.error
     outcome = classify_fault(opening, keyed=endpoint.has_key, safe=True)

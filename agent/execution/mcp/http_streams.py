@@ -1,7 +1,7 @@
-"""An httpx transport that bounds a server's answers in bytes and time, and assigns each failure to its exchange.
+"""Streams to an MCP server over HTTP, with answers bounded in bytes and time.
 
-The protocol's library ends the whole session when one request fails, and reads answers of any length. Failures are
-therefore passed to it as JSON-RPC errors in answer to the one request that they belong to.
+The protocol's library ends the whole session when one request fails, and reads answers of any length. So this transport
+gives it failures as JSON-RPC errors that answer the one request they belong to, and records them in its exchange.
 """
 
 import asyncio
@@ -24,9 +24,9 @@ from agent.execution.mcp.parameters import McpParameters
 from domain.errors import ForbiddenAddressError
 
 MAX_LISTENS = 100
-"""Most streams for unsolicited messages, and resumed answers, that one connection may open."""
+"""Most GET streams that one connection may open, for unsolicited messages or to resume an answer."""
 _LISTEN_INTERVAL = 1.0
-"""Seconds between two such streams, whatever interval the server asks for."""
+"""Least seconds between the openings of two such streams, whatever interval the server asks for."""
 _DELETE_TIMEOUT = 2.0
 """Seconds for the request that ends a session."""
 _log = logging.getLogger(__name__)
@@ -34,10 +34,7 @@ _JSON_HEADERS = {"content-type": "application/json"}
 
 
 class BoundedTransport(httpx.AsyncBaseTransport):
-    """The transport of one connection.
-
-    ``limit`` is the number of bytes that one answer may have; the rest is not read.
-    """
+    """Transport of one connection that reads at most ``limit`` bytes of an answer."""
 
     def __init__(self, inner: httpx.AsyncBaseTransport, exchanges: PendingExchanges, limit: int) -> None:
         self._inner = inner
@@ -47,7 +44,7 @@ class BoundedTransport(httpx.AsyncBaseTransport):
         self._listen_after = 0.0
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
-        """Send a request; failures of known exchanges come back as JSON-RPC errors, not as exceptions."""
+        """Send a request; the failure of one with an exchange is returned as a JSON-RPC error, not raised."""
         if request.method == "GET":
             return await self._listen(request)
         if request.method == "DELETE":
@@ -56,7 +53,7 @@ class BoundedTransport(httpx.AsyncBaseTransport):
         exchange = self._exchanges.get(request_id) if request_id is not None else None
         if request_id is None or exchange is None:
             return await self._send_notification(request)
-        # httpcore calls this as it sends, which tells a call that never left from one that may have taken effect.
+        # httpcore calls this when it sends: a call that was never sent cannot have taken effect.
         request.extensions["trace"] = exchange.trace
         try:
             async with asyncio.timeout_at(exchange.deadline):
@@ -76,7 +73,7 @@ class BoundedTransport(httpx.AsyncBaseTransport):
         return httpx.Response(200 if request.method == "DELETE" else 202)
 
     async def _listen(self, request: httpx.Request) -> httpx.Response:
-        """Open the stream of unsolicited messages, which may stay silent and is opened only so often."""
+        """Open a stream of unsolicited messages, at most ``MAX_LISTENS`` times and not too often."""
         loop = asyncio.get_running_loop()
         if self._listen_count >= MAX_LISTENS:
             return httpx.Response(405)
@@ -98,9 +95,9 @@ class BoundedTransport(httpx.AsyncBaseTransport):
     async def _check_response(
         self, request: httpx.Request, response: httpx.Response, request_id: int, exchange: McpExchange
     ) -> httpx.Response:
-        """Turn the server's response into one that the library may read, or into a JSON-RPC error."""
+        """Turn the server's response into one that the library can read safely, or into a JSON-RPC error."""
         status = exchange.status = response.status_code
-        # These repeat the POST with its body and keys, so they are followed within the same origin only.
+        # 307 and 308 repeat the POST with its body and keys, so they are followed within the same origin only.
         if status in (307, 308) and _has_same_origin(request, response):
             await response.aclose()
             return httpx.Response(status, headers={"location": response.headers["location"]})
@@ -164,8 +161,8 @@ class _ListeningStream(httpx.AsyncByteStream):
 class _ResponseStream(httpx.AsyncByteStream):
     """Stream that holds one answer, bounded in bytes and by the exchange's deadline.
 
-    When it ends without being resumable, an error event is appended, so that the caller is answered in any case. A stream
-    whose events have ids is resumed by the library.
+    If it breaks off, an error event is appended, so that the caller gets an answer in any case. A stream whose events
+    have ids is left as it is, since the library resumes it.
     """
 
     def __init__(self, response: httpx.Response, limit: int, request_id: int, exchange: McpExchange) -> None:
@@ -207,7 +204,7 @@ class _ResponseStream(httpx.AsyncByteStream):
 
 
 def _is_protocol_message(content: bytes) -> bool:
-    """Check that the library can parse a message; it would drop one that it cannot, and the caller would wait."""
+    """Return whether the library can parse a message; it drops others silently, and the caller would wait."""
     try:
         types.JSONRPCMessage.model_validate_json(content)
     except ValidationError:
@@ -269,7 +266,7 @@ _MAX_REDIRECTS = 3
 async def open_http_streams(
     endpoint: McpEndpoint, guard: AddressGuard, parameters: McpParameters, exchanges: PendingExchanges
 ) -> AsyncGenerator[Streams]:
-    """Open the streams to a server at an address for this block."""
+    """Open the streams to a server at an address and close them at the end of the block."""
     http = parameters.http
     client = build_guarded_client(
         guard,

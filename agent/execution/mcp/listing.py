@@ -1,4 +1,4 @@
-"""The tools that a server offers, as tool documents, bounded in pages, tools and bytes whatever its cursors say."""
+"""Listing of a server's tools as tool documents, bounded in pages, tools and bytes."""
 
 import asyncio
 import logging
@@ -26,21 +26,21 @@ from graph.importers.mcp import MAX_TOOLS, McpListing, McpSource, read_listing
 
 _MAX_CURSOR_CHARS = 4_096
 _PROBE_TIMEOUT = 5.0
-"""Seconds that a server has to begin a stream of the former transport."""
+"""Seconds that a server has to begin a stream of the former transport (HTTP with SSE)."""
 _MAX_PROBE_BYTES = 16_384
-"""Bytes of such a stream that are read."""
+"""Most bytes read of such a stream."""
 _ENDPOINT_EVENT = re.compile(rb"(?:^|[\r\n])event: ?endpoint[\r\n]")
 _log = logging.getLogger(__name__)
 _NOT_FOUND_STATUSES = frozenset({404, 405, 410})
-"""HTTP statuses of a path that the server does not know."""
+"""HTTP statuses that say that the server does not know the path."""
 
 
 ReadListing = Callable[[list[Any], McpSource], Awaitable[McpListing]]
-"""Parses an untrusted listing of tools."""
+"""Parses the untrusted tools of a listing."""
 
 
 async def read_in_thread(tools: list[Any], source: McpSource) -> McpListing:
-    """Parse a listing in a thread of this process; the listing's limits keep it short."""
+    """Parse a listing in a thread; its limits keep the time short."""
     return await asyncio.to_thread(read_listing, tools, source)
 
 
@@ -69,7 +69,7 @@ async def list_tools(
 
 
 def _build_source_tool(source: McpSource) -> ToolDoc:
-    """Build a document that stands for all tools of the server, with their address and keys."""
+    """Build a document that stands for the server as a whole, with its address and keys."""
     return ToolDoc(
         id=tool_id(source.category, source.toolset, "tools/list"), category=source.category, toolset=source.toolset, api="tools/list",
         function="tools_list", method=MCP, url=source.url, credentials=source.credentials,
@@ -79,7 +79,7 @@ def _build_source_tool(source: McpSource) -> ToolDoc:
 async def _fetch_listing(
     sessions: McpSessions, source: McpSource, endpoint: McpEndpoint
 ) -> tuple[list[Any], str, tuple[str, ...]]:
-    """Return the listed tools, the server's instructions, and notes on tools that are missing from the list."""
+    """Return the unparsed tools, the description of the server, and notes on tools that are missing."""
     deadline = asyncio.get_running_loop().time() + sessions.parameters.http.timeout
     opening, asking = McpExchange(deadline), McpExchange(deadline)
     try:
@@ -113,10 +113,10 @@ async def _fetch_listing(
 
 
 async def _uses_sse_transport(sessions: McpSessions, endpoint: McpEndpoint) -> bool:
-    """Check if a server that refuses POST answers GET with a stream that names another address to post to.
+    """Return whether a server that refuses POST answers GET with a stream that names an address to post to.
 
-    Clients of both transports tell them apart in this way (section "Backwards Compatibility" of the protocol's
-    transports).
+    This is how clients of both transports distinguish them (MCP specification, "Transports", section "Backwards
+    Compatibility").
     """
     if endpoint.command is not None:
         return False
@@ -196,7 +196,7 @@ async def _fetch_pages(
 
 
 def _find_next_cursor(page: ListingPage, seen_cursors: set[str], tool_count: int) -> tuple[str | None, str]:
-    """Return the next cursor, or None at the end; the text says why reading stops although there is more."""
+    """Return the next cursor, or None at the end, and the reason if reading stops although there is more."""
     if not isinstance(page.nextCursor, str) or not page.nextCursor:
         return None, ""
     if page.nextCursor in seen_cursors or len(page.nextCursor) > _MAX_CURSOR_CHARS:
@@ -212,8 +212,8 @@ def _measure_tools(tools: list[Any]) -> list[int]:
 
 
 def _measure_tool(tool: Any) -> int:
-    """Return the size of a tool as JSON in bytes; 0 if it is nested too deeply or holds a number too large to keep."""
+    """Return a tool's size as JSON in bytes; 0 if it is nested too deeply or holds a number that is too large."""
     try:
-        return len(orjson.dumps([[tool]]))  # within a listing it is nested as deeply
+        return len(orjson.dumps([[tool]]))  # wrapped as deeply as within a listing
     except orjson.JSONEncodeError:
         return 0

@@ -10,22 +10,22 @@ MIB = 1024 * 1024
 
 @dataclass(frozen=True, slots=True)
 class ServerCommand:
-    """A server that an administrator allows to be started."""
+    """Command that an administrator allows to be started as a server."""
 
     words: tuple[str, ...]
-    """The command line, word by word; no shell is used."""
+    """Command line as words; no shell is used."""
     environment: Mapping[str, str] = field(default_factory=dict[str, str], repr=False)
-    """Environment variables of the command, besides a bare PATH and LANG."""
+    """Environment variables of the command, in addition to a bare PATH and LANG."""
     keys: frozenset[str] = frozenset()
     """Names of the variables in which a caller's own keys may be passed."""
     folder: str | None = None
     """Working directory; None for that of this process."""
     memory: int = 2048 * MIB
-    """Bytes of data for each of its processes."""
+    """Most bytes of data (``RLIMIT_DATA``) for each of its processes."""
     cpu: int = 3600
-    """Seconds of CPU time for each of its processes."""
+    """Most seconds of CPU time for each of its processes."""
     file: int = 1024 * MIB
-    """Bytes of one file that each of its processes may write."""
+    """Most bytes of a file that its processes may write."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,10 +37,10 @@ class McpParameters:
     commands: Mapping[str, ServerCommand] = field(default_factory=dict[str, ServerCommand])
     """Commands that may be started, by the name after ``stdio:``."""
     sessions: int = 64
-    """Sessions that may be open at once, those in use included."""
+    """Most sessions that may be open at once, including those in use."""
     idle: float = 120.0
     """Seconds after which an unused session is closed."""
     pages: int = 50
-    """Pages of one listing."""
+    """Most pages of one listing that are read."""
     listing_limit: int = 8_388_608
-    """Bytes of one listing in all."""
+    """Most bytes of one listing, all pages together."""

@@ -1,4 +1,4 @@
-"""Streams to a server that this process starts: one message per line on its standard input and output.
+"""Streams to a server that this process starts, with one message per line on its standard input and output.
 
 The server is started without a shell, in a process group of its own, with a bare environment and limits on memory, CPU
 time and files. It ends with the session, and so does everything that it started.
@@ -32,15 +32,15 @@ from agent.execution.redaction import Redactor
 _log = logging.getLogger(__name__)
 
 MARK = "STARTED_FOR_SESSION"
-"""Environment variable of a started server and all its descendants; its value is unique to the session."""
+"""Environment variable of a started server, inherited by its descendants; its value is unique to the session."""
 _MAX_ROUNDS = 5
-"""Each round kills what was started while the one before was looking."""
+"""Most rounds of killing; each one kills processes that were started during the search of the one before."""
 
 
 def end_strays(token: str) -> int:
-    """Kill all processes that carry this token, and return their number.
+    """Kill all processes whose environment holds this session's token, and return their number.
 
-    Without ``/proc`` none is found, and neither is one that has cleared its environment.
+    Processes are found through ``/proc``, where it exists, unless they have cleared their environment.
     """
     ended_count = 0
     for _ in range(_MAX_ROUNDS):
@@ -75,9 +75,9 @@ def _kill_process(process: int) -> None:
 
 _START_SCRIPT = str(Path(__file__).with_name("bounded_start.py"))
 BASE_ENVIRONMENT = {"PATH": "/usr/local/bin:/usr/bin:/bin", "LANG": "C.UTF-8"}
-"""The whole environment of a command, apart from what an administrator and the caller's keys add."""
+"""Environment of a command, to which only the administrator's variables and the caller's keys are added."""
 _GRACE_SECONDS = 2.0
-"""Seconds to end by itself once its input is closed, and again after SIGTERM."""
+"""Seconds that a server has to end once its input is closed, and again after SIGTERM."""
 _MAX_LOG_LINES = 200
 _MAX_LOG_LINE_CHARS = 500
 
@@ -89,15 +89,15 @@ _OutgoingSource = MemoryObjectReceiveStream[SessionMessage]
 async def open_process_streams(
     endpoint: McpEndpoint, limit: int, exchanges: PendingExchanges
 ) -> AsyncGenerator[Streams]:
-    """Start the endpoint's command for this block and yield the streams to it.
+    """Start the endpoint's command, yield the streams to it, and end it at the end of the block.
 
-    ``limit`` is the number of bytes of one message; a longer one ends the stream.
+    ``limit`` is the most bytes of one message; a longer one ends the stream.
 
     Raises:
         OSError: the command cannot be started.
     """
     command = endpoint.command
-    assert command is not None  # noqa: S101  endpoint_of gave it one
+    assert command is not None  # noqa: S101  the caller chose this function by it
     token = token_hex(16)
     process = await asyncio.create_subprocess_exec(
         *await asyncio.to_thread(_build_command_line, command), stdin=PIPE, stdout=PIPE, stderr=PIPE, cwd=command.folder, start_new_session=True,
@@ -124,7 +124,7 @@ async def open_process_streams(
 
 
 def _build_command_line(command: ServerCommand) -> tuple[str, ...]:
-    """Build the command line that applies the limits and then becomes the command.
+    """Build the command line of a process that applies the limits and is then replaced by the command.
 
     Raises:
         OSError: there is no such program, or it cannot be executed.
@@ -136,7 +136,7 @@ def _build_command_line(command: ServerCommand) -> tuple[str, ...]:
 
 
 async def _read_messages(process: Process, incoming: _IncomingSink, exchanges: PendingExchanges, limit: int) -> None:
-    """Pass on the messages that the server writes; at the end, fail the exchanges that are still open."""
+    """Pass on the messages that the server writes; at the end, record a failure in all open exchanges."""
     assert process.stdout is not None  # noqa: S101  it is a pipe
     reason = "the server ended before it answered"
     try:
@@ -148,7 +148,7 @@ async def _read_messages(process: Process, incoming: _IncomingSink, exchanges: P
                     _log.debug("a server wrote a line that is no message")
                     continue
                 await incoming.send(SessionMessage(message))
-    except ValueError:  # raised for a line beyond the limit; where the next message begins is then unknown
+    except ValueError:  # a line beyond the limit; the start of the next message is then unknown
         reason = f"its answer is longer than {limit} bytes"
     except anyio.BrokenResourceError:
         reason = "the session was closed"
@@ -166,7 +166,7 @@ async def _write_messages(process: Process, outgoing: _OutgoingSource, exchanges
                 line = message.message.model_dump_json(by_alias=True, exclude_none=True).encode()
                 request_id = parse_request_id(line)
                 if request_id is not None and request_id in exchanges:
-                    exchanges[request_id].sent = True  # before writing: a failed write may still have delivered it
+                    exchanges[request_id].sent = True  # first: a failed write may have delivered it
                 process.stdin.write(line + b"\n")
                 await process.stdin.drain()
     except OSError as error:
@@ -174,7 +174,7 @@ async def _write_messages(process: Process, outgoing: _OutgoingSource, exchanges
 
 
 async def _log_errors(process: Process, place: str, redactor: Redactor) -> None:
-    """Log the first lines of standard error without any keys, and read and drop the rest."""
+    """Log the first lines of standard error without keys, and discard the rest."""
     assert process.stderr is not None  # noqa: S101  it is a pipe
     rest, line_count = b"", 0
     while chunk := await process.stderr.read(8192):
@@ -188,7 +188,7 @@ async def _log_errors(process: Process, place: str, redactor: Redactor) -> None:
 
 
 async def _end_process(process: Process, token: str) -> None:
-    """Close the server's input, ask it to end, kill it, and kill everything that it started in any process group."""
+    """Close the server's input, then terminate and kill it, and kill everything that it started."""
     if process.stdin is not None:
         process.stdin.close()
     for signal_number in (None, signal.SIGTERM, signal.SIGKILL):
@@ -200,7 +200,7 @@ async def _end_process(process: Process, token: str) -> None:
             break
         except TimeoutError:
             continue
-    _signal_group(process, signal.SIGKILL)  # the group: children that it left behind
+    _signal_group(process, signal.SIGKILL)  # children that it left behind in its group
     await asyncio.to_thread(end_strays, token)
 
 

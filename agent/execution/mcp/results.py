@@ -1,4 +1,4 @@
-"""Conversion of a tool's answer to text, and of protocol errors to call outcomes."""
+"""Rendering of a tool's answer as text, and classification of protocol errors as call outcomes."""
 
 import json
 from collections.abc import Iterator
@@ -32,9 +32,9 @@ class AnswerText:
 
 
 def render_answer(content: list[Any], structured: object, limit: int) -> AnswerText:
-    """Render the answer as text: its structured form if there is one, else its texts, separated by newlines.
+    """Render an answer as text: its structured form if there is one, else its texts, separated by newlines.
 
-    A text that says something other than the structured form is kept under a key of its own, ``text`` if that is free.
+    Texts that do not merely repeat the structured form are added to it under the key ``text``, or a free one like it.
     """
     parts = [cast(dict[str, Any], part) for part in content if isinstance(part, dict)]
     notes = tuple(note for part in parts if (note := _describe_part(part)))[:20]
@@ -52,9 +52,8 @@ def render_answer(content: list[Any], structured: object, limit: int) -> AnswerT
 def _add_text(structured: object, text: str) -> dict[str, object]:
     """Add a text to the structured form under a key that it does not have.
 
-    It gets a key because programs read fields, and a note would be cut short. It stands beside the other fields so that
-    these stay where the tool's output schema says. A value that is not an object goes under ``result``, as the SDK wraps
-    it.
+    It is a field because programs read fields and notes are truncated. The other fields stay where the tool's output
+    schema puts them. A value that is not an object goes under ``result``, as the SDK wraps it.
     """
     fields = cast(dict[str, object], structured) if isinstance(structured, dict) else {"result": structured}
     key = "text"
@@ -64,7 +63,7 @@ def _add_text(structured: object, text: str) -> dict[str, object]:
 
 
 def _find_other_texts(structured: object, texts: list[str]) -> list[str]:
-    """Return the texts that repeat nothing of the structured form.
+    """Return the texts that do not repeat a part of the structured form.
 
     A text repeats it if it is, in the SDK's notation, the form itself, a value of it, or an item of a list in it.
     """
@@ -83,7 +82,7 @@ def _find_other_texts(structured: object, texts: list[str]) -> list[str]:
 def _iterate_values(structured: object) -> Iterator[object]:
     """Yield the value, the values inside it two levels down, and the scalars at any depth.
 
-    No part is written more than three times in this way.
+    So each part is serialized at most three times, however deep the value is.
     """
     level: list[object] = [structured]
     depth = 0
@@ -98,7 +97,7 @@ def _iterate_values(structured: object) -> Iterator[object]:
 
 
 def _parse_json(text: str) -> object:
-    """Return the value of a text that is JSON, else the text itself."""
+    """Parse a text that is JSON; return any other text unchanged."""
     try:
         return text if is_text_too_deep(text) else json.loads(text)
     except ValueError:
@@ -144,7 +143,7 @@ def classify_error_code(code: int, message: str, *, safe: bool) -> CallOutcome:
 
 
 def classify_fault(exchange: McpExchange, *, keyed: bool, safe: bool) -> CallOutcome:
-    """Classify a call that got no answer."""
+    """Classify a call that got no answer by what its exchange recorded."""
     status = exchange.status
     if status is not None and not 200 <= status < 300:
         return classify_status(status, keyed=keyed, safe=safe, has_values=False)

@@ -1,4 +1,4 @@
-"""The pool of MCP sessions of a process: reused while in use, limited in number, never shared between callers."""
+"""Pool of a process's MCP sessions: reused, limited in number, and never shared between callers."""
 
 import asyncio
 import logging
@@ -19,17 +19,17 @@ from agent.execution.mcp.process import open_process_streams
 _log = logging.getLogger(__name__)
 
 ToolListCallback = Callable[[str], None]
-"""Called with the address of a server."""
+"""Called with the address of a server whose tool list has changed."""
 
 
 class SessionsBusyError(Exception):
-    """All sessions that may be open are in use."""
+    """All sessions of the pool are in use."""
 
 
 class McpSessions:
-    """The sessions of one process with all its servers.
+    """Sessions of one process with all its MCP servers.
 
-    ``on_list_changed`` is called with the address of a server that reports another tool list while a session with it is open.
+    ``on_list_changed`` is called with the address of a server that reports a changed tool list in an open session.
     """
 
     def __init__(
@@ -58,15 +58,15 @@ class McpSessions:
 
     @asynccontextmanager
     async def acquire(self, endpoint: McpEndpoint, exchange: McpExchange) -> AsyncGenerator[McpConnection]:
-        """Yield a session for this block, opening one if needed.
+        """Hold a session inside the context, opening one if needed.
 
-        ``exchange`` is that of the opening; it records why it failed.
+        ``exchange`` records why opening it failed.
 
         Raises:
             UnansweredError: no session could be opened.
             SessionsBusyError: all sessions are in use.
         """
-        # One lock a key: calls at the same time must not open a session each.
+        # One lock per key, so that concurrent calls do not each open a session.
         async with self._opening[endpoint.key]:
             connection = self._open.get(endpoint.key)
             if connection is None or connection.is_over:
@@ -86,10 +86,10 @@ class McpSessions:
         connection = McpConnection(
             lambda exchanges: self._open_streams(endpoint, exchanges), lambda: self._report_list_change(endpoint)
         )
-        connection.active_calls += 1  # counts as in use while it opens, so that it is not closed to make room
+        connection.active_calls += 1  # in use while it opens, so that it is not closed to make room
         self._open[endpoint.key] = connection
         try:
-            with redact_logs(endpoint.redactor):  # the tasks that it starts inherit this context
+            with redact_logs(endpoint.redactor):  # the session's tasks inherit this context
                 await connection.open(exchange)
         except BaseException:
             self._remove(endpoint.key, connection)
@@ -116,7 +116,7 @@ class McpSessions:
             self._remove(key, self._open[key])
 
     def discard(self, endpoint: McpEndpoint, connection: McpConnection) -> None:
-        """Remove a session that is of no further use; the next call opens another."""
+        """Remove a session that no longer works; the next call opens another."""
         self._remove(endpoint.key, connection)
 
     def _remove(self, key: tuple[str, ...], connection: McpConnection) -> None:
@@ -137,13 +137,13 @@ class McpSessions:
         for key, connection in list(self._open.items()):
             if connection.is_over or (not connection.active_calls and connection.last_used <= cutoff):
                 self._remove(key, connection)
-        # Locks of forgotten sessions would add up; one that is held belongs to a session that is opening.
+        # Drop locks of removed sessions, which would add up; a held lock belongs to a session that is opening.
         for key in [key for key, lock in self._opening.items() if key not in self._open and not lock.locked()]:
             del self._opening[key]
         self._schedule_idle_check()
 
     async def close(self) -> None:
-        """Close all sessions and end the processes that were started for them. Idempotent."""
+        """Close all sessions and end the processes that were started for them; idempotent."""
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
