@@ -46,6 +46,11 @@ class Caller:
         """Whether this needs no scope, or the token has it."""
         return self.scopes is None or scope in self.scopes
 
+    @property
+    def may_approve(self) -> bool:
+        """Whether this caller's answer can approve anything: that of a person who is logged in, never a token's, whatever its scopes."""
+        return self.scopes is None
+
 
 async def caller(
     request: Request, services: CurrentServices, given: Annotated[HTTPAuthorizationCredentials | None, Depends(_bearer)]

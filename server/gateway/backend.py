@@ -1,7 +1,9 @@
 """What the tools of the protocol are served from: a store as somebody sees it, and what makes runs over it."""
 
+import json
 from collections.abc import AsyncGenerator, Sequence
 from dataclasses import dataclass
+from hashlib import sha256
 from typing import Protocol
 
 from agent.execution.secret_store import SecretStore
@@ -21,6 +23,26 @@ class Task:
     request: str
     plan: ProgramPlan | None = None
     worded: bool = True
+
+    @property
+    def digest(self) -> str:
+        """What the same task is known by when a client brings it again."""
+        plan = "" if self.plan is None else self.plan.model_dump_json()
+        return sha256(json.dumps([self.request, plan]).encode()).hexdigest()
+
+
+class OwnerApprovalNeeded(Exception):  # noqa: N818  # the run is well, and goes on once its owner has answered
+    """A run waits for an approval that its client cannot give."""
+
+    def __init__(self, run: str, question: str, place: str) -> None:
+        """Create the notice.
+
+        ``place``: where the run's owner answers.
+        """
+        super().__init__(f"run {run} waits for its owner")
+        self.run = run
+        self.question = question
+        self.place = place
 
 
 class Person(Protocol):
@@ -61,5 +83,11 @@ class Backend(Protocol):
         ...
 
     def run(self, task: Task, person: Person) -> AsyncGenerator[EventRecord]:
-        """The events of a run, to its last. Who closes it, or cancels its reading, ends the run. Raises ``FootpathError`` where it cannot be begun."""
+        """The events of a run, to its last. Who closes it, or cancels its reading, ends the run.
+
+        Raises:
+            FootpathError: it cannot be begun.
+            OwnerApprovalNeeded: it waits for what this caller may not approve. It goes on by itself; the same task in the same session
+                follows it again.
+        """
         ...

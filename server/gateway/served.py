@@ -14,7 +14,7 @@ from domain.model import JsonObject
 from domain.provenance import AskedCall, describe_origin
 from server.dependencies import Caller
 from server.gateway.approving import value_told
-from server.gateway.backend import Person, Task
+from server.gateway.backend import OwnerApprovalNeeded, Person, Task
 from server.gateway.following import Followed
 from server.gateway.serving import Session
 from server.routes.choices import models_of
@@ -38,14 +38,8 @@ _HOW_ELSE = (
     "This client cannot ask its user, so {what} was not allowed. Use a client with elicitation; or ask on Footpath's page, "
     "where the call can be allowed, once or always: what is always allowed there is then made for ask, too."
 )
-_NOT_TRUSTED_TO_ANSWER = (
-    "Nobody can tell whether a person or the program itself answers for this client, and its token lacks the scope run_changes, "
-    "so {what} was not allowed. Ask with a token that has it, or on Footpath's page."
-)
-_TRANSFER_REFUSED = (
-    "Nobody can tell whether a person or the program itself answers for this client, and no token lets values of one host go to another, "
-    "so {what} was not made. Allow that on Footpath's page, once or always: what is always allowed there holds here, too."
-)
+_WAITING = 100
+"""Runs of a session that are remembered while they wait for their owner; each user may have fewer open."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,22 +67,47 @@ class ServedBackend:
         return await self.services.agents.get_user_secrets(self.owner)
 
     async def run(self, task: Task, person: Person) -> AsyncGenerator[EventRecord]:
-        """A run of the server's, followed to its end; what it asks is put to the person. It is cancelled where nobody follows it any more."""
-        run = await self._begun(task)
-        services, user, ended = self.services, self.caller.user, False
+        """Follow a run of the server's to its end, and put what it asks to the person. It is cancelled where nobody follows it any more.
+
+        What only its owner can approve is not put to a client with a token, whose answer may be that of a program: such a run is left
+        waiting, and followed again from its first event when the session brings the same task.
+        """
+        run = await self._find_waiting(task) or await self._begun(task)
+        services, user, ended, waits = self.services, self.caller.user, False, False
         try:
             async with closing(self._events(run)) as records:
                 async for record in records:
                     ended = isinstance(record.event, RunFinished)
                     yield record
-                    if isinstance(record.event, InputNeeded):
+                    if isinstance(record.event, InputNeeded) and await self._is_open(run, record.event):
+                        if waits := record.event.asks != "question" and not self.caller.may_approve:
+                            raise self._leave_waiting(task, run, record.event)
                         await self._put(run, record.event, person)
             if not ended:
                 raise self._why_not()
         finally:
-            if not (ended or services.broker.closed):
+            if not (ended or waits or services.broker.closed):
                 await services.storage.runs.cancel(run, user.id)
                 services.worker.wake()
+
+    async def _find_waiting(self, task: Task) -> str | None:
+        """Return the run that was left waiting with this task, unless it was removed meanwhile."""
+        run = self.session.waiting.pop(task.digest, "")
+        return run if run and await self.services.storage.runs.get(run, self.owner) is not None else None
+
+    async def _is_open(self, run: str, asked: InputNeeded) -> bool:
+        """Return whether a question is still unanswered. A run that is followed again tells of those before, too."""
+        question = await self.services.storage.run_questions.get(run, asked.input)
+        return question is not None and question.answered_at is None
+
+    def _leave_waiting(self, task: Task, run: str, asked: InputNeeded) -> OwnerApprovalNeeded:
+        waiting = self.session.waiting
+        waiting[task.digest] = run
+        while len(waiting) > _WAITING:
+            del waiting[next(iter(waiting))]
+        address = self.services.settings.public_address.rstrip("/")
+        link = f" ({address}/?conversation={self.session.conversation})" if address else ""
+        return OwnerApprovalNeeded(run, f"{asked.reason} {asked.summary}".strip(), f"Footpath's page{link}")
 
     async def _begun(self, task: Task) -> str:
         """The id of a new run. Each stands alone: a client keeps its conversation itself."""
@@ -142,21 +161,13 @@ class ServedBackend:
         """Ask, and answer the run as its user does."""
         decision = await self._decision(asked, person)
         try:
-            await answer_run(run, asked.input, decision, self.caller.user, self.services)
+            await answer_run(run, asked.input, decision, self.caller, self.services)
         except ConflictError:
             _log.info("a question of run %s was answered elsewhere", run)
 
-    def _explain_refusal(self, asked: InputNeeded, person: Person) -> str:
-        """Return why the client's answer would not count, empty if it does. A client with a program's token may be that program itself."""
-        if self.caller.scopes is not None and asked.asks == "flow":
-            return _TRANSFER_REFUSED
-        if not self.caller.may("run_changes"):
-            return _NOT_TRUSTED_TO_ANSWER
-        return "" if person.there else _HOW_ELSE
-
     async def _decision(self, asked: InputNeeded, person: Person) -> DecisionBody:
-        if asked.asks != "question" and (why_not := self._explain_refusal(asked, person)):
-            person.notes.append(why_not.format(what=clean(asked.summary or asked.tool or "it", 200)))
+        if asked.asks != "question" and not person.there:
+            person.notes.append(_HOW_ELSE.format(what=clean(asked.summary or asked.tool or "it", 200)))
             return _decided("leave" if asked.asks == "unknown_outcome" else "deny")
         match asked.asks:
             case "question":

@@ -26,8 +26,8 @@ from pydantic import ValidationError
 from agent.text import clean
 from domain.errors import FootpathError
 from domain.model import describe_errors
-from server.gateway.answers import wrong
-from server.gateway.backend import Backend
+from server.gateway.answers import fenced, said, wrong
+from server.gateway.backend import Backend, OwnerApprovalNeeded
 from server.gateway.finding import find_tools, show_tool
 from server.gateway.following import Told
 from server.gateway.functions import SessionFunctions
@@ -57,6 +57,8 @@ class Session:
 
     functions: SessionFunctions = field(default_factory=SessionFunctions)
     conversation: str = ""
+    waiting: dict[str, str] = field(default_factory=dict[str, str])
+    """Runs that were left waiting for their owner, by the digest of their task."""
 
 
 Context = RequestContext[Any, Session, Any]
@@ -83,6 +85,8 @@ def gateway_server(
         context = server.request_context
         try:
             return await _called(_given(name, arguments), await backend_of(context), context)
+        except OwnerApprovalNeeded as waiting:
+            return _describe_waiting(waiting)
         except FootpathError as error:
             _log.warning("a tool of the protocol failed: %s", error)  # where a store is, is not for users
             return wrong(error.public_message)
@@ -130,6 +134,19 @@ async def _called(given: Given, backend: Backend, context: Context) -> CallToolR
             return await runner.ask(given)
         case _:
             raise FootpathError("this tool is listed and not served; tell whoever runs this server")
+
+
+def _describe_waiting(waiting: OwnerApprovalNeeded) -> CallToolResult:
+    """Answer a client whose run waits for its owner. Returned at once: clients give up on a request within a minute, and a person takes longer."""
+    text = "\n".join(
+        (
+            f"Waiting for approval: run {waiting.run} has come to something that only its owner can approve, which no access token can do.",
+            fenced("question", clean(waiting.question, 600)),
+            f"Ask your user to answer it on {waiting.place}. The run then goes on by itself, and its answer is on the page. "
+            "To get it here, make this same call again afterwards: it follows the same run and starts no other.",
+        )
+    )
+    return said(text, {"run": waiting.run, "outcome": "waiting"})
 
 
 def _progress(context: Context) -> Told:

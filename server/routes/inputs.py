@@ -16,7 +16,7 @@ from domain.model import JsonObject
 from domain.plan import PlanDocument
 from domain.program import ProgramPlan
 from domain.provenance import AskedCall, ValueKind, ValueOrigin
-from server.dependencies import CurrentCaller, CurrentServices, CurrentUser
+from server.dependencies import Caller, CurrentCaller, CurrentServices, CurrentUser
 from server.problems import problems
 from server.routes.plans import approved
 from server.routes.router import operations
@@ -24,7 +24,6 @@ from server.routes.texts import RowId
 from server.runs.corrections import Correction, check_corrections, parse_corrections, restore_tool
 from server.runs.questions import BY_ANOTHER
 from server.services import Services
-from server.storage.accounts import User
 from server.storage.permissions import CallTarget
 from server.storage.run_events import InputKind, RunQuestion
 from server.token_scopes import by_token
@@ -44,8 +43,8 @@ DECISIONS: Mapping[InputKind, tuple[Decision, ...]] = {
     "unknown_outcome": ("happened", "did_not_happen", "leave"),
     "question": ("answer", "deny"),
 }
-_OF_TOKENS: tuple[Decision, ...] = ("answer", "deny", "leave")
-"""Decisions that approve nothing."""
+_APPROVE_NOTHING: tuple[Decision, ...] = ("answer", "deny", "leave")
+"""Decisions that a program's token may make."""
 
 
 class DecisionBody(BaseModel):
@@ -126,13 +125,19 @@ async def answer(
     run_id: RowId, input_id: InputId, body: DecisionBody, caller: CurrentCaller, services: CurrentServices
 ) -> ShownInput:
     """A program's token answers a question or denies a call; what is to be done is allowed by a person."""
-    if caller.scopes is not None and body.decision not in _OF_TOKENS:
+    return await answer_run(run_id, input_id, body, caller, services)
+
+
+async def answer_run(run_id: str, input_id: str, body: DecisionBody, caller: Caller, services: Services) -> ShownInput:
+    """Store the caller's decision and queue the run again. Every answer goes through here, whichever protocol it came by.
+
+    Raises:
+        ForbiddenError: the decision approves something, and the caller has a program's token.
+        NotFoundError, UsageError, ConflictError: there is no such question; it is answered otherwise; it was answered before.
+    """
+    if body.decision not in _APPROVE_NOTHING and not caller.may_approve:
         raise ForbiddenError("no program's token may approve: allow it on the page, logged in with name and password")
-    return await answer_run(run_id, input_id, body, caller.user, services)
-
-
-async def answer_run(run_id: str, input_id: str, body: DecisionBody, user: User, services: Services) -> ShownInput:
-    """Keep the decision of a run's user, and have the run go on. Raises ``NotFoundError``, ``UsageError``, ``ConflictError``."""
+    user = caller.user
     asked = await _asked(services, run_id, input_id, user.id)
     kind = asked.kind
     if body.decision not in DECISIONS[kind]:

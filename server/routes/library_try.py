@@ -43,7 +43,7 @@ async def try_tool(tool: ToolPath, body: TryBody, caller: CurrentCaller, service
     """Arguments are checked, the address is guarded, and the call is written down before it is made, as those of runs are. One that may change something is made
     with ``leave`` alone, which no program's token may give, and once. How it ended is told in ``outcome`` and ``note``. Where ``finished_at`` is null it is under way, or nobody knows how it ended.
     """
-    if body.leave and caller.scopes is not None:
+    if body.leave and not caller.may_approve:
         raise ForbiddenError(
             "no program's token may give leave for a change: try it on the page, logged in with name and password"
         )

@@ -1,7 +1,8 @@
 """A program's token in a stranger's hands: it does what its scopes say, and lets nobody in."""
 
 import asyncio
-from collections.abc import Iterator
+from collections.abc import AsyncGenerator, Iterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any, get_args
 
@@ -11,9 +12,10 @@ from fastapi.routing import APIRoute
 from mcp import ClientSession
 from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.context import RequestContext
-from mcp.types import ElicitRequestParams, ElicitResult
+from mcp.types import CallToolResult, ElicitRequestParams, ElicitResult
 
 from domain.event import InputNeeded, RunFinished
+from server.gateway.answers import RESULT
 from server.routes.me import ProgramTokenBody
 from server.storage.tokens import Scope
 from server.token_scopes import by_token, find_scope
@@ -29,6 +31,8 @@ PAY = Operation("pay_invoice", "Pay an invoice to an account.", {"account": "str
 FIND = Operation("find_patient", "Find the record number of a patient.", {"patient": "string"}, {"record": "MRN-5520"})
 LOOK_UP = Operation("look_up", "Look up what is known of a record number.", {"record": "string"}, {"known": "nothing"})
 CARRIES = 'found = await find_patient(patient="Lindqvist")\nawait look_up(record=found["record"])\n"done"'
+SCOPES = [(), ("ask", "read", "run_changes", "administer")]
+"""Of a token: the ones that it has unless others are named, and all."""
 ME, USERS, DATA = "/api/v1/me", "/api/v1/users", "/api/v1/data"
 FOR_PEOPLE = {
     ("POST", "/api/v1/auth/logout"),
@@ -125,53 +129,111 @@ def test_a_token_that_only_asks_changes_nothing_that_is_always_allowed(bank: tup
     assert len(service.asked_of("pay_invoice")) == 1, "the approvals that there are count still"
 
 
-@pytest.mark.parametrize("scopes", [(), ("ask", "read", "run_changes", "administer")])
-async def test_no_client_with_a_token_lets_values_go_to_another_host(scopes: tuple[str, ...], tmp_path: Path) -> None:
-    """A client at ``/mcp`` that accepts whatever it is asked may be the program that holds the token."""
-    clinic, broker = Service("clinic", [FIND]), Service("broker", [LOOK_UP])
-    asked: list[str] = []
+class Accepts:
+    """A client's answers to elicitations: yes to everything, as a program that holds the token would say."""
 
-    async def accept(context: RequestContext[ClientSession, Any, Any], params: ElicitRequestParams) -> ElicitResult:
-        asked.append(params.message)
+    def __init__(self) -> None:
+        self.asked: list[str] = []
+
+    async def __call__(
+        self, context: RequestContext[ClientSession, Any, Any], params: ElicitRequestParams
+    ) -> ElicitResult:
+        self.asked.append(params.message)
         fields = getattr(params, "requestedSchema", {}).get("properties", {})
-        return ElicitResult(action="accept", content={name: _yes(one) for name, one in fields.items()})
+        return ElicitResult(
+            action="accept", content={name: one["enum"][0] if "enum" in one else True for name, one in fields.items()}
+        )
 
+
+@asynccontextmanager
+async def _client(token: str, address: str, person: Accepts) -> AsyncGenerator[ClientSession]:
+    """A client at ``/mcp`` with a program's token."""
+    async with (
+        httpx.AsyncClient(headers={"Authorization": f"Bearer {token}"}, trust_env=False, timeout=60) as http,
+        streamable_http_client(f"{address}/mcp", http_client=http) as streams,
+        ClientSession(streams[0], streams[1], elicitation_callback=person) as session,
+    ):
+        await session.initialize()
+        yield session
+
+
+def _read(answer: CallToolResult) -> str:
+    return "".join(getattr(part, "text", "") for part in answer.content)
+
+
+@pytest.mark.parametrize("scopes", SCOPES)
+async def test_no_client_with_a_token_lets_values_go_to_another_host(scopes: tuple[str, ...], tmp_path: Path) -> None:
+    clinic, broker, person = Service("clinic", [FIND]), Service("broker", [LOOK_UP]), Accepts()
     with running(clinic, broker):
         store = await asyncio.to_thread(told_of, tmp_path / "store", clinic, broker)
         with serving(store, tmp_path / "home", clinic, broker) as address:
             ada = await asyncio.to_thread(registered, address)
-            token = ada.call("POST", "/me/tokens", {"label": "a job", **({"scopes": scopes} if scopes else {})}).json()[
-                "token"
-            ]
-            async with (
-                httpx.AsyncClient(headers={"Authorization": f"Bearer {token}"}, trust_env=False, timeout=60) as http,
-                streamable_http_client(f"{address}/mcp", http_client=http) as streams,
-                ClientSession(streams[0], streams[1], elicitation_callback=accept) as session,
-            ):
-                await session.initialize()
+            async with _client(_token(ada, *scopes), address, person) as session:
                 await session.call_tool("find_tools", {"request": "find the record number of a patient and look it up"})
-                answer = await session.call_tool("run_program", {"request": "Look it up.", "program": CARRIES})
-    words = "".join(getattr(part, "text", "") for part in answer.content)
-    assert len(clinic.asked_of("find_patient")) == 1, words
-    assert (broker.asked_of("look_up"), asked) == ([], []), words
-    assert "no token lets values of one host go to another" in words
+                program = {"request": "Look it up.", "program": CARRIES}
+                answer = await session.call_tool("run_program", program)
+                again = await session.call_tool("run_program", program)
+                assert (len(clinic.asked_of("find_patient")), broker.asked_of("look_up")) == (1, []), _read(answer)
+                assert "May what" in _read(answer)
+                assert "Waiting for approval" in _read(again)
+                assert person.asked == []
 
 
-def _yes(field: dict[str, Any]) -> str | bool:
-    return field["enum"][0] if "enum" in field else True
+@pytest.mark.parametrize("scopes", SCOPES)
+async def test_no_client_with_a_token_allows_its_own_change(scopes: tuple[str, ...], bank: tuple[Service, str]) -> None:
+    """By a call, a program, a request, and a run that it left waiting, told that it was allowed."""
+    service, address = bank
+    ada, person, before = registered(address, f"bob{len(scopes)}"), Accepts(), len(service.asked_of("pay_invoice"))
+    token = _token(ada, *scopes)
+    program = Client(address, token)
+    async with _client(token, address, person) as session:
+        await session.call_tool("find_tools", {"request": "pay an invoice"})
+        answers = [
+            await session.call_tool("call_tool", {"tool": "pay_invoice", "arguments": {"account": "DE89-77"}}),
+            await session.call_tool("run_program", {"request": "Pay.", "program": 'await pay_invoice(account="DE1")'}),
+            await session.call_tool("ask", {"request": "Pay an invoice to the account DE89-77"}),
+        ]
+    waiting = [run for one in answers if (run := (one.meta or {}).get(RESULT, {})).get("outcome") == "waiting"]
+    assert len(waiting) == (3 if "run_changes" in scopes else 0), [_read(one) for one in answers]
+    for run in waiting:
+        inputs = f"/runs/{run['run']}/inputs"
+        question = program.call("GET", inputs).json()[0]["id"]
+        allowed = program.call("POST", f"{inputs}/{question}", {"decision": "allow"})
+        assert allowed.status_code == 403, allowed.text
+    assert len(service.asked_of("pay_invoice")) == before
+    assert person.asked == []
 
 
-def _token(owner: Client, *scopes: str) -> Client:
+async def test_a_client_with_a_token_makes_the_changes_that_its_owner_has_allowed_always(
+    bank: tuple[Service, str],
+) -> None:
+    """As over REST: with the scope ``run_changes`` only."""
+    service, address = bank
+    ada, tool, person = registered(address, "carol"), service.tool("pay_invoice"), Accepts()
+    assert ada.call("PUT", f"/me/allowed-tools/{tool}").status_code == 204
+    made: list[int] = []
+    for scopes in SCOPES:
+        before = len(service.asked_of("pay_invoice"))
+        async with _client(_token(ada, *scopes), address, person) as session:
+            await session.call_tool("ask", {"request": "Pay an invoice to the account DE89-77"})
+        made.append(len(service.asked_of("pay_invoice")) - before)
+    assert made == [0, 1]
+    assert person.asked == []
+
+
+def _token(owner: Client, *scopes: str) -> str:
     body = {"label": "a job", **({"scopes": scopes} if scopes else {})}
     made = owner.call("POST", "/me/tokens", body)
     assert made.status_code == 201, made.text
-    return Client(owner.address, made.json()["token"])
+    return made.json()["token"]
 
 
-def _paid(owner: Client, program: Client, tool: str) -> tuple[str, str]:
+def _paid(owner: Client, token: str, tool: str) -> tuple[str, str]:
     """How a run of the program ended that pays, or what it waits for; and what it said."""
     text = 'await pay_invoice(account="DE89-77")\n"paid"'
-    _, run = program.ask("Pay the invoice to DE89-77.", program={"text": text, "tools": {"pay_invoice": tool}})
+    _, run = Client(owner.address, token).ask(
+        "Pay the invoice to DE89-77.", program={"text": text, "tools": {"pay_invoice": tool}}
+    )
     last = owner.follow(run, until="input.needed")[-1].event
     if isinstance(last, InputNeeded):
         return last.kind, last.reason

@@ -28,6 +28,16 @@ longest = sorted(ships, key=lambda ship: ship["length"])[-1]
 berth = await berth_of(ship=longest["name"])
 f"{longest['name']} lies at {berth['number']}"
 """
+ASKS = """
+which = await ask("Which ship?", choices=["Argo", "Zeemeeuw"])
+berth = await berth_of(ship=which)
+f"{which}: {berth['number']}"
+"""
+ASKS_AND_BOOKS = """
+which = await ask("Which ship?", choices=["Argo", "Zeemeeuw"])
+await book_berth(ship=which)
+f"booked for {which}"
+"""
 REQUEST = "Where does the longest ship lie?"
 BOOK = {"tool": "book_berth", "arguments": {"ship": "Argo"}}
 INITIALIZE = {
@@ -66,6 +76,17 @@ class Harbour:
     async def runs(self, who: str = "user") -> list[ListedRun]:
         return list(await self.world.services.storage.runs.list_page(self.world.people[who].id))
 
+    async def answer_as_owner(self, run: str, decision: str) -> None:
+        """Answer what a run waits with, as its owner does on the page, and wait until it has ended."""
+        headers, inputs = await self.world.headers_of("user"), f"/api/v1/runs/{run}/inputs"
+        question = (await self.world.client.get(inputs, headers=headers)).json()[-1]
+        answer = await self.world.client.post(
+            f"{inputs}/{question['id']}", json={"decision": decision}, headers=headers
+        )
+        assert answer.status_code == 200, answer.text
+        while (await self.runs())[0].finished_at is None:  # noqa: ASYNC110  rows tell it in no other way
+            await asyncio.sleep(0.05)
+
 
 @pytest.fixture
 async def harbour(home: Path, tmp_path: Path) -> AsyncIterator[Harbour]:
@@ -77,10 +98,10 @@ async def harbour(home: Path, tmp_path: Path) -> AsyncIterator[Harbour]:
 
 
 @asynccontextmanager
-async def opened(home: Path, folder: Path, url: str, api: SmallApi) -> AsyncGenerator[Harbour]:
+async def opened(home: Path, folder: Path, url: str, api: SmallApi, **settings: str) -> AsyncGenerator[Harbour]:
     store = await asyncio.to_thread(built, folder, url)
     own = await asyncio.to_thread(copied, home, folder / "home")
-    async with serving(own, store=store, allow_hosts=url.removeprefix("http://")) as world:
+    async with serving(own, store=store, allow_hosts=url.removeprefix("http://"), **settings) as world:
 
         async def started(scope: Scope, receive: Receive, send: Send) -> None:
             assert scope["type"] == "http", "it has been started already"
@@ -135,13 +156,73 @@ async def test_a_programs_token_does_what_its_scopes_say(harbour: Harbour) -> No
     assert "Zeemeeuw lies at 8" in text(ran)
     assert "run_changes" in text(left)
     assert ("POST", "/book_berth") not in harbour.api.asked
-    async with harbour.client(person=Says({"allow": True}), scopes=["ask", "run_changes"]) as session:
+    async with harbour.client(scopes=["ask", "run_changes"]) as session:
         found = await session.call_tool("find_tools", {"request": REQUEST})
-        made = await session.call_tool("call_tool", BOOK)
     assert found.isError
     assert "lacks the scope read" in text(found)
-    assert not made.isError, text(made)
-    assert ("POST", "/book_berth") in harbour.api.asked
+
+
+@pytest.mark.parametrize(
+    ("decision", "calls", "outcome"),
+    [("allow", [("POST", "/book_berth")], "ok"), ("deny", [], "did not allow this call")],
+)
+async def test_a_change_of_a_token_waits_for_its_owner_and_goes_on_then(
+    harbour: Harbour, decision: str, calls: list[tuple[str, str]], outcome: str
+) -> None:
+    person = Says()
+    async with harbour.client(person=person, scopes=["ask", "read", "run_changes"]) as session:
+        first = await session.call_tool("call_tool", BOOK)
+        again = await session.call_tool("call_tool", BOOK)
+        assert result(first) == result(again) == {"run": (await harbour.runs())[0].id, "outcome": "waiting"}
+        assert "May book_berth be called?" in text(first)
+        assert "on Footpath's page." in text(first)
+        assert harbour.api.asked == []
+        await harbour.answer_as_owner(result(first)["run"], decision)
+        last = await session.call_tool("call_tool", BOOK)
+        assert outcome in text(last)
+        assert (await harbour.runs())[1:] == [], "all three calls were about one run"
+        more = await session.call_tool("call_tool", BOOK)
+        assert result(more)["outcome"] == "waiting"
+        assert len(await harbour.runs()) == 2, "a call that was answered is another run when it is made again"
+    assert harbour.api.asked == calls
+    assert person.asked == []
+
+
+async def test_a_run_that_waits_for_its_owner_outlives_the_client(harbour: Harbour) -> None:
+    async with harbour.client(scopes=["ask", "run_changes"]) as session:
+        waiting = await session.call_tool("call_tool", BOOK)
+    await harbour.answer_as_owner(result(waiting)["run"], "allow")
+    assert harbour.api.asked == [("POST", "/book_berth")]
+
+
+async def test_a_question_that_approves_nothing_is_put_to_a_client_with_a_token(harbour: Harbour) -> None:
+    person = Says({"answer": "2"})
+    async with harbour.client(person=person, scopes=["ask", "read"]) as session:
+        answer = await session.call_tool("run_program", {"request": "Where does it lie?", "program": ASKS})
+    assert "Which ship?" in person.asked[0]
+    assert "Zeemeeuw: 8" in text(answer)
+
+
+async def test_what_was_answered_before_a_run_waited_is_not_asked_again(harbour: Harbour) -> None:
+    person, program = Says({"answer": "1"}), {"request": "Book a berth.", "program": ASKS_AND_BOOKS}
+    async with harbour.client(person=person, scopes=["ask", "read", "run_changes"]) as session:
+        first = await session.call_tool("run_program", program)
+        await harbour.answer_as_owner(result(first)["run"], "allow")
+        last = await session.call_tool("run_program", program)
+    assert (result(first)["outcome"], result(last)["outcome"]) == ("waiting", "answered"), text(last)
+    assert "booked for Argo" in text(last)
+    assert len(person.asked) == 1
+
+
+async def test_a_client_is_told_where_its_owner_approves(home: Path, tmp_path: Path) -> None:
+    async with (
+        small_api(book_berth=BERTHS) as api,
+        opened(home, tmp_path, api.url, api, public_address="https://footpath.example/") as harbour,
+        harbour.client(scopes=["ask", "run_changes"]) as session,
+    ):
+        waiting = await session.call_tool("call_tool", BOOK)
+        [run] = await harbour.runs()
+    assert f"https://footpath.example/?conversation={run.conversation_id})" in text(waiting)
 
 
 async def test_a_client_that_cannot_ask_is_told_what_to_do(harbour: Harbour) -> None:
