@@ -20,7 +20,7 @@ Raises ``ForbiddenAddressError``, and ``OSError`` for an unknown name.
 _PLACEHOLDER = re.compile(r"\{[^{}]*\}")
 
 
-async def check_address(tool: ToolDoc, declared_host: str, reach: ReachabilityCheck) -> list[Finding]:
+async def check_address(tool: ToolDoc, declared_host: str, check_reachable: ReachabilityCheck) -> list[Finding]:
     """Check the address of a tool. ``declared_host``: the host that the source was declared to be at; may be empty."""
     if not tool.url:
         return [report_failure("address", *MISSING_ADDRESS)]
@@ -33,13 +33,13 @@ async def check_address(tool: ToolDoc, declared_host: str, reach: ReachabilityCh
         message = "an argument would choose the host that it is called at"
         return [report_failure("address", message, "write the host into the servers of the document")]
     try:
-        await reach(_PLACEHOLDER.sub("x", tool.url))
+        await check_reachable(_PLACEHOLDER.sub("x", tool.url))
     except ForbiddenAddressError as error:
         return [
             report_failure(
                 "address",
                 f"{tool.address or tool.url[:200]} may not be called: {error.reason}",
-                _advise(error),
+                _advise_on_address(error),
                 host=tool.host,
             )
         ]
@@ -58,7 +58,7 @@ async def check_address(tool: ToolDoc, declared_host: str, reach: ReachabilityCh
     return findings or [report_pass("address", f"its calls go to {tool.address}", host=tool.host)]
 
 
-def _advise(error: ForbiddenAddressError) -> str:
+def _advise_on_address(error: ForbiddenAddressError) -> str:
     if error.place:
         allowing = f"an administrator of this server may add {error.place} to its setting FOOTPATH_ALLOW_HOSTS"
         return f"give the public address of the service; where this one is meant, {allowing} and start it anew"

@@ -3,8 +3,8 @@
 from urllib.parse import urlsplit
 
 from admission.findings import report_failure, report_pass, report_skip, report_warning
-from agent.execution.caller_supplied import advise_on_secrets
 from agent.execution.secret_store import SecretStore
+from agent.execution.supplied_values import describe_missing_secrets
 from domain.errors import SecretError
 from domain.tool import STDIO, Credential, ToolDoc
 from domain.tool_source import Finding, KeyOwner
@@ -15,7 +15,7 @@ async def check_auth(tool: ToolDoc, secrets: SecretStore, keys_of: KeyOwner) -> 
 
     In either case the live call uses the key of the person who requests the check.
     """
-    advice = await advise_on_secrets(tool, secrets)
+    advice = await describe_missing_secrets(tool, secrets)
     secret_warnings = [
         report_warning("auth", "a value that each call needs stands in no request", one) for one in advice
     ]
@@ -34,7 +34,7 @@ async def check_auth(tool: ToolDoc, secrets: SecretStore, keys_of: KeyOwner) -> 
     findings: list[Finding] = secret_warnings
     for credential in tool.credentials:
         try:
-            value = await secrets.value(credential.secret, host, port, encrypted=encrypted)
+            value = await secrets.get_value(credential.secret, host, port, encrypted=encrypted)
         except SecretError as error:
             message = f"its key {credential.secret} may not be sent there: {error}"
             findings.append(
@@ -42,7 +42,9 @@ async def check_auth(tool: ToolDoc, secrets: SecretStore, keys_of: KeyOwner) -> 
             )
             continue
         if value is None:
-            findings.append(_report_missing_key(credential, secrets.advice(credential.secret, host, port), keys_of))
+            findings.append(
+                _report_missing_key(credential, secrets.build_advice(credential.secret, host, port), keys_of)
+            )
     names = ", ".join(one.secret for one in tool.credentials)
     return findings or [report_pass("auth", f"its keys are there, and may be sent to {tool.host}: {names}")]
 

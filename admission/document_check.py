@@ -1,17 +1,82 @@
 """First check: whether a tool's document is usable, contains no leaked keys, and does not address a model."""
 
+import math
+import re
+from collections import Counter
 from collections.abc import Iterator
+from typing import NamedTuple
 
 from pydantic.types import JsonValue
 
 from admission.findings import report_failure, report_pass, report_skip, report_warning
 from admission.injection_signs import InjectionSign, find_signs, make_visible
 from admission.known_names import KnownNames, build_skeleton, find_mixed_scripts
-from admission.leaked_secrets import find_leaked_secrets
+from agent.parameter_needs import derive_need
 from domain.side_effect import READING_METHODS
 from domain.tool import Parameter, ToolDoc
 from domain.tool_source import Finding
 from graph.identifiers import split_words
+
+_KEY_FORMS = re.compile(
+    r"-----BEGIN [A-Z ]{0,30}PRIVATE KEY-----|\b(?:AKIA|ASIA)[0-9A-Z]{16}\b|\bgh[pousr]_[A-Za-z0-9]{36,}\b|\bgithub_pat_\w{50,}"
+    r"|\bglpat-[\w-]{20,}|\bxox[abprs]-[\w-]{10,}|\bsk-[A-Za-z0-9_-]{20,}|\b[sr]k_live_[A-Za-z0-9]{20,}|\bAIza[\w-]{35}"
+    r"|\beyJ[\w-]{10,}\.eyJ[\w-]{10,}\.[\w-]{16,}|\bya29\.[\w-]{20,}|\bSG\.[\w-]{16,}\.[\w-]{16,}|\bnpm_[A-Za-z0-9]{36}"
+)
+"""Keys whose form shows who issued them."""
+_IN_ADDRESS = re.compile(
+    r"://[^/\s:@]{1,60}:[^/\s:@]{3,}@|[?&](?:api[_-]?key|key|token|access[_-]?token|secret|password|sig|signature)=(?P<value>[^&#\s{}<>]{12,})",
+    re.IGNORECASE,
+)
+_PLACEHOLDER = re.compile(
+    r"x{4,}|\*{3,}|\.{3}|…|<[^>]*>|\{[^}]*\}|example|your|sample|dummy|test|changeme|placeholder|string|1234|^my|demo|fake",
+    re.IGNORECASE,
+)
+_MIN_KEY_LENGTH = 16
+_MIN_ENTROPY_BITS = 3.0
+"""Bits of entropy for each character; generated keys have more than words that a person made up."""
+
+
+class LeakedSecret(NamedTuple):
+    """Key found in a document."""
+
+    where: str
+    preview: str
+    """Its beginning, by which it can be found."""
+
+
+def find_leaked_secrets(tool: ToolDoc) -> Iterator[LeakedSecret]:
+    """Yield the keys in a tool's document, with their places."""
+    texts = [
+        ("its description", tool.description),
+        ("its address", tool.url),
+        ("its example answer", tool.example_response or ""),
+    ]
+    for parameter in tool.parameters:
+        texts.append((f"the description of {parameter.name}", parameter.description))
+        for what, value in (("the default", parameter.default), ("the example", parameter.example)):
+            if isinstance(value, str):
+                texts.append((f"{what} of {parameter.name}", value))
+                if derive_need(parameter).kind == "secret" and _looks_generated(value):
+                    yield LeakedSecret(f"{what} of {parameter.name}", _mask_secret(value))
+    for where, text in texts:
+        if hit := _KEY_FORMS.search(text):
+            if not _PLACEHOLDER.search(hit[0][8:]):
+                yield LeakedSecret(where, _mask_secret(hit[0]))
+        elif (hit := _IN_ADDRESS.search(text)) and not _PLACEHOLDER.search(hit["value"] or hit[0]):
+            yield LeakedSecret(where, _mask_secret(hit["value"] or hit[0]))
+
+
+def _looks_generated(value: str) -> bool:
+    key_text = value.strip().removeprefix("Bearer ").removeprefix("Basic ")
+    if len(key_text) < _MIN_KEY_LENGTH or " " in key_text or _PLACEHOLDER.search(key_text):
+        return False
+    counts = Counter(key_text)
+    return -sum(n / len(key_text) * math.log2(n / len(key_text)) for n in counts.values()) >= _MIN_ENTROPY_BITS
+
+
+def _mask_secret(value: str) -> str:
+    return f"{value[:6]}… ({len(value)} characters)"
+
 
 LONG_DESCRIPTION = 3_000
 """Characters of a description. The search reads no more, and longer ones cost in every prompt."""
@@ -43,8 +108,8 @@ def _check_secrets(tool: ToolDoc) -> Iterator[Finding]:
     if not leaked:
         return
     message = f"its document holds what looks like a key: {leaked[0].preview} in {leaked[0].where}"
-    places: list[JsonValue] = [one.where for one in leaked[:10]]
-    if all(one.where == _EXAMPLE_ANSWER for one in leaked):  # keys in example answers are often made up
+    places: list[JsonValue] = [secret.where for secret in leaked[:10]]
+    if all(secret.where == _EXAMPLE_ANSWER for secret in leaked):  # keys in example answers are often made up
         yield report_warning(
             "document",
             message,
@@ -96,7 +161,7 @@ def _is_grave(where: str, sign: InjectionSign) -> bool:
 
     An example answer is data, where comments and tags are normal, so there only signs worded for a model count.
     """
-    return sign.grave and (where != _EXAMPLE_ANSWER or sign.speaks)
+    return sign.grave and (where != _EXAMPLE_ANSWER or sign.addresses_model)
 
 
 def _check_other_tools(tool: ToolDoc, known_names: KnownNames) -> Iterator[Finding]:
@@ -146,13 +211,13 @@ def _check_parameters(tool: ToolDoc) -> Iterator[Finding]:
             f"it has {len(tool.parameters)} parameters",
             "leave out what nobody gives: each costs in every prompt",
         )
-    nameless = [one for one in tool.parameters if not _is_described(one)]
+    nameless = [parameter for parameter in tool.parameters if not _is_described(parameter)]
     if nameless:
         yield report_warning(
             "document",
             f"nothing says what its parameter {nameless[0].name[:60]} is for",
             "describe it, or give it a name that says it",
-            parameters=[one.name for one in nameless[:20]],
+            parameters=[parameter.name for parameter in nameless[:20]],
         )
 
 
@@ -189,7 +254,9 @@ def _check_description(tool: ToolDoc) -> Iterator[Finding]:
 
 def _list_new_words(tool: ToolDoc) -> set[str]:
     """Return the words of its description that are not in its name."""
-    return {one.casefold() for one in split_words(tool.description)} - {one.casefold() for one in split_words(tool.api)}
+    return {word.casefold() for word in split_words(tool.description)} - {
+        word.casefold() for word in split_words(tool.api)
+    }
 
 
 def _check_side_effect(tool: ToolDoc) -> Iterator[Finding]:

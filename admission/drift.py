@@ -12,11 +12,11 @@ from domain.tool import Credential, Parameter, ToolDoc
 from domain.tool_source import ChangeKind, ToolChange
 
 MAX_MESSAGE = 400
-_MAX_PARTS = 6
+_MAX_DIFFERENCES = 6
 """Differences of one kind that are listed for one tool."""
 
 
-def compare(before: Sequence[ToolDoc], now: Sequence[ToolDoc]) -> tuple[ToolChange, ...]:
+def compare_readings(before: Sequence[ToolDoc], now: Sequence[ToolDoc]) -> tuple[ToolChange, ...]:
     """Return the changes by tool in the order of the documents: removed tools first, then new or changed ones."""
     old_tools, new_tools = ({tool.id: tool for tool in tools} for tools in (before, now))
     removed = [
@@ -43,14 +43,17 @@ def _compare_tool(old: ToolDoc | None, new: ToolDoc) -> Iterator[ToolChange]:
         differing = list(candidates)
         if differing:
             yield ToolChange(
-                tool=new.id, kind=kind, told=_join_messages(differing), breaks=any(one.breaks for one in differing)
+                tool=new.id,
+                kind=kind,
+                told=_join_messages(differing),
+                breaks=any(difference.breaks for difference in differing),
             )
 
 
 def _join_messages(details: Sequence[SchemaDifference]) -> str:
     ordered = sorted(details, key=lambda one: not one.breaks)
-    more = f"; and {len(ordered) - _MAX_PARTS} more" if len(ordered) > _MAX_PARTS else ""
-    return "; ".join(one.message for one in ordered[:_MAX_PARTS])[:MAX_MESSAGE] + more
+    more = f"; and {len(ordered) - _MAX_DIFFERENCES} more" if len(ordered) > _MAX_DIFFERENCES else ""
+    return "; ".join(difference.message for difference in ordered[:_MAX_DIFFERENCES])[:MAX_MESSAGE] + more
 
 
 def _compare_method(old: ToolDoc, new: ToolDoc) -> Iterator[SchemaDifference]:
@@ -84,7 +87,8 @@ def _extract_path(url: str) -> str:
 
 def _compare_auth(old: ToolDoc, new: ToolDoc) -> Iterator[SchemaDifference]:
     old_credentials, new_credentials = (
-        {(one.place, one.name.lower()): one for one in tool.credentials} for tool in (old, new)
+        {(credential.place, credential.name.lower()): credential for credential in tool.credentials}
+        for tool in (old, new)
     )
     for key in dict.fromkeys((*old_credentials, *new_credentials)):
         before, now = old_credentials.get(key), new_credentials.get(key)
@@ -108,7 +112,9 @@ def _get_sent_form(credential: Credential) -> tuple[str, str, bool]:
 
 
 def _compare_parameters(old: ToolDoc, new: ToolDoc) -> Iterator[SchemaDifference]:
-    old_parameters, new_parameters = ({_get_place(one): one for one in tool.parameters} for tool in (old, new))
+    old_parameters, new_parameters = (
+        {_get_place(parameter): parameter for parameter in tool.parameters} for tool in (old, new)
+    )
     for key in dict.fromkeys((*old_parameters, *new_parameters)):
         before, now = old_parameters.get(key), new_parameters.get(key)
         if now is None:
@@ -130,7 +136,7 @@ def _compare_parameter(old: Parameter, new: Parameter) -> Iterator[SchemaDiffere
         yield SchemaDifference(f"{new.name} {phrase}", breaks=new.required)
     if old.name != new.name:
         yield SchemaDifference(f"{old.name} is now called {new.name}", breaks=True)
-    encodings = [_get_encoding(one) for one in (old, new)]
+    encodings = [_get_encoding(parameter) for parameter in (old, new)]
     if encodings[0] != encodings[1]:
         yield SchemaDifference(f"{new.name} is written into the request in another way", breaks=True)
     if to_canonical_text(old.default) != to_canonical_text(new.default):
@@ -162,9 +168,9 @@ def _build_schema(parameter: Parameter) -> dict[str, Any]:
         "minimum": parameter.minimum,
         "maximum": parameter.maximum,
     }
-    plain = {key: value for key, value in facets.items() if value is not None}
+    facets_given = {key: value for key, value in facets.items() if value is not None}
     declared = _parse_json(parameter.json_schema)
-    return {**plain, **declared} if isinstance(declared, dict) else plain
+    return {**facets_given, **declared} if isinstance(declared, dict) else facets_given
 
 
 def _compare_body(old: ToolDoc, new: ToolDoc) -> Iterator[SchemaDifference]:
@@ -194,8 +200,8 @@ def _compare_answer(old: ToolDoc, new: ToolDoc) -> Iterator[SchemaDifference]:
 
 def _compare_texts(old: ToolDoc, new: ToolDoc) -> Iterator[SchemaDifference]:
     """Compare the texts that a model reads. A text that newly addresses the model counts as breaking."""
-    new_texts = {f"the description of {one.name}": one.description for one in new.parameters}
-    old_texts = {f"the description of {one.name}": one.description for one in old.parameters}
+    new_texts = {f"the description of {parameter.name}": parameter.description for parameter in new.parameters}
+    old_texts = {f"the description of {parameter.name}": parameter.description for parameter in old.parameters}
     pairs = [
         ("its description", old.description, new.description),
         ("the description of its tool set", old.toolset_description, new.toolset_description),

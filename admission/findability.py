@@ -54,35 +54,37 @@ SearchWithTools = Callable[[Sequence[ToolDoc]], Awaitable[SearchComparison]]
 
 
 async def check_findability(
-    requests: Mapping[ToolId, tuple[str, ...]], given_tools: frozenset[ToolId], what_if: SearchComparison
+    requests: Mapping[ToolId, tuple[str, ...]], given_tools: frozenset[ToolId], comparison: SearchComparison
 ) -> dict[ToolId, Finding]:
     """Return a finding for each tool.
 
     ``given_tools``: tools whose requests people wrote; those of the others were generated from their documents.
     """
-    all_requests = list(dict.fromkeys(request for some in requests.values() for request in some))
+    all_requests = list(dict.fromkeys(request for tool_requests in requests.values() for request in tool_requests))
     hits = (
-        dict(zip(all_requests, await what_if.after.start_tools_of(all_requests, TOP_K), strict=True))
+        dict(zip(all_requests, await comparison.after.start_tools_of(all_requests, TOP_K), strict=True))
         if all_requests
         else {}
     )
-    displaced = await _find_displaced(all_requests, set(requests), what_if)
+    displaced = await _find_displaced(all_requests, set(requests), comparison)
     findings: dict[ToolId, Finding] = {}
-    for tool, some in requests.items():
-        if not some:
+    for tool, tool_requests in requests.items():
+        if not tool_requests:
             findings[tool] = report_skip(
                 "findable", "nothing is known that people would ask it for", "give requests, as people would word them"
             )
             continue
-        ranks = {request: _find_rank(tool, hits[request]) for request in some}
-        displaced_names = [(one, what_if.get_display_name(other)) for one, other in displaced.get(tool, [])]
+        ranks = {request: _find_rank(tool, hits[request]) for request in tool_requests}
+        displaced_names = [
+            (served_request, comparison.get_display_name(other)) for served_request, other in displaced.get(tool, [])
+        ]
         findings[tool] = _build_finding(ranks, displaced_names, requests_given=tool in given_tools)
     return findings
 
 
 def _find_rank(tool: ToolId, hits: Sequence[ToolHit]) -> int | None:
     """Return the rank of a tool, from 1. A similar tool of the same tool set that represents it counts as well."""
-    return next((place for place, hit in enumerate(hits, start=1) if tool == hit.id or tool in hit.alike), None)
+    return next((rank for rank, hit in enumerate(hits, start=1) if tool == hit.id or tool in hit.alike), None)
 
 
 def _build_finding(
@@ -116,21 +118,21 @@ def _build_finding(
 
 
 async def _find_displaced(
-    requests: Sequence[str], new: set[ToolId], what_if: SearchComparison
+    requests: Sequence[str], new: set[ToolId], comparison: SearchComparison
 ) -> dict[ToolId, list[tuple[ServedRequest, ToolId]]]:
     """Return, for each new tool, the served tools that it would displace from the first results of requests they served."""
     served: dict[str, ServedRequest] = {}
     for request in requests:
-        for one in await what_if.find_served(request):
-            served.setdefault(one.request, one)
+        for served_request in await comparison.find_served(request):
+            served.setdefault(served_request.request, served_request)
     if not served:
         return {}
-    before = await what_if.before.start_tools_of(list(served), TOP_K)
-    after = await what_if.after.start_tools_of(list(served), TOP_K)
+    before = await comparison.before.start_tools_of(list(served), TOP_K)
+    after = await comparison.after.start_tools_of(list(served), TOP_K)
     displaced: dict[ToolId, list[tuple[ServedRequest, ToolId]]] = {}
-    for one, old, now in zip(served.values(), before, after, strict=True):
+    for served_request, old, now in zip(served.values(), before, after, strict=True):
         ids_before, ids_after = ({hit.id for hit in hits} for hits in (old, now))
-        for tool in (set(one.tools) & ids_before) - ids_after - new:
+        for tool in (set(served_request.tools) & ids_before) - ids_after - new:
             for newcomer in sorted((ids_after - ids_before) & new):
-                displaced.setdefault(newcomer, []).append((one, tool))
+                displaced.setdefault(newcomer, []).append((served_request, tool))
     return displaced

@@ -51,11 +51,11 @@ class GateDeps:
 
     executor: Executor
     secrets: SecretStore
-    reach: ReachabilityCheck
+    check_reachable: ReachabilityCheck
     """Checks that an address may be called."""
-    known: KnownNames = field(default_factory=KnownNames)
+    known_names: KnownNames = field(default_factory=KnownNames)
     """The tools of other sources."""
-    declared: str = ""
+    declared_address: str = ""
     """The address at which the source was declared to be."""
     keys_of: KeyOwner = "caller"
     """The owner of the keys that its calls send."""
@@ -65,7 +65,7 @@ class GateDeps:
     """Names the test account; without it nothing that changes something is called."""
     judge: QualityJudge | None = None
     """Judge of quality; None for the rules alone."""
-    search: SearchWithTools | None = None
+    search_with_tools: SearchWithTools | None = None
     """Builds the store's search with additional tools; None if it is unavailable."""
 
 
@@ -74,67 +74,80 @@ async def examine(drafts: Sequence[ToolDraft], deps: GateDeps) -> AsyncGenerator
 
     Tools whose calls need no values from other answers come first, so that their answers can supply values to the calls of the rest.
     """
-    examination = _Examination(deps, drafts)
+    examination = _SourceExamination(deps, drafts)
     what_if, problem = await examination.load_search()
     ordered = sorted(drafts, key=_count_missing_values)
     for start in range(0, len(ordered), BATCH):
         batch = [await examination.check_tool(draft) for draft in ordered[start : start + BATCH]]
-        docs = [one.learnt_doc for one in batch]
-        probed = {one.tool: finding for one in batch for finding in one.findings if finding.check == "probe"}
+        docs = [checked_tool.learnt_doc for checked_tool in batch]
+        probed = {
+            checked_tool.tool: finding
+            for checked_tool in batch
+            for finding in checked_tool.findings
+            if finding.check == "probe"
+        }
         quality = await judge_tools(docs, deps.judge or examination.rules, examination.rules, probed)
         findability = await examination.check_requests(ordered[start : start + BATCH], what_if, problem)
-        for one in batch:
-            findings = (*one.findings, quality[one.tool], findability[one.tool])
+        for checked_tool in batch:
+            findings = (*checked_tool.findings, quality[checked_tool.tool], findability[checked_tool.tool])
             yield ToolExamination(
-                one.tool, tuple(sorted(findings, key=lambda finding: CHECKS.index(finding.check))), one.learnt_doc
+                checked_tool.tool,
+                tuple(sorted(findings, key=lambda finding: CHECKS.index(finding.check))),
+                checked_tool.learnt_doc,
             )
 
 
 def _count_missing_values(draft: ToolDraft) -> int:
     """Count the values of a tool's live call that neither its document nor anybody gives."""
     return sum(
-        one.name not in (draft.arguments or {}) and find_documented_value(one)[0] is None for one in draft.doc.required
+        parameter.name not in (draft.arguments or {}) and find_documented_value(parameter)[0] is None
+        for parameter in draft.doc.required
     )
 
 
-class _Examination:
+class _SourceExamination:
     """Checks of one source."""
 
     def __init__(self, deps: GateDeps, drafts: Sequence[ToolDraft]) -> None:
         self._deps = deps
         self._docs = [draft.doc for draft in drafts]
-        self._own = KnownNames.from_tools(self._docs)
-        self._declared = urlsplit(deps.declared).netloc.rpartition("@")[2].lower()
+        self._own_names = KnownNames.from_tools(self._docs)
+        self._declared_host = urlsplit(deps.declared_address).netloc.rpartition("@")[2].lower()
         self._probe = ToolProbe(deps.executor, allow_changes=deps.allow_changes, account=deps.account_note)
         self.rules = RulesJudge(self._docs)
 
     async def check_tool(self, draft: ToolDraft) -> ToolExamination:
         """Run the checks that need only the tool itself."""
         tool, deps = draft.doc, self._deps
-        address = await check_address(tool, self._declared, deps.reach)
+        address = await check_address(tool, self._declared_host, deps.check_reachable)
         auth = await check_auth(tool, deps.secrets, deps.keys_of)
-        findings = [*check_document(tool, deps.known), *address, *check_name(tool, deps.known, self._own), *auth]
-        if any(one.is_blocking for one in (*address, *auth)):
+        findings = [
+            *check_document(tool, deps.known_names),
+            *address,
+            *check_name(tool, deps.known_names, self._own_names),
+            *auth,
+        ]
+        if any(finding.is_blocking for finding in (*address, *auth)):
             probe = report_skip(
                 "probe", "it was not called: its address or its keys did not pass", "mend what is said of those first"
             )
             return ToolExamination(tool.id, (*findings, probe), tool)
-        if missing_key := next((one for one in auth if one.evidence.get("needed")), None):
+        if missing_key := next((finding for finding in auth if finding.evidence.get("needed")), None):
             probe = report_skip("probe", f"it was not called: {missing_key.told}", missing_key.advice)
             return ToolExamination(tool.id, (*findings, probe), tool)
         probed = await self._probe.call_tool(tool, draft.arguments)
         if any(
-            one.check == "auth" for one in probed.findings
+            finding.check == "auth" for finding in probed.findings
         ):  # the service rejected the key, which overrides the check
-            findings = [one for one in findings if one.check != "auth"]
+            findings = [finding for finding in findings if finding.check != "auth"]
         return ToolExamination(tool.id, (*findings, *probed.findings), probed.learnt_doc)
 
     async def load_search(self) -> tuple[SearchComparison | None, str]:
         """Return the search as it would be with all of these tools; or None, and the reason why it is unavailable."""
-        if self._deps.search is None:
+        if self._deps.search_with_tools is None:
             return None, "there is no search to be asked"
         try:
-            return await self._deps.search(self._docs), ""
+            return await self._deps.search_with_tools(self._docs), ""
         except FootpathError as error:
             return None, f"the search cannot be asked: {error}"
 

@@ -113,7 +113,7 @@ class InjectionSign(NamedTuple):
     """The text around it, with invisible characters made visible."""
     grave: bool
     """It has hardly any honest use."""
-    speaks: bool = False
+    addresses_model: bool = False
     """It is worded for a model."""
 
 
@@ -149,23 +149,23 @@ def _find_patterns(text: str) -> Iterator[InjectionSign]:
 
 
 def _find_hidden(text: str) -> Iterator[InjectionSign]:
-    for place, character in enumerate(text):
-        kind = _classify_unseen(text, place, character)
+    for position, character in enumerate(text):
+        kind = _classify_unseen(text, position, character)
         if kind:
             yield InjectionSign(
-                kind, _cut_excerpt(text, place, place + 1), grave=kind != "soft hyphens or private characters"
+                kind, _cut_excerpt(text, position, position + 1), grave=kind != "soft hyphens or private characters"
             )
 
 
-def _classify_unseen(text: str, place: int, character: str) -> str:
+def _classify_unseen(text: str, position: int, character: str) -> str:
     """Return the kind of an invisible character; empty if it is visible or belongs where it is."""
     category = unicodedata.category(character)
-    before = text[place - 1] if place else ""
-    after = text[place + 1] if place + 1 < len(text) else ""
+    before = text[position - 1] if position else ""
+    after = text[position + 1] if position + 1 < len(text) else ""
     if character in _BIDI:
         return "characters that turn the order of text around"
     if 0xE0000 <= ord(character) <= 0xE007F:
-        return "" if _FLAG in text[max(0, place - 8) : place] else "characters that nobody sees"
+        return "" if _FLAG in text[max(0, position - 8) : position] else "characters that nobody sees"
     if (
         0xE0100 <= ord(character) <= 0xE01EF or 0xFE00 <= ord(character) <= 0xFE0F
     ):  # variation selectors: they change how the character before is drawn
@@ -199,10 +199,10 @@ def _classify_unseen(text: str, place: int, character: str) -> str:
 def make_visible(text: str) -> str:
     """Return a text with its invisible characters written as their code points."""
     return "".join(
-        f"<U+{ord(one):04X}>"
-        if (not one.isprintable() and not one.isspace()) or _classify_unseen(text, place, one)
-        else one
-        for place, one in enumerate(text)
+        f"<U+{ord(character):04X}>"
+        if (not character.isprintable() and not character.isspace()) or _classify_unseen(text, position, character)
+        else character
+        for position, character in enumerate(text)
     )
 
 

@@ -15,7 +15,7 @@ _LOOKS = {
 }  # fmt: skip
 """Letters and digits in lower case, with the characters that look like them."""
 _LOOKALIKES = str.maketrans({other: letter for letter, others in _LOOKS.items() for other in others})
-_PAIRS = (("rn", "m"), ("vv", "w"), ("ci", "d"))
+_LOOKALIKE_PAIRS = (("rn", "m"), ("vv", "w"), ("ci", "d"))
 _SEPARATORS = re.compile(r"[\W_]+")
 _IDENTIFIER = re.compile(r"[^\W\d]\w*")
 _HAS_PARTS = re.compile(r"[^\W_]_+[^\W_]|[a-z][A-Z]")
@@ -28,20 +28,22 @@ def build_skeleton(name: str, *, letters: bool = True) -> str:
 
     With ``letters`` false, letters count as they are, and only case and separators are ignored.
     """
-    plain = unicodedata.normalize("NFKD", unicodedata.normalize("NFKC", name).casefold())
-    seen = "".join(one for one in plain if unicodedata.category(one) not in ("Mn", "Cf", "Cc", "Cn", "Co"))
+    normalized = unicodedata.normalize("NFKD", unicodedata.normalize("NFKC", name).casefold())
+    visible = "".join(
+        letter for letter in normalized if unicodedata.category(letter) not in ("Mn", "Cf", "Cc", "Cn", "Co")
+    )
     if not letters:
         return re.sub(r"[ _./-]+", "", name.casefold())
-    alike = _SEPARATORS.sub("", seen.translate(_LOOKALIKES))
-    for pair, one in _PAIRS:  # pairs of letters that look like one
-        alike = alike.replace(pair, one)
-    return alike
+    skeleton = _SEPARATORS.sub("", visible.translate(_LOOKALIKES))
+    for pair, letter in _LOOKALIKE_PAIRS:  # pairs of letters that look like one
+        skeleton = skeleton.replace(pair, letter)
+    return skeleton
 
 
 def find_mixed_scripts(name: str) -> tuple[str, ...]:
     """Return the scripts mixed in one word of a name, if their letters look alike."""
     for word in re.findall(r"[^\W\d_]+", name):
-        scripts = {script for one in word for script in _SCRIPTS if unicodedata.name(one, "").startswith(script)}
+        scripts = {script for letter in word for script in _SCRIPTS if unicodedata.name(letter, "").startswith(script)}
         if len(scripts) > 1:
             return tuple(sorted(scripts))
     return ()
@@ -100,8 +102,12 @@ class KnownNames:
         Of several, one that differs in letters, not only in case and separators, is preferred.
         """
         spellings = self.toolsets.get(build_skeleton(toolset), {})
-        plain = build_skeleton(toolset, letters=False)
-        ranked = sorted((build_skeleton(one, letters=False) == plain, one) for one in spellings if one != toolset)
+        plain_skeleton = build_skeleton(toolset, letters=False)
+        ranked = sorted(
+            (build_skeleton(spelling, letters=False) == plain_skeleton, spelling)
+            for spelling in spellings
+            if spelling != toolset
+        )
         return spellings[ranked[0][1]] if ranked else None
 
     def find_api_alike(self, api: str) -> ToolId | None:
@@ -116,7 +122,7 @@ class KnownNames:
 
     def find_named(self, text: str) -> list[ToolId]:
         """Return the tools that a text names by an identifier that can only mean a tool."""
-        return list(dict.fromkeys(found for word in _IDENTIFIER.findall(text) if (found := self.words.get(word))))
+        return list(dict.fromkeys(tool for word in _IDENTIFIER.findall(text) if (tool := self.words.get(word))))
 
     @classmethod
     def from_tools(cls, tools: Iterable[ToolDoc]) -> "KnownNames":

@@ -14,13 +14,13 @@ from graph.importers.mcp import McpSource, read_listing
 
 def main() -> int:
     """Read the listing from standard input."""
-    return run_bounded(render_output)
+    return run_bounded(render_listing)
 
 
-def render_output(data: bytes, request: dict[str, Any], limits: ReadLimits) -> Iterator[bytes]:
+def render_listing(data: bytes, request: dict[str, Any], limits: ReadLimits) -> Iterator[bytes]:
     """Yield a tool a line, then a last line with what was skipped."""
     source_fields = dict(request["source"])
-    credentials = tuple(Credential.model_validate(one) for one in source_fields.pop("credentials"))
+    credentials = tuple(Credential.model_validate(credential) for credential in source_fields.pop("credentials"))
     listing = read_listing(orjson.loads(data), McpSource(**source_fields, credentials=credentials))
     skipped = list(listing.skipped)
     for doc in listing.docs:

@@ -12,7 +12,7 @@ from admission.quality import QualityJudgement
 from agent.llm.client.chat import ChatModel
 from agent.llm.prompts import PromptFence, load_instructions
 from agent.llm.structured_output import ModelAllowance, ModelPrompter
-from agent.text import clean
+from agent.text import clean_text
 from domain.errors import InvalidDecisionError
 from domain.model import JsonObject
 from domain.tool import Parameter, ToolDoc
@@ -27,11 +27,16 @@ _MAX_NODES = 500
 
 def render_document(tool: ToolDoc) -> str:
     """Render a document in a few lines of bounded length."""
-    parameters = [line for one in tool.parameters[:_MAX_PARAMETERS] for line in _render_parameter(one)]
+    parameters = [line for parameter in tool.parameters[:_MAX_PARAMETERS] for line in _render_parameter(parameter)]
     answer_known = "yes" if tool.response_schema or tool.example_response or tool.learnt_response else "no"
     head = f"{tool.api[:120]} of {tool.toolset[:80]} ({tool.method})"
     return "\n".join(
-        [head, f"  {clean(tool.description, _MAX_DESCRIPTION)}", *parameters, f"  answer described: {answer_known}"]
+        [
+            head,
+            f"  {clean_text(tool.description, _MAX_DESCRIPTION)}",
+            *parameters,
+            f"  answer described: {answer_known}",
+        ]
     )
 
 
@@ -63,12 +68,15 @@ class _FieldLister:
         for name, field in properties.items() if isinstance(properties, dict) else ():
             resolved = _resolve_reference(field, self.root)
             field_schema = resolved if isinstance(resolved, dict) else {}
-            place = f"{path}.{name}" if path else name
+            field_path = f"{path}.{name}" if path else name
             required = isinstance(needed, list) and name in needed
             yield _render_line(
-                place, str(field_schema.get("type", "any")), str(field_schema.get("description", "")), required=required
+                field_path,
+                str(field_schema.get("type", "any")),
+                str(field_schema.get("description", "")),
+                required=required,
             )
-            yield from self.list_fields(field_schema, place, depth - 1)
+            yield from self.list_fields(field_schema, field_path, depth - 1)
         yield from self.list_fields(node.get("items"), f"{path}[]", depth - 1)
         for keyword in ("allOf", "anyOf", "oneOf"):
             options = node.get(keyword)
@@ -81,15 +89,15 @@ def _resolve_reference(node: JsonValue, root: JsonObject) -> JsonValue:
     reference = node.get("$ref") if isinstance(node, dict) else None
     if not isinstance(reference, str) or not reference.startswith("#/"):
         return node
-    found: JsonValue = root
-    for part in reference[2:].split("/"):
-        found = cast("JsonObject", found).get(part) if isinstance(found, dict) else None
-    return found
+    target: JsonValue = root
+    for key in reference[2:].split("/"):
+        target = cast("JsonObject", target).get(key) if isinstance(target, dict) else None
+    return target
 
 
 def _render_line(name: str, kind: str, text: str, *, required: bool) -> str:
-    described = clean(text, _MAX_PARAMETER_TEXT)
-    return f"{clean(name, 60)} ({clean(kind, 20)}{', required' if required else ''})" + (
+    described = clean_text(text, _MAX_PARAMETER_TEXT)
+    return f"{clean_text(name, 60)} ({clean_text(kind, 20)}{', required' if required else ''})" + (
         f": {described}" if described else ""
     )
 
@@ -139,25 +147,25 @@ class ModelJudge:
         message = fence.build_message(fence.render_block("documents", documents), f"The {len(tools)} judgements?")
 
         def find_complaint(answer: JudgementsAnswer) -> str:
-            numbers = sorted(one.number for one in answer.judgements)
+            numbers = sorted(judgement.number for judgement in answer.judgements)
             return (
                 ""
                 if numbers == list(range(1, len(tools) + 1))
                 else f"a judgement for each of the numbers 1 to {len(tools)} is needed, once."
             )
 
-        asker = ModelPrompter(self.model, ModelAllowance(seconds=_MAX_CALLS * self.seconds, model_calls=_MAX_CALLS))
-        answer, _ = await asker.decide(
+        prompter = ModelPrompter(self.model, ModelAllowance(seconds=_MAX_CALLS * self.seconds, model_calls=_MAX_CALLS))
+        answer, _ = await prompter.decide(
             "judge", [await load_instructions("judge"), message], JudgementsAnswer, find_complaint
         )
         if answer is None:
             raise InvalidDecisionError("the model gave no judgements that can be used")
-        by_number = {one.number: one for one in answer.judgements}
+        by_number = {judgement.number: judgement for judgement in answer.judgements}
         return [_to_judgement(by_number[number]) for number in range(1, len(tools) + 1)]
 
 
 def _to_judgement(numbered: NumberedJudgement) -> QualityJudgement:
-    reason = clean(numbered.reason, _MAX_REASON)
+    reason = clean_text(numbered.reason, _MAX_REASON)
     if numbered.speaks_to_model:
         return QualityJudgement(keep=False, reasons=(f"it speaks to the model that reads it: {reason}",))
     return QualityJudgement(numbered.keep, (reason,) if reason else ())

@@ -40,7 +40,7 @@ def _check_lookalikes(tool: ToolDoc, known_names: KnownNames) -> Iterator[Findin
         if scripts := find_mixed_scripts(name):
             yield report_failure(
                 "name",
-                f"its {what} {make_visible(name)[:80]} mixes letters of {' and '.join(one.title() for one in scripts)} that look alike",
+                f"its {what} {make_visible(name)[:80]} mixes letters of {' and '.join(script.title() for script in scripts)} that look alike",
                 "write it in one script",
             )
             return

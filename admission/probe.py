@@ -21,7 +21,7 @@ from graph.lenient_json import read_value
 MAX_EXAMPLE = 4_000
 """Characters of an answer kept as the document's example."""
 _MAX_SHOWN = 300
-_FAILED: dict[CallOutcome, tuple[str, str]] = {
+_FAILURE_TEXTS: dict[CallOutcome, tuple[str, str]] = {
     "transient": ("did not answer as it should", "try again later; while it is like this, nobody can use it"),
     "unknown": ("did not say whether it was done", "look at the service before it is tried again"),
     "gone": ("is not there", "correct its address or its method in the document"),
@@ -64,11 +64,11 @@ class ToolProbe:
         if why := self._find_obstacle(tool):
             advice = "correct the side effect if it only reads; or give leave, and say which test account its changes are made to"
             return ProbeResult((report_skip("probe", f"it was not called: {why}", advice),), tool)
-        chosen = choose_arguments(tool, given_arguments, self.seen_answers)
-        if chosen.missing or chosen.wrong:
-            return ProbeResult((_report_not_called(chosen),), tool)
+        chosen_arguments = choose_arguments(tool, given_arguments, self.seen_answers)
+        if chosen_arguments.missing or chosen_arguments.wrong:
+            return ProbeResult((_report_not_called(chosen_arguments),), tool)
         try:
-            result = await self.executor.call(tool, chosen.arguments)
+            result = await self.executor.call(tool, chosen_arguments.arguments)
         except FootpathError as error:
             return ProbeResult(
                 (
@@ -80,7 +80,7 @@ class ToolProbe:
             )
         if result.outcome == "ok" and tool.effect.reads:
             self.seen_answers.add(tool, result.body)
-        return _judge_result(tool, chosen, result)
+        return _judge_result(tool, chosen_arguments, result)
 
     def _find_obstacle(self, tool: ToolDoc) -> str:
         """Return why a tool is called only with permission; empty if it may be called. A document's own claim is not trusted."""
@@ -95,27 +95,27 @@ class ToolProbe:
         )
 
 
-def _report_not_called(chosen: ProbeArguments) -> Finding:
-    if chosen.wrong:
+def _report_not_called(chosen_arguments: ProbeArguments) -> Finding:
+    if chosen_arguments.wrong:
         return report_failure(
             "probe",
-            f"the values that its document gives do not fit its own parameters: {chosen.wrong}",
+            f"the values that its document gives do not fit its own parameters: {chosen_arguments.wrong}",
             "give arguments, or correct its examples",
-            arguments=chosen.arguments,
+            arguments=chosen_arguments.arguments,
         )
-    names = ", ".join(chosen.missing[:10])
+    names = ", ".join(chosen_arguments.missing[:10])
     return report_skip(
         "probe",
         f"it was not called: nothing gives a value for {names}",
         "give arguments, or examples for these parameters",
-        missing=list(chosen.missing),
+        missing=list(chosen_arguments.missing),
     )
 
 
-def _judge_result(tool: ToolDoc, chosen: ProbeArguments, result: CallResult) -> ProbeResult:
+def _judge_result(tool: ToolDoc, chosen_arguments: ProbeArguments, result: CallResult) -> ProbeResult:
     evidence: JsonObject = {
-        "arguments": chosen.arguments,
-        "from": dict(chosen.origins),
+        "arguments": chosen_arguments.arguments,
+        "from": dict(chosen_arguments.origins),
         "outcome": result.outcome,
         "status": result.http_status,
         "seconds": round(result.seconds, 2),
@@ -132,21 +132,25 @@ def _judge_result(tool: ToolDoc, chosen: ProbeArguments, result: CallResult) -> 
             tool,
         )
     if result.outcome != "ok":
-        problem, advice = _FAILED[result.outcome]
+        problem, advice = _FAILURE_TEXTS[result.outcome]
         message = f"it {problem}: {result.note or result.outcome}"[:_MAX_SHOWN]
         report = (
-            report_warning if result.outcome == "absent" and "given" not in chosen.origins.values() else report_failure
+            report_warning
+            if result.outcome == "absent" and "given" not in chosen_arguments.origins.values()
+            else report_failure
         )
         return ProbeResult((report("probe", message, advice, **evidence),), tool)
-    return _learn_from_answer(tool, chosen, result, evidence)
+    return _learn_from_answer(tool, chosen_arguments, result, evidence)
 
 
-def _learn_from_answer(tool: ToolDoc, chosen: ProbeArguments, result: CallResult, evidence: JsonObject) -> ProbeResult:
+def _learn_from_answer(
+    tool: ToolDoc, chosen_arguments: ProbeArguments, result: CallResult, evidence: JsonObject
+) -> ProbeResult:
     """Take example and shape from the answer as it came.
 
     An answer that a key gave access to may be private, so it is not kept as an example.
     """
-    shape = infer_answer_shape(result.body, collect_scalars(chosen.arguments.values()))
+    shape = infer_answer_shape(result.body, collect_scalars(chosen_arguments.arguments.values()))
     signs = [sign for sign in find_signs(result.body[:200_000]) if sign.grave]
     if shape is None:
         message = (
@@ -187,8 +191,8 @@ def _cut_value(value: JsonValue, items: int, text: int, depth: int = 8) -> JsonV
         case str():
             return value[:text]
         case list():
-            return [_cut_value(one, items, text, depth - 1) for one in value[:items]] if depth else []
+            return [_cut_value(item, items, text, depth - 1) for item in value[:items]] if depth else []
         case dict():
-            return {key: _cut_value(one, items, text, depth - 1) for key, one in value.items()} if depth else {}
+            return {key: _cut_value(item, items, text, depth - 1) for key, item in value.items()} if depth else {}
         case _:
             return value

@@ -7,8 +7,8 @@ from typing import Any, cast
 
 from pydantic.types import JsonValue
 
-from agent.execution.validation import validate
-from agent.parameters.needs import need_of
+from agent.execution.validation import validate_arguments
+from agent.parameter_needs import derive_need
 from domain.errors import InvalidArgumentsError
 from domain.model import JsonObject
 from domain.tool import Parameter, ToolDoc
@@ -86,7 +86,7 @@ def choose_arguments(tool: ToolDoc, given_arguments: JsonObject | None, seen_ans
     if missing:
         return ProbeArguments(arguments, origins, tuple(missing))
     try:
-        return ProbeArguments(validate(tool, arguments), origins)
+        return ProbeArguments(validate_arguments(tool, arguments), origins)
     except InvalidArgumentsError as error:
         return ProbeArguments(arguments, origins, wrong=str(error))
 
@@ -96,7 +96,7 @@ def find_documented_value(parameter: Parameter) -> tuple[JsonValue, str]:
 
     A key never has one, whatever the document says.
     """
-    if need_of(parameter).kind == "secret":
+    if derive_need(parameter).kind == "secret":
         return None, ""
     allowed = ((value, "a value that is allowed") for value in parameter.enum)
     for value, origin in ((parameter.example, "its example"), (parameter.default, "its default"), *allowed):
@@ -122,7 +122,7 @@ def _build_schema_value(schema: JsonValue, depth: int = 6) -> JsonValue:
     if not isinstance(properties, dict):
         return None
     required = schema.get("required")
-    needed = [str(one) for one in required] if isinstance(required, list) else []
+    needed = [str(required_name) for required_name in required] if isinstance(required, list) else []
     fields: dict[str, Any] = {name: _build_schema_value(properties.get(name), depth - 1) for name in needed}
     return None if not fields or None in fields.values() else cast(JsonValue, fields)
 

@@ -89,11 +89,11 @@ def _build_finding(
 
 
 _WORD = re.compile(r"[^\W\d_]+")
-_DENSE = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\u0e00-\u0e7f]")
+_DENSE_LETTERS = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\u0e00-\u0e7f]")
 """Letters of scripts written without spaces, or with few letters a word."""
 _OPAQUE = re.compile(r"^[\W\d_]*$|[0-9a-f]{12,}|^[a-z]{0,2}\d{2,}$", re.IGNORECASE)
-_PLACE = re.compile(r"^[A-Z]+ /")
-_FEW, _ENOUGH = 3, 8
+_METHOD_AND_PATH = re.compile(r"^[A-Z]+ /")
+_FEW_WORDS, _ENOUGH_WORDS = 3, 8
 _MAX_REPEATED = 3
 _MAX_UNDESCRIBED = 0.5
 
@@ -123,21 +123,23 @@ class RulesJudge:
             yield "its document says that it is out of use"
         if word_count == 0 and (not readable or _count_words(tool.description) == 0):
             yield "nothing says what it does: no description beside its name"
-        elif word_count < _FEW and not readable:
+        elif word_count < _FEW_WORDS and not readable:
             yield "neither its name nor its description says what it does"
         if text and self._texts[text] >= _MAX_REPEATED:
             yield "its description is that of other tools, too, so that nothing tells them apart"
         elif text and text == _normalize_text(tool.toolset_description) and not readable:
             yield "its description is that of its tool set"
         unexplained = [
-            one.name for one in tool.required if not _is_explained(one.name, one.description, one.enum, one.example)
+            parameter.name
+            for parameter in tool.required
+            if not _is_explained(parameter.name, parameter.description, parameter.enum, parameter.example)
         ]
         if tool.required and len(unexplained) > _MAX_UNDESCRIBED * len(tool.required):
             yield f"nothing says what to give for {', '.join(unexplained[:3])}"
 
 
 def _suggest_improvements(tool: ToolDoc) -> Iterator[str]:
-    if _count_words(_extract_own_words(tool)) < _ENOUGH:
+    if _count_words(_extract_own_words(tool)) < _ENOUGH_WORDS:
         yield "say in a sentence what it gives, and of what"
     if not (tool.response_schema or tool.example_response or tool.learnt_response):
         yield "nothing says what it answers"
@@ -151,16 +153,16 @@ def _extract_own_words(tool: ToolDoc) -> str:
 
 def _count_words(text: str) -> int:
     """Count the words; in scripts without spaces, two letters count as one word."""
-    dense = len(_DENSE.findall(text))
-    return dense // 2 + len(_WORD.findall(_DENSE.sub(" ", text)))
+    dense = len(_DENSE_LETTERS.findall(text))
+    return dense // 2 + len(_WORD.findall(_DENSE_LETTERS.sub(" ", text)))
 
 
 def _is_readable(name: str) -> bool:
     """Return whether a name consists of words rather than of a path or a number."""
     return (
         not _OPAQUE.search(name)
-        and not _PLACE.match(name)
-        and any(len(word) > 2 or _DENSE.search(word) for word in _WORD.findall(name))
+        and not _METHOD_AND_PATH.match(name)
+        and any(len(word) > 2 or _DENSE_LETTERS.search(word) for word in _WORD.findall(name))
     )
 
 

@@ -33,7 +33,7 @@ _CONTROLS = dict.fromkeys((*range(9), 11, 12, *range(14, 32), *range(127, 160)),
 
 def main() -> int:
     """Read the document from standard input."""
-    return run_bounded(render_output)
+    return run_bounded(render_tools)
 
 
 def run_bounded(read: Callable[[bytes, dict[str, Any], ReadLimits], Iterator[bytes]]) -> int:
@@ -79,7 +79,7 @@ def _limit_resources(limits: ReadLimits) -> None:
         resource.setrlimit(resource_kind, (max(1, limit - 1) if resource_kind == resource.RLIMIT_CPU else limit, limit))
 
 
-def render_output(data: bytes, request: dict[str, Any], limits: ReadLimits) -> Iterator[bytes]:
+def render_tools(data: bytes, request: dict[str, Any], limits: ReadLimits) -> Iterator[bytes]:
     """Yield a tool a line, then a last line with what was skipped and found.
 
     If an outline is requested, the document's outline replaces the tools.
@@ -104,14 +104,14 @@ def render_output(data: bytes, request: dict[str, Any], limits: ReadLimits) -> I
         if len(skipped) < _MAX_SKIPPED:
             skipped.append(str(error).removeprefix(f"{error.file}: ")[:500])
 
-    place = (str(request["category"]), str(request["toolset"]))
+    category_and_toolset = (str(request["category"]), str(request["toolset"]))
     for tool in read_openapi(
         _NAME,
         report,
         server=str(request["server"]),
         address=str(request.get("address", "")),
         document=document,
-        place=place,
+        place=category_and_toolset,
         is_selected=lambda one: (one.method, one.path) in selected,
     ):
         content = tool.model_dump(mode="json")
@@ -131,11 +131,11 @@ def render_output(data: bytes, request: dict[str, Any], limits: ReadLimits) -> I
 def _list_operations(document: Schema) -> list[Operation]:
     operations: list[Operation] = []
 
-    def note(operation: Operation) -> bool:
+    def collect_operation(operation: Operation) -> bool:
         operations.append(operation)
         return False
 
-    for _ in read_openapi(_NAME, lambda _: None, document=document, is_selected=note):
+    for _ in read_openapi(_NAME, lambda _: None, document=document, is_selected=collect_operation):
         pass
     return operations
 
@@ -162,11 +162,11 @@ def _select_operations(
 def _build_outline(document: Schema, operations: Sequence[Operation], limits: ReadLimits) -> OperationOutline:
     """List the operations, within half of the allowed output."""
     remaining, outlined = limits.output // 2, list[Operation]()
-    for one in operations[: limits.outlined]:
-        remaining -= len(one.model_dump_json())
+    for operation in operations[: limits.outlined]:
+        remaining -= len(operation.model_dump_json())
         if remaining < 0:
             break
-        outlined.append(one)
+        outlined.append(operation)
     title = to_mapping(document.get("info")).get("title")
     return OperationOutline(
         title=" ".join(title.split())[:200] if isinstance(title, str) else "",
@@ -177,7 +177,7 @@ def _build_outline(document: Schema, operations: Sequence[Operation], limits: Re
 
 
 def _count_tags(operations: Sequence[Operation]) -> list[TagCount]:
-    counts = Counter(tag for one in operations for tag in one.tags or (NO_TAG,))
+    counts = Counter(tag for operation in operations for tag in operation.tags or (NO_TAG,))
     return [TagCount(tag=tag, count=count) for tag, count in counts.most_common()]
 
 
@@ -209,10 +209,10 @@ def _parse_document(data: bytes) -> Schema:
 def _sort_alternatives(value: Any) -> Any:
     """Sort alternatives, the richest first: their order means nothing, but the importer uses the first."""
     if isinstance(value, list):
-        return [_sort_alternatives(one) for one in cast(list[Any], value)]
+        return [_sort_alternatives(item) for item in cast(list[Any], value)]
     if not isinstance(value, dict):
         return value
-    ordered = {key: _sort_alternatives(one) for key, one in cast(Schema, value).items()}
+    ordered = {key: _sort_alternatives(item) for key, item in cast(Schema, value).items()}
     for key in ("anyOf", "oneOf", "allOf"):
         if isinstance(ordered.get(key), list):
             ordered[key] = sorted(ordered[key], key=_get_sort_key)
@@ -231,10 +231,10 @@ def _disambiguate_names(paths: Schema) -> Schema:
     All of them change, because which one comes first may differ in the next reading.
     """
     operations = [to_mapping(to_mapping(item).get(method)) for item in paths.values() for method in METHODS]
-    counts = Counter(name for one in operations if isinstance(name := one.get("operationId"), str))
+    counts = Counter(name for operation in operations if isinstance(name := operation.get("operationId"), str))
     return {
         route: copy_duplicate_keys(
-            {key: _rename_operation(key, route, part, counts) for key, part in to_mapping(item).items()},
+            {key: _rename_operation(key, route, entry, counts) for key, entry in to_mapping(item).items()},
             to_mapping(item),
         )
         if item == to_mapping(item)
@@ -243,11 +243,11 @@ def _disambiguate_names(paths: Schema) -> Schema:
     }
 
 
-def _rename_operation(method: str, route: str, part: Any, counts: Counter[str]) -> Any:
-    name = to_mapping(part).get("operationId") if method in METHODS else None
+def _rename_operation(method: str, route: str, entry: Any, counts: Counter[str]) -> Any:
+    name = to_mapping(entry).get("operationId") if method in METHODS else None
     if not isinstance(name, str) or counts[name] < 2:
-        return part
-    return {**to_mapping(part), "operationId": f"{name} ({method.upper()} {route})"}
+        return entry
+    return {**to_mapping(entry), "operationId": f"{name} ({method.upper()} {route})"}
 
 
 def _strip_controls(value: Any) -> Any:
@@ -255,9 +255,9 @@ def _strip_controls(value: Any) -> Any:
     if isinstance(value, str):
         return value.translate(_CONTROLS)
     if isinstance(value, list):
-        return [_strip_controls(one) for one in cast(list[Any], value)]
+        return [_strip_controls(item) for item in cast(list[Any], value)]
     if isinstance(value, dict):
-        return {key: _strip_controls(one) for key, one in cast(dict[str, Any], value).items()}
+        return {key: _strip_controls(item) for key, item in cast(dict[str, Any], value).items()}
     return value
 
 

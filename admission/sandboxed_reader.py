@@ -127,7 +127,7 @@ class ReaderProcess:
         try:
             output, code = await asyncio.get_running_loop().run_in_executor(_READERS, self.run)
         except asyncio.CancelledError:
-            self.end()
+            self.kill()
             raise
         output_lines = output.splitlines()
         last: dict[str, Any] = orjson.loads(output_lines[-1]) if code == 0 and output_lines else {}
@@ -171,9 +171,9 @@ class ReaderProcess:
 
     def _expire(self) -> None:
         self.overdue = True
-        self.end()
+        self.kill()
 
-    def end(self) -> None:
+    def kill(self) -> None:
         """Kill the process if it runs, or as soon as it starts."""
         self._ended = True
         if self._process is not None:
@@ -189,14 +189,14 @@ async def iterate_fairly(lines: Sequence[bytes]) -> AsyncGenerator[bytes]:
 
 
 async def _build_document(
-    lines: Sequence[bytes], last: dict[str, Any], name: str, place: tuple[str, str]
+    lines: Sequence[bytes], last: dict[str, Any], name: str, category_and_toolset: tuple[str, str]
 ) -> ImportedDocument:
     """Parse and check the tools of a reading."""
     tools: list[ToolDoc] = []
     source = f"openapi:{name}"[:500]
     async for line in iterate_fairly(lines):
         tool = ToolDoc.model_validate_json(line)
-        if tool.id != tool_id(*place, tool.api):
+        if tool.id != tool_id(*category_and_toolset, tool.api):
             raise BrokenInputError("could not be read: a tool of it lies outside its source", file=name)
         tools.append(tool.model_copy(update={"source": source}))
     findings = tuple(Finding.model_validate(one) for one in last["findings"])

@@ -37,23 +37,23 @@ def to_canonical_text(value: Any) -> str:
 
 
 def find_differences(
-    before: Any, now: Any, direction: ValueDirection, place: str = "", depth: int = 0
+    before: Any, now: Any, direction: ValueDirection, path: str = "", depth: int = 0
 ) -> Iterator[SchemaDifference]:
     """Yield the differences between two schemas of values that go in one direction."""
     if to_canonical_text(_strip_annotations(before)) == to_canonical_text(_strip_annotations(now)):
         return
     if not isinstance(before, dict) or not isinstance(now, dict) or depth > MAX_DEPTH:
-        yield SchemaDifference(f"{place or 'its value'} has another schema", breaks=True)
+        yield SchemaDifference(f"{path or 'its value'} has another schema", breaks=True)
         return
     old, new = cast(dict[str, Any], before), cast(dict[str, Any], now)
-    collected = [
-        *_compare_types(old, new, direction, place),
-        *_compare_enums(old, new, direction, place),
-        *_compare_bounds(old, new, direction, place),
+    differences = [
+        *_compare_types(old, new, direction, path),
+        *_compare_enums(old, new, direction, path),
+        *_compare_bounds(old, new, direction, path),
     ]
-    collected += _compare_fields(old, new, direction, place, depth)
+    differences += _compare_fields(old, new, direction, path, depth)
     if "items" in old or "items" in new:
-        collected += find_differences(old.get("items", {}), new.get("items", {}), direction, f"{place}[]", depth + 1)
+        differences += find_differences(old.get("items", {}), new.get("items", {}), direction, f"{path}[]", depth + 1)
     rest = {key for key in (*old, *new) if key not in _HANDLED and key not in _ANNOTATIONS}
     changed = sorted(
         key
@@ -61,30 +61,34 @@ def find_differences(
         if to_canonical_text(_strip_annotations(old.get(key))) != to_canonical_text(_strip_annotations(new.get(key)))
     )
     if changed:
-        collected.append(
-            SchemaDifference(f"{place or 'its value'} has other rules ({', '.join(changed)})", breaks=True)
+        differences.append(
+            SchemaDifference(f"{path or 'its value'} has other rules ({', '.join(changed)})", breaks=True)
         )
-    yield from collected
+    yield from differences
 
 
 def _compare_types(
-    old: dict[str, Any], new: dict[str, Any], direction: ValueDirection, place: str
+    old: dict[str, Any], new: dict[str, Any], direction: ValueDirection, path: str
 ) -> Iterator[SchemaDifference]:
     """Compare the types. Sent values may be widened, answered values may be narrowed, without breaking."""
     old_types, new_types = _get_types(old), _get_types(new)
     if old_types == new_types:
         return
     narrow, wide = (old_types, new_types) if direction == "sent" else (new_types, old_types)
-    fits = not wide or (bool(narrow) and all(one in wide or (one == "integer" and "number" in wide) for one in narrow))
+    fits = not wide or (
+        bool(narrow) and all(type_name in wide or (type_name == "integer" and "number" in wide) for type_name in narrow)
+    )
     yield SchemaDifference(
-        f"{place or 'its value'} is {_format_types(new_types)} instead of {_format_types(old_types)}", breaks=not fits
+        f"{path or 'its value'} is {_format_types(new_types)} instead of {_format_types(old_types)}", breaks=not fits
     )
 
 
 def _compare_enums(
-    old: dict[str, Any], new: dict[str, Any], direction: ValueDirection, place: str
+    old: dict[str, Any], new: dict[str, Any], direction: ValueDirection, path: str
 ) -> Iterator[SchemaDifference]:
-    old_values, new_values = ({to_canonical_text(one) for one in _to_list(schema.get("enum"))} for schema in (old, new))
+    old_values, new_values = (
+        {to_canonical_text(value) for value in _to_list(schema.get("enum"))} for schema in (old, new)
+    )
     if old_values == new_values:
         return
     removed, added = old_values - new_values, new_values - old_values
@@ -94,11 +98,11 @@ def _compare_enums(
         + [f"now also {', '.join(sorted(added)[:5])}"] * bool(added)
     )
     what = "may be any value" if not new_values else message
-    yield SchemaDifference(f"{place or 'its value'}: {what}", breaks=narrows if direction == "sent" else False)
+    yield SchemaDifference(f"{path or 'its value'}: {what}", breaks=narrows if direction == "sent" else False)
 
 
 def _compare_bounds(
-    old: dict[str, Any], new: dict[str, Any], direction: ValueDirection, place: str
+    old: dict[str, Any], new: dict[str, Any], direction: ValueDirection, path: str
 ) -> Iterator[SchemaDifference]:
     for keys, sign in ((_LOWER, 1), (_UPPER, -1)):
         for key in keys:
@@ -109,29 +113,29 @@ def _compare_bounds(
                 old_bound is None or sign * (_to_number(new_bound) - _to_number(old_bound)) > 0
             )
             yield SchemaDifference(
-                f"{place or 'its value'}: {key} is {new_bound} instead of {old_bound}",
+                f"{path or 'its value'}: {key} is {new_bound} instead of {old_bound}",
                 breaks=tighter and direction == "sent",
             )
 
 
 def _compare_fields(
-    old: dict[str, Any], new: dict[str, Any], direction: ValueDirection, place: str, depth: int
+    old: dict[str, Any], new: dict[str, Any], direction: ValueDirection, path: str, depth: int
 ) -> Iterator[SchemaDifference]:
     old_fields, new_fields = (cast(dict[str, Any], schema.get("properties") or {}) for schema in (old, new))
     needed_before, needed_now = (set(map(str, _to_list(schema.get("required")))) for schema in (old, new))
     for name in dict.fromkeys((*old_fields, *new_fields)):
-        here = f"{place}.{name}" if place else name
+        field_path = f"{path}.{name}" if path else name
         if name not in new_fields:
-            yield SchemaDifference(f"{here} is gone", breaks=True)
+            yield SchemaDifference(f"{field_path} is gone", breaks=True)
         elif name not in old_fields:
             needed = name in needed_now and direction == "sent"
-            yield SchemaDifference(f"{here} is new{' and must be given' if needed else ''}", breaks=needed)
+            yield SchemaDifference(f"{field_path} is new{' and must be given' if needed else ''}", breaks=needed)
         else:
             if (name in needed_before) != (name in needed_now):
                 must = name in needed_now
                 phrase = "must be there now" if must else "need no longer be there"
-                yield SchemaDifference(f"{here} {phrase}", breaks=must if direction == "sent" else False)
-            yield from find_differences(old_fields[name], new_fields[name], direction, here, depth + 1)
+                yield SchemaDifference(f"{field_path} {phrase}", breaks=must if direction == "sent" else False)
+            yield from find_differences(old_fields[name], new_fields[name], direction, field_path, depth + 1)
 
 
 def _get_types(schema: dict[str, Any]) -> frozenset[str]:
@@ -154,16 +158,16 @@ def _to_number(value: Any) -> float:
 def _strip_annotations(value: Any) -> Any:
     """Return a schema without annotations such as descriptions and examples."""
     if isinstance(value, list):
-        return [_strip_annotations(one) for one in cast(list[Any], value)]
+        return [_strip_annotations(item) for item in cast(list[Any], value)]
     if not isinstance(value, dict):
         return value
     schema = cast(dict[str, Any], value)
     bare = {
-        key: _strip_annotations(one) for key, one in schema.items() if key not in _ANNOTATIONS and key != "properties"
+        key: _strip_annotations(item) for key, item in schema.items() if key not in _ANNOTATIONS and key != "properties"
     }
     if isinstance(schema.get("properties"), dict):
         bare["properties"] = {
-            name: _strip_annotations(one) for name, one in cast(dict[str, Any], schema["properties"]).items()
+            name: _strip_annotations(item) for name, item in cast(dict[str, Any], schema["properties"]).items()
         }
     return bare
 
@@ -172,8 +176,8 @@ def _normalize_order(value: Any, key: str = "") -> Any:
     if isinstance(value, str):
         return " ".join(value.split())
     if isinstance(value, list):
-        parts = [_normalize_order(one) for one in cast(list[Any], value)]
+        parts = [_normalize_order(item) for item in cast(list[Any], value)]
         return sorted(parts, key=lambda one: json.dumps(one, sort_keys=True)) if key in _SETS else parts
     if isinstance(value, dict):
-        return {name: _normalize_order(one, name) for name, one in cast(dict[str, Any], value).items()}
+        return {name: _normalize_order(item, name) for name, item in cast(dict[str, Any], value).items()}
     return value

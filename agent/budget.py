@@ -27,14 +27,14 @@ class Stopwatch:
         return now - self._started
 
     @asynccontextmanager
-    async def limit_time(self, bound: float) -> AsyncGenerator[None]:
-        """Raise ``TimeoutError`` in the context when the stopwatch reaches ``bound`` seconds.
+    async def limit_time(self, limit: float) -> AsyncGenerator[None]:
+        """Raise ``TimeoutError`` in the context when the stopwatch reaches ``limit`` seconds.
 
         The bound counts from the creation of the stopwatch, not from the beginning of the context. A pause postpones
         it.
         """
-        async with asyncio.timeout(None if self._pauses else self._remaining(bound)) as timeout:
-            self._timeouts[timeout] = bound
+        async with asyncio.timeout(None if self._pauses else self._compute_remaining(limit)) as timeout:
+            self._timeouts[timeout] = limit
             try:
                 yield
             finally:
@@ -48,7 +48,7 @@ class Stopwatch:
         """
         if not self._pauses:
             self._paused_since = self._clock()
-            self._reschedule()
+            self._reschedule_timeouts()
         self._pauses += 1
         try:
             yield
@@ -58,17 +58,17 @@ class Stopwatch:
                 # Moving the start forward takes the pause out of ``elapsed``.
                 self._started += self._clock() - self._paused_since
                 self._paused_since = None
-                self._reschedule()
+                self._reschedule_timeouts()
 
-    def _remaining(self, bound: float) -> float:
+    def _compute_remaining(self, bound: float) -> float:
         return max(0.0, bound - self.elapsed)
 
-    def _reschedule(self) -> None:
+    def _reschedule_timeouts(self) -> None:
         """Set every pending timeout: to never while paused, else to when its bound will be reached."""
         now = asyncio.get_running_loop().time() if self._timeouts else 0.0
         for timeout, bound in self._timeouts.items():
             if not timeout.expired():
-                timeout.reschedule(None if self._paused_since is not None else now + self._remaining(bound))
+                timeout.reschedule(None if self._paused_since is not None else now + self._compute_remaining(bound))
 
 
 class Budget(Model):
@@ -97,7 +97,7 @@ class BudgetMeter:
     cost: PolicyCost
     """The policy's own account of model calls and tokens."""
     clock: Callable[[], float] = time.monotonic
-    used_up: Callable[[], str] = lambda: ""
+    find_exhausted_quota: Callable[[], str] = lambda: ""
     """Returns the exhausted limit that the run shares with others, such as a quota; empty while there is none."""
     decisions: int = 0
     reflections: int = 0
@@ -119,18 +119,18 @@ class BudgetMeter:
     @property
     def exhausted(self) -> str:
         """The first limit that is used up, in words; empty while none is."""
-        used = (
+        usage = (
             ("decisions", self.decisions, self.budget.decisions),
             ("model calls", self.cost.model_calls, self.budget.model_calls),
             ("tokens", self.cost.prompt_tokens + self.cost.completion_tokens, self.budget.tokens),
             ("seconds", self.elapsed, self.budget.seconds),
         )
-        for name, amount, bound in used:
+        for name, amount, limit in usage:
             # A limit of 0 on what a policy without a model never uses is not exhausted.
             spends_nothing = amount == 0 and name in ("model calls", "tokens")
-            if amount >= bound and not spends_nothing:
-                return f"the budget of {bound:g} {name} is used up"
-        return self.used_up()
+            if amount >= limit and not spends_nothing:
+                return f"the budget of {limit:g} {name} is used up"
+        return self.find_exhausted_quota()
 
     @property
     def may_reflect(self) -> bool:

@@ -12,21 +12,20 @@ from typing import Protocol
 
 from pydantic.types import JsonValue
 
-from agent.parameters.kinds import UNTOUCHED
-from agent.parameters.needs import need_of
+from agent.parameter_needs import UNFILLED_KINDS, derive_need
 from agent.policy.protocol import Results
 from domain.event import Feed
 from domain.model import JsonObject
 from domain.tool import Parameter, ToolDoc
 from graph.coupling import find_best_field
 
-_SENTENCE = re.compile(r"(?<=[.!?;])\s+|(?<=[。！？；])|\s*\n+\s*")
-_OPAQUE = frozenset({"identifier", "latitude", "longitude", "coordinates"})
+_SENTENCE_END = re.compile(r"(?<=[.!?;])\s+|(?<=[。！？；])|\s*\n+\s*")
+_OPAQUE_KINDS = frozenset({"identifier", "latitude", "longitude", "coordinates"})
 """Kinds of parameters whose values people seldom know.
 
 An earlier call must look them up, unless the request has digits, which may be such a value.
 """
-_MAX_REPETITIONS = 5
+_MAX_CALLS_PER_TOOL = 5
 """Calls of one tool that a path may have."""
 
 
@@ -108,7 +107,7 @@ class PlainReader:
 
     def split_request(self, request: str) -> tuple[str, ...]:
         """Return the sentences of a request."""
-        return tuple(part for part in _SENTENCE.split(request.strip()) if part) or (request,)
+        return tuple(part for part in _SENTENCE_END.split(request.strip()) if part) or (request,)
 
     def normalize_part(self, part: str) -> str:
         """Return the part unchanged."""
@@ -126,17 +125,17 @@ class PlainReader:
         missing: list[str] = []
         feeds: list[Feed] = []
         for parameter in tool.required:
-            kind = need_of(parameter).kind
+            kind = derive_need(parameter).kind
             feed = find_feed(parameter, tool, path)
             if feed is not None:
                 feeds.append(feed)
-            elif kind in _OPAQUE and not _has_default(parameter, tool) and not any(c.isdigit() for c in request):
+            elif kind in _OPAQUE_KINDS and not _has_default(parameter, tool) and not any(c.isdigit() for c in request):
                 missing.append(parameter.name)
         return InputCoverage(tuple(missing), tuple(feeds))
 
     def count_repetitions(self, request: str) -> int:  # noqa: ARG002  the protocol's
         """Return a fixed small limit; within it the policy decides."""
-        return _MAX_REPETITIONS
+        return _MAX_CALLS_PER_TOOL
 
     def interpret_values(self, text: str, parameter: Parameter) -> Sequence[JsonValue]:  # noqa: ARG002  the protocol's
         """Return nothing: only literal values are understood."""
@@ -152,18 +151,18 @@ class PlainReader:
 
 
 def find_feed(
-    parameter: Parameter, tool: ToolDoc, path: Sequence[ToolDoc], may_take: Callable[[str], bool] = lambda _: True
+    parameter: Parameter, tool: ToolDoc, path: Sequence[ToolDoc], may_use_field: Callable[[str], bool] = lambda _: True
 ) -> Feed | None:
     """Return the feed from the step whose documented output fits a parameter best; of equally good steps, the last.
 
-    ``may_take`` returns whether the output field at a path may be used.
+    ``may_use_field`` returns whether the output field at a path may be used.
     """
-    if need_of(parameter).kind in UNTOUCHED:
+    if derive_need(parameter).kind in UNFILLED_KINDS:
         return None
     best: Feed | None = None
     for step, producer in enumerate(path, start=1):
         coupling = find_best_field(producer, parameter, tool)
-        if coupling is None or not may_take(coupling.field.path):
+        if coupling is None or not may_use_field(coupling.field.path):
             continue
         if best is None or coupling.score >= best.score:
             best = Feed(parameter=parameter.name, step=step, field=coupling.field.path, score=coupling.score)

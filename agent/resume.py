@@ -12,14 +12,33 @@ rest of the record contains a change, the run ends with an error instead, becaus
 import json
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import takewhile
 from typing import TypeVar
 
+from agent import resume_decisions as decisions
 from agent.execution.call_cache import CUT_OFF_NOTE
-from agent.execution.call_identity import CallKey, build_call_key, build_identity
+from agent.execution.call_identity import CallKey, build_call_identity, build_call_key
 from agent.execution.executor import CallResult
-from agent.policy.subtasks import Subtask, subtask_from_event
-from agent.resume_decisions import Decision, RecordedDecision
+from agent.policy.delegating_policy import DelegatingPolicy
+from agent.policy.protocol import (
+    AdoptionQuestion,
+    ArgumentsQuestion,
+    CallArguments,
+    DecomposeQuestion,
+    Decomposition,
+    MoveQuestion,
+    NextMove,
+    PathAdoption,
+    PathQuestion,
+    Policy,
+    Reflection,
+    ReflectionQuestion,
+    Subtask,
+    WholePath,
+    rebuild_subtask,
+)
+from agent.resume_decisions import DecisionReader, RecordedDecision
 from agent.resume_record import ReplayRecord
 from domain.event import (
     AnswerDelta,
@@ -35,7 +54,7 @@ from domain.event import (
     SubtaskStarted,
 )
 from domain.model import JsonObject
-from domain.plan import StepResult
+from domain.plan import Binding, StepResult
 from domain.tool import ToolId
 from graph.store import GraphStore
 
@@ -78,28 +97,30 @@ class RunLog:
         They are if part of the answer was emitted, which happens after all subtasks.
         """
         events = [record.event for record in self._records]
-        subtasks = {one.subtask: subtask_from_event(one) for one in events if isinstance(one, SubtaskStarted)}
-        return subtasks, any(isinstance(one, AnswerDelta) for one in events)
+        subtasks = {event.subtask: rebuild_subtask(event) for event in events if isinstance(event, SubtaskStarted)}
+        return subtasks, any(isinstance(event, AnswerDelta) for event in events)
 
-    def collect_calls(self, *, ledger: bool = False) -> dict[CallKey, CallResult]:
+    def collect_calls(self, *, has_ledger: bool = False) -> dict[CallKey, CallResult]:
         """Return the calls that were made, with their results.
 
         The result of a changing call that was started and has no recorded end is ``unknown``. Left out are safe calls
         without a result, which can be made again, and the safe calls of programs, which are replayed one by one
-        (:meth:`SubtaskMemo.open_program`). With ``ledger``, changing calls without a result are left out too: the
+        (:meth:`SubtaskMemo.open_program`). With ``has_ledger``, changing calls without a result are left out too: the
         executor's ledger of started calls knows more about them than the record.
         """
         results: dict[CallKey, CallResult] = {}
         for record in self._records:
             match record.event:
-                case CallStarted(tool=tool, arguments=arguments, site=site) if tool in self._unsafe and not ledger:
-                    key = build_call_key(tool, arguments, build_identity(record.subtask, site))
+                case CallStarted(tool=tool, arguments=arguments, site=site) if tool in self._unsafe and not has_ledger:
+                    key = build_call_key(tool, arguments, build_call_identity(record.subtask, site))
                     results.setdefault(key, CallResult("unknown", "", note=CUT_OFF_NOTE))
                 case CallFinished(result=result, site=site) if result.attempts and not (
                     site and result.tool not in self._unsafe
                 ):
                     results[
-                        build_call_key(result.tool, result.requested_arguments, build_identity(record.subtask, site))
+                        build_call_key(
+                            result.tool, result.requested_arguments, build_call_identity(record.subtask, site)
+                        )
                     ] = to_call_result(result)
                 case _:
                     continue
@@ -113,9 +134,9 @@ class RunLog:
 def to_call_result(result: StepResult) -> CallResult:
     """Convert a step's result back to the result of its call."""
     # Without a status and with one of these outcomes, no response arrived, so the host may be down.
-    reached = result.http_status is not None or result.outcome not in ("transient", "gone", "unreached")
+    was_reached = result.http_status is not None or result.outcome not in ("transient", "gone", "unreached")
     return CallResult(
-        result.outcome or "unknown", result.response, result.http_status, result.attempts, result.note, reached=reached,
+        result.outcome or "unknown", result.response, result.http_status, result.attempts, result.note, reached=was_reached,
         instead=result.instead, corrected=None if result.intended is None else result.arguments,
     )  # fmt: skip
 
@@ -138,21 +159,21 @@ class SubtaskMemo:
         """
         return self._record.replay_event(event)
 
-    def recall(self, decision: Decision[T]) -> RecordedDecision[T] | None:
+    def recall(self, read_decision: DecisionReader[T]) -> RecordedDecision[T] | None:
         """Return the recorded decision; None if the record does not contain it."""
-        return decision(self._record)
+        return read_decision(self._record)
 
-    async def decide(self, decision: Decision[T], decide_now: Callable[[], Awaitable[T]]) -> T:
+    async def decide(self, read_decision: DecisionReader[T], decide_now: Callable[[], Awaitable[T]]) -> T:
         """Return the recorded decision; without one, the result of ``decide_now``."""
-        recorded = self.recall(decision)
+        recorded = self.recall(read_decision)
         return await decide_now() if recorded is None else recorded.value
 
-    def decide_sync(self, decision: Decision[T], decide_now: Callable[[], T]) -> T:
+    def decide_sync(self, read_decision: DecisionReader[T], decide_now: Callable[[], T]) -> T:
         """Return the recorded decision; without one, the result of ``decide_now``.
 
         For decisions that need no waiting.
         """
-        recorded = self.recall(decision)
+        recorded = self.recall(read_decision)
         return decide_now() if recorded is None else recorded.value
 
     def find_answer(self, question: str) -> QuestionAnswered | None:
@@ -160,13 +181,13 @@ class SubtaskMemo:
 
         Its event is the next one, or among the events of a program that was running.
         """
-        nearby = (*(self._record.running or ()), self._record.next)
-        questions = (one for one in nearby if isinstance(one, QuestionAnswered) and not one.site)
-        return next((one for one in questions if one.question == question), None)
+        nearby_events = (*(self._record.pending_program_events or ()), self._record.next_event)
+        questions = (event for event in nearby_events if isinstance(event, QuestionAnswered) and not event.site)
+        return next((event for event in questions if event.question == question), None)
 
-    def collect_steps(self) -> "list[RecordedStep]":
+    def collect_recorded_steps(self) -> "list[RecordedStep]":
         """Return the next events that belong to calls of a path, up to the end of the last finished call."""
-        upcoming = list(takewhile(lambda event: isinstance(event, _STEP_EVENTS), self._record.iter_ahead()))
+        upcoming = list(takewhile(lambda event: isinstance(event, _STEP_EVENTS), self._record.iterate_ahead()))
         # A call that was started and not finished is made again, together with the question before it.
         while upcoming and isinstance(upcoming[-1], CallStarted | QuestionAnswered):
             upcoming.pop()
@@ -177,13 +198,13 @@ class SubtaskMemo:
 
         ``number`` is the number of its cell, with which the sites of its calls begin.
         """
-        calls = [one for one in self._record.running or () if one.site.startswith(f"{number}:")]
-        failed = self._record.next
+        calls = [event for event in self._record.pending_program_events or () if event.site.startswith(f"{number}:")]
+        next_event = self._record.next_event
         return ProgramMemo(
-            {_build_key(one): one.step for one in calls if not isinstance(one, QuestionAnswered)},
-            {_build_key(one): one.result for one in calls if isinstance(one, CallFinished)},
-            {one.site: one for one in calls if isinstance(one, QuestionAnswered)},
-            failed if isinstance(failed, ProgramFailed) and failed.number == number else None,
+            {_build_event_key(event): event.step for event in calls if not isinstance(event, QuestionAnswered)},
+            {_build_event_key(event): event.result for event in calls if isinstance(event, CallFinished)},
+            {event.site: event for event in calls if isinstance(event, QuestionAnswered)},
+            next_event if isinstance(next_event, ProgramFailed) and next_event.number == number else None,
         )
 
 
@@ -206,7 +227,7 @@ def _to_recorded_step(event: Event) -> RecordedStep:
     )
 
 
-def _build_key(event: CallStarted | CallFinished) -> CallKey:
+def _build_event_key(event: CallStarted | CallFinished) -> CallKey:
     if isinstance(event, CallFinished):
         return build_call_key(event.result.tool, event.result.requested_arguments, event.site)
     return build_call_key(event.tool, event.arguments, event.site)
@@ -227,11 +248,11 @@ class ProgramMemo:
     """Results of its questions, by their sites."""
     failure: ProgramFailed | None = None
     """The failure of the program, if it broke off; calls that were under way then never end."""
-    _ahead: dict[CallKey, int] = field(init=False)
+    _positions: dict[CallKey, int] = field(init=False)
     """Positions of the calls that have not been replayed yet, in the order in which calls ended."""
 
     def __post_init__(self) -> None:
-        self._ahead = {key: place for place, key in enumerate(self.results)}
+        self._positions = {key: place for place, key in enumerate(self.results)}
 
     @property
     def last_step(self) -> int:
@@ -240,23 +261,23 @@ class ProgramMemo:
 
     def is_ahead(self, key: CallKey) -> bool:
         """Return whether the end of a call is recorded and has not been replayed yet."""
-        return key in self._ahead
+        return key in self._positions
 
-    def place(self, key: CallKey) -> int:
+    def get_position(self, key: CallKey) -> int:
         """Return the position of a call that is ahead, in the order in which calls ended."""
-        return self._ahead[key]
+        return self._positions[key]
 
     def replay(self, key: CallKey) -> StepResult:
         """Return the result of a call that is ahead, and advance past it."""
-        del self._ahead[key]
+        del self._positions[key]
         return self.results[key]
 
     def skip(self, key: CallKey) -> None:
         """Drop a call that is no longer made, whether or not its end is recorded."""
-        self._ahead.pop(key, None)
+        self._positions.pop(key, None)
 
     def find_unmatched_call(
-        self, tool: ToolId, place: str, known_arguments: JsonObject, matched: Collection[CallKey]
+        self, tool: ToolId, location: str, known_arguments: JsonObject, matched: Collection[CallKey]
     ) -> CallKey | None:
         """Return the recorded call of a tool at a place of the text that has these arguments, perhaps among others.
 
@@ -264,13 +285,69 @@ class ProgramMemo:
 
         Args:
             tool: tool of the call.
-            place: cell and position in the program's text, as ``2:57``.
+            location: cell and position in the program's text, as ``2:57``.
             known_arguments: arguments that are known so far.
             matched: recorded calls that are already assigned to other calls of the program.
         """
         for key in self.steps:
-            if key[0] == tool and key[2].partition("#")[0] == place and key not in matched:
+            if key[0] == tool and key[2].partition("#")[0] == location and key not in matched:
                 arguments = json.loads(key[1])
                 if all(name in arguments and arguments[name] == value for name, value in known_arguments.items()):
                     return key
         return None
+
+
+class ReplayPolicy(DelegatingPolicy):
+    """Replays the decisions of one subtask's policy.
+
+    It has a method for each kind of question whose answer an event records. Programs are missing here, because
+    whoever runs them asks the memo for their texts.
+    """
+
+    def __init__(
+        self,
+        policy: Policy,
+        memo: SubtaskMemo,
+        to_subtask_binding: Callable[[Binding], Binding] = lambda origin: origin,
+    ) -> None:
+        """Wrap a policy. ``to_subtask_binding`` translates a recorded origin to the step numbers of the subtask."""
+        super().__init__(policy)
+        self._memo = memo
+        self._to_subtask_binding = to_subtask_binding
+
+    @property
+    def can_write_programs(self) -> bool:
+        return self._memo.decide_sync(decisions.read_program_requested, lambda: self._policy.can_write_programs)
+
+    async def choose(self, situation: MoveQuestion) -> NextMove:
+        return await self._memo.decide(decisions.read_move(situation), partial(self.delegate, situation))
+
+    async def plan_path(self, question: PathQuestion) -> WholePath:
+        return await self._memo.decide(decisions.read_whole_path(question), partial(self.delegate, question))
+
+    async def reflect(self, question: ReflectionQuestion) -> Reflection:
+        return await self._memo.decide(decisions.read_reflection, partial(self.delegate, question))
+
+    async def adopt(self, proposal: AdoptionQuestion) -> PathAdoption:
+        return await self._memo.decide(decisions.read_adoption(proposal), partial(self.delegate, proposal))
+
+    async def fill_arguments(self, question: ArgumentsQuestion) -> CallArguments:
+        recorded = decisions.read_arguments(question, self._to_subtask_binding)
+        return await self._memo.decide(recorded, partial(self.delegate, question))
+
+
+class ReplayDecomposition(DelegatingPolicy):
+    """Decomposes the request of a resumed run; subtasks that were started before stay as they were."""
+
+    def __init__(self, policy: Policy, log: RunLog) -> None:
+        super().__init__(policy)
+        self._started_subtasks, self._is_complete = log.load_subtasks()
+
+    async def decompose(self, question: DecomposeQuestion) -> Decomposition:
+        if self._is_complete:
+            return Decomposition(
+                tuple(self._started_subtasks[number] for number in sorted(self._started_subtasks)), "as before"
+            )
+        decomposition = await self.delegate(question)
+        subtasks = {subtask.number: subtask for subtask in decomposition.subtasks} | self._started_subtasks
+        return Decomposition(tuple(subtasks[number] for number in sorted(subtasks)), decomposition.reason)

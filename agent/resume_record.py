@@ -31,7 +31,7 @@ from domain.tool import ToolId
 
 _ASIDES = (PolicyFellBack, MemoryRecalled)
 """Events whose presence or absence does not change the course of a run; they are skipped where others are compared."""
-ProgramCall = CallStarted | CallFinished | QuestionAnswered
+ProgramCallEvent = CallStarted | CallFinished | QuestionAnswered
 """Events that a running program emits."""
 
 
@@ -42,35 +42,35 @@ class ReplayRecord:
     """
 
     def __init__(
-        self, events: Sequence[Event], unsafe: frozenset[ToolId], shown: Sequence[ProgramPlan | None] = ()
+        self, events: Sequence[Event], unsafe: frozenset[ToolId], shown_programs: Sequence[ProgramPlan | None] = ()
     ) -> None:
         """Start at the first event.
 
         Args:
             events: the recorded events of the subtask, in order.
             unsafe: called tools that may change something.
-            shown: programs that the user was asked about before they ran, in order; None for a plan of steps.
+            shown_programs: programs that the user was asked about before they ran, in order; None for a plan of steps.
         """
-        self.shown_programs = shown
+        self.shown_programs = shown_programs
         """Programs that the user was asked about before they ran, in order; None for a plan of steps."""
-        self.running: list[ProgramCall] | None = None
+        self.pending_program_events: list[ProgramCallEvent] | None = None
         """Calls and questions of the running program that have not been replayed yet; None while none runs."""
         self._events = events
         self._unsafe = unsafe
-        self._at = 0
+        self._position = 0
 
     @property
-    def next(self) -> Event | None:
+    def next_event(self) -> Event | None:
         """The next event that is not an aside; None at the end of the record."""
-        return next(self.iter_ahead(), None)
+        return next(self.iterate_ahead(), None)
 
-    def iter_ahead(self) -> Iterator[Event]:
+    def iterate_ahead(self) -> Iterator[Event]:
         """Iterate over the events from here on, without asides."""
-        return (event for event in islice(self._events, self._at, None) if not isinstance(event, _ASIDES))
+        return (event for event in islice(self._events, self._position, None) if not isinstance(event, _ASIDES))
 
-    def iter_asides(self) -> Iterator[Event]:
+    def iterate_asides(self) -> Iterator[Event]:
         """Iterate over the asides before the next event."""
-        return takewhile(lambda event: isinstance(event, _ASIDES), islice(self._events, self._at, None))
+        return takewhile(lambda event: isinstance(event, _ASIDES), islice(self._events, self._position, None))
 
     def replay_event(self, event: Event) -> bool:
         """Return whether an event is recorded here, and advance past it.
@@ -81,51 +81,57 @@ class ReplayRecord:
             ConflictError: the event differs from the record, and the rest of the record may have changed something.
         """
         if isinstance(event, _ASIDES):
-            return any(type(aside) is type(event) for aside in self.iter_asides())
-        if self.running is not None and _is_of_program(event):
-            same = next((one for one in self.running if is_same_event(one, event)), None)
-            if same is not None:
-                self.running.remove(same)
+            return any(type(aside) is type(event) for aside in self.iterate_asides())
+        if self.pending_program_events is not None and _is_program_call_event(event):
+            recorded = next(
+                (candidate for candidate in self.pending_program_events if is_same_event(candidate, event)), None
+            )
+            if recorded is not None:
+                self.pending_program_events.remove(recorded)
                 return True
-            if self.next is None:
+            if self.next_event is None:
                 return False
-        while self._at < len(self._events) and isinstance(self._events[self._at], _ASIDES):
-            self._at += 1
+        while self._position < len(self._events) and isinstance(self._events[self._position], _ASIDES):
+            self._position += 1
         # A change of the running program that was not repeated may not be skipped: the log then no longer fits.
-        unreplayed = [one for one in self.running or () if isinstance(one, CallStarted) and one.tool in self._unsafe]
-        if self._at < len(self._events) and not unreplayed and is_same_event(self._events[self._at], event):
-            self._at += 1
-            self.running = self._take_calls() if isinstance(event, ProgramStarted) else None
+        unreplayed = [
+            candidate
+            for candidate in self.pending_program_events or ()
+            if isinstance(candidate, CallStarted) and candidate.tool in self._unsafe
+        ]
+        if self._position < len(self._events) and not unreplayed and is_same_event(self._events[self._position], event):
+            self._position += 1
+            self.pending_program_events = self._take_program_events() if isinstance(event, ProgramStarted) else None
             return True
         # The run differs from its log: forget the rest, unless a change in it could be made a second time.
-        rest, self._at = [*unreplayed, *self._events[self._at :]], len(self._events)
-        self.running = None
-        if any(isinstance(one, CallStarted) and one.tool in self._unsafe for one in rest):
+        rest, self._position = [*unreplayed, *self._events[self._position :]], len(self._events)
+        self.pending_program_events = None
+        if any(isinstance(candidate, CallStarted) and candidate.tool in self._unsafe for candidate in rest):
             raise ConflictError(
                 "the run was broken off and cannot go on as it began, since the tools have changed meanwhile; it had made "
                 "calls that change something, so it was not begun anew: look at its calls, then ask for what is left to do"
             )
         return False
 
-    def _take_calls(self) -> list[ProgramCall]:
+    def _take_program_events(self) -> list[ProgramCallEvent]:
         """Advance past the events of the program that starts here, and return them."""
-        calls: list[ProgramCall] = []
-        while self._at < len(self._events):
-            event = self._events[self._at]
-            if _is_of_program(event):
+        calls: list[ProgramCallEvent] = []
+        while self._position < len(self._events):
+            event = self._events[self._position]
+            if _is_program_call_event(event):
                 calls.append(event)
             elif not isinstance(event, _ASIDES):
                 break
-            self._at += 1
+            self._position += 1
         return calls
 
 
-def _is_of_program(event: Event) -> TypeGuard[ProgramCall]:
+def _is_program_call_event(event: Event) -> TypeGuard[ProgramCallEvent]:
     """Return whether an event is one of a running program: a call with a site, or a question to the user.
 
     A question about a value that a plan leaves open has no site, although the program of the plan waits for it.
     """
-    return isinstance(event, ProgramCall) and (bool(event.site) or isinstance(event, QuestionAnswered))
+    return isinstance(event, ProgramCallEvent) and (bool(event.site) or isinstance(event, QuestionAnswered))
 
 
 def is_same_event(recorded: Event, event: Event) -> bool:

@@ -6,30 +6,28 @@ from dataclasses import dataclass, field, replace
 from agent.budget import BudgetMeter
 from agent.compression.field_selection import FieldChoices
 from agent.conversation import ConversationHistory
-from agent.execution.approval import Approver
-from agent.execution.approvers import DenyChangesApprover
+from agent.execution.approval import AnnouncedCallRegistry, Approver, DenyChangesApprover
 from agent.execution.call_cache import CachingExecutor
 from agent.execution.executor import Executor
-from agent.execution.layers import Layer
-from agent.execution.pending_calls import PendingCallRegistry
 from agent.execution.provenance import ProvenanceTracker, RunStatements
+from agent.execution.run_executor import ExecutorLayerFactory
 from agent.execution.secret_store import SecretStore
-from agent.files.given import GivenFiles
+from agent.files.given_files import GivenFiles
 from agent.learning.learner import RunLearner
 from agent.memory.long_term import LongTermMemory
 from agent.offer.offer_maker import OfferSource
 from agent.offer.tool_evidence import ToolFinder
 from agent.planners.registry import get_search_options
-from agent.plans.approval import PlanApprover
+from agent.plans.plan_approval import PlanApprover
 from agent.policy.protocol import Policy
 from agent.programs.call_context import SubtaskCallContext
 from agent.programs.program_request import EARLIER
-from agent.programs.protocol import Sandbox
+from agent.programs.program_types import Sandbox
 from agent.request_reader import PlainReader, RequestReader
 from agent.resume import RunLog
-from agent.run_events import InTurn, RunEventStream
+from agent.run_events import RunEventStream, RunInTurns
 from agent.scheduler import SubtaskScheduler
-from agent.search.settings import SearchOptions, WalkSettings
+from agent.search.dfs import SearchOptions, SearchSettings
 from agent.solutions.protocol import SolutionAccess
 from agent.user_questions import NoUser, UserChannel, UserQuestions
 from domain.program import ProgramPlan
@@ -38,7 +36,7 @@ from graph.dataflow import FlowStore
 from graph.store import GraphStore
 from graph.weights import WeightParameters
 
-BY_PROGRAM = frozenset({"program", "solution"})
+PROGRAM_PLANNERS = frozenset({"program", "solution"})
 """Planners that first try to serve a request by one program over the tools offered for it."""
 
 
@@ -76,17 +74,17 @@ class RunPlanning:
     """A plan to execute; with one, nothing is planned."""
     reader: RequestReader = field(default_factory=PlainReader)
     """Analyses the request by code."""
-    walk: WalkSettings = field(default_factory=WalkSettings)
+    walk_settings: SearchSettings = field(default_factory=SearchSettings)
     """Settings of the search in the tool graph."""
-    recalled: int = 8
+    max_recalled: int = 8
     """Limit of memories that are recalled."""
     sandbox: Sandbox | None = None
     """Runs programs; without it none is written."""
     offer_tokens: int = 1000
     """Limit in tokens of the description of offered functions in the prompt for a program."""
-    phrase: bool = False
+    rephrases_answers: bool = False
     """The policy rephrases the answer of a program."""
-    at_once: int = 3
+    max_parallel_subtasks: int = 3
     """Number of subtasks that are served concurrently."""
 
 
@@ -95,15 +93,15 @@ class RunCallOptions:
     """How the calls of a run are made."""
 
     executor: Executor
-    layers: tuple[Layer, ...] = ()
-    """Layers that calls pass before the executor, in the order of :func:`agent.execution.layers.build_executor`."""
+    layers: tuple[ExecutorLayerFactory, ...] = ()
+    """Layers that calls pass before the executor, in the order of :func:`agent.execution.run_executor.build_run_executor`."""
     approver: Approver = field(default_factory=DenyChangesApprover)
     """Asked before each call; the default denies every call that may change something."""
-    ledger: bool = False
+    has_ledger: bool = False
     """True if one of the layers records which changing calls were started before an interruption, and their results."""
     secrets: SecretStore | None = None
     """Keys of the user for the tools."""
-    choices: FieldChoices = field(default_factory=FieldChoices)
+    field_choices: FieldChoices = field(default_factory=FieldChoices)
     """Selects the fields that are kept of long responses."""
 
 
@@ -111,14 +109,14 @@ class RunCallOptions:
 class RunUser:
     """Data and statements of a run's user, and the ways to ask the user."""
 
-    asker: UserChannel = field(default_factory=NoUser)
+    channel: UserChannel = field(default_factory=NoUser)
     """Answers questions about what the request leaves open."""
-    approves: PlanApprover | None = None
+    plan_approver: PlanApprover | None = None
     """Approves each plan before its calls; the plan that it returns, which the user may have edited, is executed.
 
     None if plans need no approval.
     """
-    voices: RunStatements | None = None
+    statements: RunStatements | None = None
     """Statements of the user from before the run; None if the request is the only one."""
     files: GivenFiles = field(default_factory=GivenFiles)
     """Files that come with the request or earlier ones."""
@@ -130,9 +128,9 @@ class RunUser:
 class RunHost:
     """Services of the process that hosts a run."""
 
-    used_up: Callable[[], str] = lambda: ""
+    find_exhausted_quota: Callable[[], str] = lambda: ""
     """Returns the name of an exhausted shared limit, as in :class:`agent.budget.BudgetMeter`."""
-    taken_up: bool = False
+    is_resumable: bool = False
     """True if the run can be resumed later.
 
     If a store is unreachable, the run then raises the error of the store instead of ending as failed.
@@ -141,7 +139,7 @@ class RunHost:
     """Date given to programs, such as ``2026-11-23``; if empty, the day on which the run began."""
     learner: RunLearner | None = None
     """Learns from the run just before its end."""
-    in_turn: InTurn | None = None
+    run_in_turns: RunInTurns | None = None
     """Runs the work of the run in turns with other work of the process; None if it need not yield."""
 
 
@@ -173,18 +171,18 @@ class RunDeps:
         return (
             self.options.ends_in_program
             and self.planning.sandbox is not None
-            and self.planning.policy.writes
+            and self.planning.policy.can_write_programs
             and self.planning.plan is None
-            and (self.user.approves is None or self.planning.planner in BY_PROGRAM)
+            and (self.user.plan_approver is None or self.planning.planner in PROGRAM_PLANNERS)
         )
 
     @property
-    def by_program(self) -> bool:
+    def tries_program_first(self) -> bool:
         """Return whether one program over the offered tools is tried before any search for a path."""
-        return self.planning.planner in BY_PROGRAM and self.writes_programs
+        return self.planning.planner in PROGRAM_PLANNERS and self.writes_programs
 
     @property
-    def continues_from_results(self) -> bool:
+    def can_use_earlier_results(self) -> bool:
         """Return whether the author of a program can use earlier results by itself.
 
         The offline policy cannot: its rules resolve references to earlier requests during decomposition.
@@ -192,12 +190,12 @@ class RunDeps:
         return self.planning.policy.name != "offline"
 
     @property
-    def reads_files(self) -> bool:
+    def can_read_files(self) -> bool:
         """Return whether files that come with a request can be read, by a given plan or by a program."""
-        return self.planning.plan is not None or (self.by_program and self.continues_from_results)
+        return self.planning.plan is not None or (self.tries_program_first and self.can_use_earlier_results)
 
     @property
-    def takes_solutions(self) -> bool:
+    def reuses_solutions(self) -> bool:
         """Return whether a matching solution of the library is used unchanged before anything is planned.
 
         Only the planner ``program`` does so, and only if no file came with the request, which a solution could not
@@ -223,7 +221,7 @@ class RunContext:
     """Questions to the user."""
     log: RunLog = field(default_factory=RunLog)
     """Events from before the run was interrupted."""
-    earlier: ConversationHistory = field(default_factory=ConversationHistory)
+    history: ConversationHistory = field(default_factory=ConversationHistory)
     """Earlier runs of the conversation."""
     request: str = ""
     """The user's words."""
@@ -231,11 +229,11 @@ class RunContext:
     """Runs the subtasks concurrently, and orders their changes."""
     today: str = ""
     """Date on which the run began."""
-    announcements: PendingCallRegistry = field(default_factory=PendingCallRegistry)
+    announcements: AnnouncedCallRegistry = field(default_factory=AnnouncedCallRegistry)
     """Calls that programs announce before they are made."""
 
 
-def build_call_context(shared: RunContext, prior_tools: Sequence[ToolDoc]) -> SubtaskCallContext:
+def build_call_context(context: RunContext, prior_tools: Sequence[ToolDoc]) -> SubtaskCallContext:
     """Build the object that announces the calls of a subtask's programs.
 
     ``prior_tools`` are the tools of the steps that the subtask builds on; programs refer to their results by name.
@@ -245,5 +243,8 @@ def build_call_context(shared: RunContext, prior_tools: Sequence[ToolDoc]) -> Su
     }  # the names of earlier versions, which stored programs may still use
     inputs |= {f"{EARLIER}[{number}]": tool.id for number, tool in enumerate(prior_tools)}
     return SubtaskCallContext(
-        shared.announcements, shared.user_questions.statements, inputs, files=shared.deps.user.files.names
+        context.announcements,
+        context.user_questions.statements,
+        inputs,
+        files=context.deps.user.files.names_by_variable,
     )

@@ -13,14 +13,14 @@ EmitEvent = Callable[[Event], Awaitable[None]]
 Work = Callable[[], Awaitable[None]]
 """The work of a run, which emits its events."""
 
-InTurn = Callable[[Work], Awaitable[None]]
+RunInTurns = Callable[[Work], Awaitable[None]]
 """Runs work so that other work of the process gets turns in between."""
 
 
 class _PendingEvent(NamedTuple):
     subtask: int
     event: Event
-    seen: asyncio.Event
+    handled: asyncio.Event
 
 
 class RunEventStream:
@@ -32,13 +32,13 @@ class RunEventStream:
     made again (:mod:`agent.resume`).
     """
 
-    def __init__(self, run: str, past: Sequence[EventRecord] = ()) -> None:
+    def __init__(self, run: str, past_events: Sequence[EventRecord] = ()) -> None:
         """Open the stream.
 
-        ``past`` are the events from before the run was interrupted; numbering continues after them.
+        ``past_events`` are the events from before the run was interrupted; numbering continues after them.
         """
         self.run = run
-        self.records = list(past)
+        self.records = list(past_events)
         """All events so far, in order."""
         self.has_follower = True
         """True until :meth:`follow` ends."""
@@ -54,31 +54,31 @@ class RunEventStream:
         """
         if not self.has_follower:
             raise asyncio.CancelledError
-        handed = _PendingEvent(subtask, event, asyncio.Event())
-        self._pending.put_nowait(handed)
-        await handed.seen.wait()
+        pending = _PendingEvent(subtask, event, asyncio.Event())
+        self._pending.put_nowait(pending)
+        await pending.handled.wait()
 
     def build_record(self, subtask: int, event: Event) -> EventRecord:
         """Build the record of an event with the next number."""
         seq = self.records[-1].seq + 1 if self.records else 1
         return EventRecord(run=self.run, seq=seq, at=datetime.now(UTC), subtask=subtask, event=event)
 
-    async def follow(self, work: Work, in_turn: InTurn | None = None) -> AsyncGenerator[EventRecord]:
+    async def follow(self, work: Work, run_in_turns: RunInTurns | None = None) -> AsyncGenerator[EventRecord]:
         """Run the work in a task of its own, and yield its events as they come; raise what the work raises.
 
         If the follower is cancelled, so is the work. The follower still receives the events that the work emits while
         it ends, and then the cancellation is raised. Closing the iterator (``aclose``) cancels the work and waits for
         it.
         """
-        task = asyncio.create_task(_run_work(work, in_turn))
+        task = asyncio.create_task(_run_work(work, run_in_turns))
         # Resolved when called, not bound here: ``_take_next`` may replace the queue.
         task.add_done_callback(lambda _: self._pending.put_nowait(None))
         try:
-            while (handed := await self._take_next(task)) is not None:
-                record = self.build_record(handed.subtask, handed.event)
+            while (pending := await self._take_next(task)) is not None:
+                record = self.build_record(pending.subtask, pending.event)
                 self.records.append(record)
                 yield record
-                handed.seen.set()
+                pending.handled.set()
             task.result()
         finally:
             self.has_follower = False
@@ -98,6 +98,6 @@ class RunEventStream:
             return None if task.done() else await self._pending.get()
 
 
-async def _run_work(work: Work, in_turn: InTurn | None) -> None:
-    """Run the work, in turns with other work if ``in_turn`` is given; a coroutine, since ``create_task`` needs one."""
-    await (work() if in_turn is None else in_turn(work))
+async def _run_work(work: Work, run_in_turns: RunInTurns | None) -> None:
+    """Run the work, in turns with other work if ``run_in_turns`` is given; a coroutine, since ``create_task`` needs one."""
+    await (work() if run_in_turns is None else run_in_turns(work))

@@ -8,7 +8,7 @@ from typing import TypeVar, cast
 from domain.errors import TransientError
 
 T = TypeVar("T")
-Part = Callable[[], Coroutine[None, None, None]]
+SubtaskWork = Callable[[], Coroutine[None, None, None]]
 """The work of one subtask."""
 
 
@@ -19,30 +19,35 @@ class SubtaskScheduler:
     later is broken off only where none is active.
     """
 
-    def __init__(self, at_once: int) -> None:
-        """Run at most ``at_once`` subtasks at a time."""
-        self._places = asyncio.Semaphore(at_once)
+    def __init__(self, max_parallel: int) -> None:
+        """Run at most ``max_parallel`` subtasks at a time."""
+        self._slots = asyncio.Semaphore(max_parallel)
         self._ended: dict[int, asyncio.Event] = {}
-        self._at_work: set[int] = set()
+        self._active: set[int] = set()
         self._idle_event = asyncio.Event()
         self._is_aborting = False
 
-    async def run_all(self, parts: Mapping[int, Part], waits_for: Mapping[int, Collection[int]]) -> None:
+    async def run_all(
+        self, work_by_subtask: Mapping[int, SubtaskWork], dependencies: Mapping[int, Collection[int]]
+    ) -> None:
         """Run all subtasks, given by number; each starts when those that it waits for have ended.
 
         The first failure cancels all others and is raised. After a ``TransientError`` the run is resumed later, so each
         active subtask may first continue to the next event that it emits: no call is cut off.
 
         Args:
-            parts: the work of each subtask.
-            waits_for: numbers of the subtasks that each one depends on; the caller rules out cycles, which never start.
+            work_by_subtask: the work of each subtask.
+            dependencies: numbers of the subtasks that each one depends on; the caller rules out cycles, which never start.
         """
-        if len(parts) == 1:  # nothing runs concurrently, so no tasks are needed
-            for part in parts.values():
-                await part()
+        if len(work_by_subtask) == 1:  # nothing runs concurrently, so no tasks are needed
+            for work in work_by_subtask.values():
+                await work()
             return
-        self._ended = {number: asyncio.Event() for number in parts}
-        tasks = [asyncio.create_task(self._run_part(number, part, waits_for[number])) for number, part in parts.items()]
+        self._ended = {number: asyncio.Event() for number in work_by_subtask}
+        tasks = [
+            asyncio.create_task(self._run_subtask(number, work, dependencies[number]))
+            for number, work in work_by_subtask.items()
+        ]
         try:
             await self._await_tasks(tasks)
         finally:
@@ -50,14 +55,14 @@ class SubtaskScheduler:
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
 
-    async def _run_part(self, number: int, part: Part, waits_for: Collection[int]) -> None:
+    async def _run_subtask(self, number: int, work: SubtaskWork, dependencies: Collection[int]) -> None:
         """Run one subtask when its dependencies have ended and a slot is free."""
-        for other in waits_for:
+        for other in dependencies:
             await self._ended[other].wait()
-        async with self._places:
-            self._at_work.add(number)
+        async with self._slots:
+            self._active.add(number)
             try:
-                await part()
+                await work()
             except TransientError:
                 self._is_aborting = True
                 raise
@@ -79,29 +84,29 @@ class SubtaskScheduler:
 
     async def _wait_until_idle(self) -> None:
         """Wait until each subtask that is active now has emitted an event, waits for another one, or has ended."""
-        now = set(self._at_work)
-        while now & self._at_work:
+        active_now = set(self._active)
+        while active_now & self._active:
             self._idle_event.clear()
             await self._idle_event.wait()
 
     def _mark_idle(self, number: int) -> None:
-        self._at_work.discard(number)
+        self._active.discard(number)
         self._idle_event.set()
 
     @asynccontextmanager
-    async def idle(self, number: int) -> AsyncGenerator[None]:
+    async def pause_activity(self, number: int) -> AsyncGenerator[None]:
         """Mark a subtask as idle in the context, in which no call of it is under way.
 
         If the run is being broken off, the subtask neither enters nor leaves the context: it blocks until cancelled.
         """
-        if number not in self._at_work:
+        if number not in self._active:
             yield
             return
         self._mark_idle(number)
         await self._block_if_aborting()
         yield
         await self._block_if_aborting()
-        self._at_work.add(number)
+        self._active.add(number)
 
     async def _block_if_aborting(self) -> None:
         """Block until cancelled if the run is being broken off."""
@@ -113,14 +118,14 @@ class SubtaskScheduler:
 
         The subtask gives up its slot meanwhile; otherwise those that it waits for might never get one (deadlock).
         """
-        earlier = [over for other, over in self._ended.items() if other < number and not over.is_set()]
+        earlier = [ended for other, ended in self._ended.items() if other < number and not ended.is_set()]
         if not earlier:
             return
-        async with self.idle(number):
-            self._places.release()
-            for over in earlier:
-                await over.wait()
-            await self._places.acquire()
+        async with self.pause_activity(number):
+            self._slots.release()
+            for ended in earlier:
+                await ended.wait()
+            await self._slots.acquire()
 
 
 @asynccontextmanager

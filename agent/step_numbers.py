@@ -21,43 +21,46 @@ class ExecutedSteps:
     """Number of the subtask."""
     depends_on: tuple[int, ...]
     """Numbers of the subtasks that it depends on."""
-    done: Mapping[int, StepResult]
+    results: Mapping[int, StepResult]
     """Results by step number. Numbering starts after the prior steps that the subtask builds on."""
-    earlier: int = 0
+    earlier_count: int = 0
     """How many of the prior steps are calls of earlier runs; these come first."""
 
 
 def find_prior_steps(depends_on: Collection[int], executed: Mapping[int, ExecutedSteps]) -> list[StepPlace]:
     """Return the successful steps of the direct and indirect dependencies of a subtask, in order."""
     dependencies: set[int] = set()
-    waiting = list(depends_on)
-    while waiting:
-        number = waiting.pop()
+    pending = list(depends_on)
+    while pending:
+        number = pending.pop()
         if number in executed and number not in dependencies:
             dependencies.add(number)
-            waiting += executed[number].depends_on
+            pending += executed[number].depends_on
     return [
         (number, step)
         for number in sorted(dependencies)
-        for step in sorted(executed[number].done)
-        if executed[number].done[step].status == "ok"
+        for step in sorted(executed[number].results)
+        if executed[number].results[step].status == "ok"
     ]
 
 
-def number_steps(executed: Sequence[ExecutedSteps]) -> dict[int, dict[int, int]]:
+def number_steps_consecutively(executed: Sequence[ExecutedSteps]) -> dict[int, dict[int, int]]:
     """Return, for each subtask, a map from its step numbers to consecutive numbers over all subtasks."""
-    by_number = {one.subtask: one for one in executed}
-    places = [(one.subtask, step) for one in executed for step in sorted(one.done)]
-    overall = {place: number for number, place in enumerate(places, start=1)}
+    by_number = {subtask_steps.subtask: subtask_steps for subtask_steps in executed}
+    places = [(subtask_steps.subtask, step) for subtask_steps in executed for step in sorted(subtask_steps.results)]
+    overall_numbers = {place: number for number, place in enumerate(places, start=1)}
     numbers: dict[int, dict[int, int]] = {}
-    for one in executed:
-        prior_steps = find_prior_steps(one.depends_on, by_number)
-        own = {step: overall[one.subtask, step] for step in one.done}
-        numbers[one.subtask] = {at: overall[place] for at, place in enumerate(prior_steps, start=one.earlier + 1)} | own
+    for subtask_steps in executed:
+        prior_steps = find_prior_steps(subtask_steps.depends_on, by_number)
+        own_numbers = {step: overall_numbers[subtask_steps.subtask, step] for step in subtask_steps.results}
+        numbers[subtask_steps.subtask] = {
+            prior_number: overall_numbers[place]
+            for prior_number, place in enumerate(prior_steps, start=subtask_steps.earlier_count + 1)
+        } | own_numbers
     return numbers
 
 
-def renumber(result: StepResult, numbers: Mapping[int, int]) -> StepResult:
+def translate_step_references(result: StepResult, numbers: Mapping[int, int]) -> StepResult:
     """Return a result with the step numbers in its references translated; numbers not in the map are kept."""
     bindings = tuple(_renumber_binding(binding, numbers) for binding in result.provenance)
     return result if bindings == result.provenance else result.model_copy(update={"provenance": bindings})

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from agent.conversation import EarlierRun, StepReferences
 from agent.execution.call_cache import CachingExecutor
 from agent.offer.tool_evidence import ToolEvidence
-from agent.plans.approval import PlanQuestions
-from agent.policy.subtasks import Subtask
+from agent.plans.plan_approval import PlanQuestionBuilder
+from agent.policy.protocol import Subtask
 from agent.programs.open_values import OpenValues
 from agent.programs.program_loop import ProgramLoop
 from agent.programs.program_request import EarlierResults, ProgramRequest
@@ -30,7 +30,7 @@ class SubtaskContext:
     subtask: Subtask
     deps: RunDeps
     """Dependencies of the run, with the policy of this subtask."""
-    run: str
+    run_name: str
     """Name of the run."""
     today: str
     """Date on which the run began."""
@@ -42,22 +42,22 @@ class SubtaskContext:
     """Recorded decisions, calls and questions of the subtask from before the run was interrupted."""
     emit: EmitEvent
     """Emits an event; ``progress`` reflects it when this returns."""
-    turn: Callable[[], Awaitable[None]]
+    wait_for_turn: Callable[[], Awaitable[None]]
     """Waits until all subtasks of lower numbers have ended; called before a change is made."""
     executor: CachingExecutor
     """Makes the calls, and reuses the results of those already made in the run."""
-    calling: CallEnvironment
+    call_environment: CallEnvironment
     """Makes the calls of the programs."""
-    opened: OpenValues
+    open_values: OpenValues
     """Finds the values that a plan leaves open."""
-    questions: PlanQuestions
+    plan_questions: PlanQuestionBuilder
     """Builds the questions whether a plan may be executed."""
     references: StepReferences
     """Translates references to earlier calls."""
     prior_steps: PriorSteps
-    earlier: EarlierResults
+    earlier_results: EarlierResults
     """Results of the conversation's earlier runs that a program may refer to by name."""
-    follow_up: Sequence[EarlierRun]
+    follow_up_runs: Sequence[EarlierRun]
     """Earlier runs that the request may refer to; empty if the decomposition has resolved the references."""
 
     @property
@@ -80,10 +80,18 @@ class SubtaskContext:
 
         ``wider`` allows further tools to be offered if the program lacks something.
         """
-        return ProgramRequest(self.request, self.today, self.earlier, wider=wider, files=self.deps.user.files)
+        return ProgramRequest(
+            self.request, self.today, self.earlier_results, may_widen_offer=wider, files=self.deps.user.files
+        )
 
     def build_program_loop(self, program_request: ProgramRequest, deps: RunDeps | None = None) -> ProgramLoop:
         """Build the loop that writes and runs programs; ``deps`` replaces the dependencies of the subtask."""
         return ProgramLoop(
-            program_request, deps or self.deps, self.evidence, self.calling, self.progress, self.memo, self.questions
+            program_request,
+            deps or self.deps,
+            self.evidence,
+            self.call_environment,
+            self.progress,
+            self.memo,
+            self.plan_questions,
         )

@@ -3,9 +3,9 @@
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from agent.program_trace import ProgramHistory, ProgramTrace
+from agent.programs.analysis.program_flow import CallDependencies, Site, find_call_dependencies, parse_site
 from agent.search.state import Path
-from agent.step_numbers import ExecutedSteps, number_steps, renumber
+from agent.step_numbers import ExecutedSteps, number_steps_consecutively, translate_step_references
 from domain.event import (
     CallFinished,
     Event,
@@ -14,6 +14,9 @@ from domain.event import (
     PlanReady,
     ProgramEnded,
     ProgramEvent,
+    ProgramFailed,
+    ProgramLooked,
+    ProgramRefused,
     ProgramStarted,
     QuestionAnswered,
     RunFinished,
@@ -24,7 +27,124 @@ from domain.given_file import FileNote
 from domain.learning_events import NoSolution, SolutionTaken
 from domain.model import JsonObject
 from domain.plan import StepResult
+from domain.program import Program
 from domain.tool import ToolId
+
+
+@dataclass(slots=True)
+class ProgramTrace:
+    """One program: its cells, its calls, and how it ended."""
+
+    cells: dict[int, Program] = field(default_factory=dict[int, Program])
+    """Its cells by their numbers."""
+    calls: dict[int, tuple[str, StepResult]] = field(default_factory=dict[int, tuple[str, StepResult]])
+    """Calls with results by step number, each with its site in the text."""
+    error: str = ""
+    """The error that ended it; empty if none did."""
+    end: ProgramEnded | None = None
+    """Its last event; None while it runs or if it broke off."""
+    inspected_cells: set[int] = field(default_factory=set[int])
+    """Cells that stopped to inspect values."""
+
+    @property
+    def text(self) -> str:
+        """The texts of its cells, joined."""
+        return "\n\n".join(self.cells[number].text for number in sorted(self.cells))
+
+    @property
+    def is_useful(self) -> bool:
+        """Return whether it serves at least part of the request, as far as is known."""
+        return not self.error and (self.end is None or self.end.verdict != "no")
+
+    @property
+    def calls_with_sites(self) -> list[tuple[Site, StepResult]]:
+        """Calls in order, each with its site in the text."""
+        calls = (self.calls[step] for step in sorted(self.calls))
+        return [(site, result) for location, result in calls if (site := parse_site(location)) is not None]
+
+    def find_feeds(self) -> CallDependencies:
+        """Return which calls use the results of which others."""
+        return find_call_dependencies(self.cells)
+
+
+@dataclass(slots=True)
+class ProgramHistory:
+    """The programs of a subtask, oldest first."""
+
+    traces: list[ProgramTrace] = field(default_factory=list[ProgramTrace])
+    """Programs that were run.
+
+    If the end of one is emitted again, because nothing better followed, it moves to the last place.
+    """
+    refused_count: int = 0
+    """Number of texts that the checks refused."""
+    inspection_count: int = 0
+    """Number of times a program stopped to inspect values."""
+    repair_count: int = 0
+    """Number of texts written because the one before was refused or broke off."""
+    _needs_repair: bool = False
+    """The last text was refused or broke off, so the next one counts as a repair."""
+
+    @property
+    def last(self) -> ProgramTrace | None:
+        """The program that counts; None if none was run."""
+        return self.traces[-1] if self.traces else None
+
+    def add(self, event: ProgramEvent) -> None:
+        """Take one more event into account."""
+        match event:
+            case ProgramRefused(text=""):  # no text was written, so there is nothing to repair
+                return
+            case ProgramRefused():
+                self._count_repair()
+                self.refused_count, self._needs_repair = self.refused_count + 1, True
+            case ProgramStarted():
+                self._count_repair()
+                if not (event.goes_on and self.traces):
+                    self.traces.append(ProgramTrace())
+                self.traces[-1].cells[event.number] = event.program
+                self.traces[-1].error, self.traces[-1].end = "", None
+            case ProgramLooked():
+                self.inspection_count += 1
+                if self.traces:
+                    self.traces[-1].inspected_cells.add(event.number)
+            case ProgramFailed():
+                self._needs_repair = True
+                if self.traces:
+                    self.traces[-1].error = event.error
+            case ProgramEnded():
+                self._record_end(event)
+
+    def _record_end(self, event: ProgramEnded) -> None:
+        trace = next((candidate for candidate in self.traces if event.number in candidate.cells), None)
+        if trace is not None:
+            self.traces.remove(trace)
+            self.traces.append(trace)
+            trace.end, trace.error = event, ""
+
+    def _count_repair(self) -> None:
+        self.repair_count += self._needs_repair
+        self._needs_repair = False
+
+    def to_json(self) -> JsonObject:
+        """Return the last program in the form of ``ask --json``."""
+        last = self.last
+        summary: JsonObject = {
+            "text": last.text if last else "",
+            "refused": self.refused_count,
+            "repairs": self.repair_count,
+            "looks": self.inspection_count,
+        }
+        if last is not None and last.error:
+            summary["error"] = last.error
+        if last is not None and (end := last.end) is not None:
+            summary |= {
+                "answered": end.answered,
+                "missing": end.missing,
+                "verdict": end.verdict,
+                "veto": end.veto,
+            }
+        return summary
 
 
 @dataclass(slots=True)
@@ -40,17 +160,17 @@ class SubtaskTranscript:
     """Number of prior steps that the subtask builds on; its own steps are numbered after them."""
     earlier_count: int = 0
     """How many of the prior steps are calls of earlier runs; these come first."""
-    planned: Path = ()
+    planned_path: Path = ()
     """Path of the last plan."""
     steps: dict[int, StepResult] = field(default_factory=dict[int, StepResult])
     """Results of the last plan by step number."""
-    gone_around: list[StepResult] = field(default_factory=list[StepResult])
+    abandoned_steps: list[StepResult] = field(default_factory=list[StepResult])
     """Steps of paths that were abandoned."""
-    set_aside: dict[int, StepResult] = field(default_factory=dict[int, StepResult])
+    discarded_calls: dict[int, StepResult] = field(default_factory=dict[int, StepResult])
     """Calls of programs that do not count, by step number."""
-    failed_after: list[tuple[ToolId, StepResult]] = field(default_factory=list[tuple[ToolId, StepResult]])
+    failures_after: list[tuple[ToolId, StepResult]] = field(default_factory=list[tuple[ToolId, StepResult]])
     """Failed steps of abandoned paths that followed another tool, each with that tool."""
-    finished: bool = False
+    is_plan_complete: bool = False
     """True if the last plan is complete: its search finished the path."""
     sites: dict[int, str] = field(default_factory=dict[int, str])
     """Sites in the program's text of the steps that a program called."""
@@ -62,24 +182,28 @@ class SubtaskTranscript:
     """Selections from the library: a solution that was used, or that none fits."""
 
     @property
-    def failed(self) -> list[StepResult]:
+    def failed_steps(self) -> list[StepResult]:
         """Steps that were called or planned and came to nothing."""
-        return [*self.gone_around, *(self.set_aside[step] for step in sorted(self.set_aside))]
+        return [*self.abandoned_steps, *(self.discarded_calls[step] for step in sorted(self.discarded_calls))]
 
     @property
     def path(self) -> Path:
         """Tools of the last plan in order; for a program, each tool once, in the order of first calls."""
         called = tuple(dict.fromkeys(self.steps[step].tool for step in sorted(self.steps)))
-        return called if any(step in self.sites for step in self.steps) else self.planned
+        return called if any(step in self.sites for step in self.steps) else self.planned_path
 
     @property
-    def answered(self) -> bool:
+    def is_answered(self) -> bool:
         """Return whether a finished path was executed to its last step, or a program ended with a complete answer."""
         last = self.programs.last
-        if last is not None and last.ended is not None and last.ended.verdict == "yes":
+        if last is not None and last.end is not None and last.end.verdict == "yes":
             return True
         done = [self.steps[step] for step in sorted(self.steps) if step not in self.sites]
-        return self.finished and len(done) == len(self.planned) > 0 and all(result.status == "ok" for result in done)
+        return (
+            self.is_plan_complete
+            and len(done) == len(self.planned_path) > 0
+            and all(result.status == "ok" for result in done)
+        )
 
     def add(self, event: Event) -> None:
         """Add one more event of the subtask."""
@@ -89,7 +213,7 @@ class SubtaskTranscript:
                 self.category, self.depends_on = event.category, event.depends_on
                 self.prior_count, self.earlier_count = event.given, len(event.earlier)
             case PlanReady():
-                self.finished = event.plan.complete
+                self.is_plan_complete = event.plan.complete
                 self._begin_plan(event.plan.path)
             case PathEnded() if not event.path:
                 self._begin_plan(())
@@ -107,12 +231,12 @@ class SubtaskTranscript:
         """Add an event of a program, and make the calls of the program that counts the steps."""
         self.programs.add(event)
         if isinstance(event, ProgramStarted | ProgramEnded) and (last := self.programs.last) is not None:
-            self._set_calls_aside(last)
+            self._discard_calls(last)
             for step, (site, result) in last.calls.items():
                 self.steps[step], self.sites[step] = result, site
-                self.set_aside.pop(step, None)
+                self.discarded_calls.pop(step, None)
 
-    def _set_calls_aside(self, kept_program: ProgramTrace | None = None) -> None:
+    def _discard_calls(self, kept_program: ProgramTrace | None = None) -> None:
         """Move the calls of programs out of the steps, except those of ``kept_program``.
 
         If one is given, it replaces the path, so the steps of the path are moved out too.
@@ -121,9 +245,9 @@ class SubtaskTranscript:
             if kept_program is not None and step in self.sites and step in kept_program.calls:
                 continue
             if self.sites.pop(step, ""):
-                self.set_aside[step] = self.steps.pop(step)
+                self.discarded_calls[step] = self.steps.pop(step)
             elif kept_program is not None:
-                self.gone_around.append(self.steps.pop(step))
+                self.abandoned_steps.append(self.steps.pop(step))
 
     def _add_call(self, event: CallFinished) -> None:
         """Add a finished call to the steps, and to the running program if it has a site."""
@@ -136,19 +260,21 @@ class SubtaskTranscript:
 
     def _begin_plan(self, path: Path) -> None:
         """Begin a new plan, and keep the successful first steps that it shares with the last one."""
-        self._set_calls_aside()
-        common: dict[int, StepResult] = {}
-        shared = True
+        self._discard_calls()
+        shared_results: dict[int, StepResult] = {}
+        is_shared = True
         for step in sorted(self.steps):
-            result, at = self.steps[step], step - self.prior_count
-            shared = shared and at <= len(path) and path[at - 1] == result.tool and result.status == "ok"
-            if shared:
-                common[step] = result
+            result, position = self.steps[step], step - self.prior_count
+            is_shared = (
+                is_shared and position <= len(path) and path[position - 1] == result.tool and result.status == "ok"
+            )
+            if is_shared:
+                shared_results[step] = result
             else:
-                self.gone_around.append(result)
-                if 1 < at <= len(self.planned) and result.status != "ok":
-                    self.failed_after.append((self.planned[at - 2], result))
-        self.planned, self.steps = path, common
+                self.abandoned_steps.append(result)
+                if 1 < position <= len(self.planned_path) and result.status != "ok":
+                    self.failures_after.append((self.planned_path[position - 2], result))
+        self.planned_path, self.steps = path, shared_results
 
     def to_json(self, numbers: dict[int, int]) -> JsonObject:
         """Return the subtask as JSON: the steps of the last plan in order, then failed ones.
@@ -156,9 +282,10 @@ class SubtaskTranscript:
         ``numbers`` maps its step numbers to those of the run.
         """
         steps = [
-            _step_to_json(renumber(self.steps[step], numbers), self.sites.get(step, "")) for step in sorted(self.steps)
+            _step_to_json(translate_step_references(self.steps[step], numbers), self.sites.get(step, ""))
+            for step in sorted(self.steps)
         ]
-        steps += [_step_to_json(renumber(step, numbers)) for step in self.failed]
+        steps += [_step_to_json(translate_step_references(step, numbers)) for step in self.failed_steps]
         summary: JsonObject = {
             "name": self.name,
             "description": self.description,
@@ -168,11 +295,15 @@ class SubtaskTranscript:
             "steps": [*steps],
         }
         if self.questions:
-            summary["questions"] = [one.model_dump(mode="json", exclude={"kind", "site"}) for one in self.questions]
+            summary["questions"] = [
+                question.model_dump(mode="json", exclude={"kind", "site"}) for question in self.questions
+            ]
         if self.solutions:
-            summary["solutions"] = [one.model_dump(mode="json", exclude={"kind"}) for one in self.solutions]
+            summary["solutions"] = [solution.model_dump(mode="json", exclude={"kind"}) for solution in self.solutions]
         return (
-            {**summary, "program": self.programs.to_json()} if self.programs.refused or self.programs.last else summary
+            {**summary, "program": self.programs.to_json()}
+            if self.programs.refused_count or self.programs.last
+            else summary
         )
 
 
@@ -210,63 +341,66 @@ class RunTranscript:
     @property
     def ordered_subtasks(self) -> list[SubtaskTranscript]:
         """Subtasks in order, without the entry for the run as a whole unless it is the only one."""
-        return [self.subtasks[n] for n in sorted(self.subtasks) if n or len(self.subtasks) == 1]
+        return [self.subtasks[number] for number in sorted(self.subtasks) if number or len(self.subtasks) == 1]
 
     @property
     def path(self) -> Path:
         """Tools of the last plans of all subtasks, in order."""
-        return tuple(tool for one in self.ordered_subtasks for tool in one.path)
+        return tuple(tool for subtask in self.ordered_subtasks for tool in subtask.path)
 
     @property
     def steps(self) -> dict[int, StepResult]:
         """Results of the last plans, by step number."""
-        numbers = self.numbers
+        numbers = self.step_numbers
         return {
-            numbers[one.number][step]: renumber(one.steps[step], numbers[one.number])
-            for one in self.ordered_subtasks
-            for step in sorted(one.steps)
+            numbers[subtask.number][step]: translate_step_references(subtask.steps[step], numbers[subtask.number])
+            for subtask in self.ordered_subtasks
+            for step in sorted(subtask.steps)
         }
 
     @property
     def sites(self) -> dict[int, str]:
         """Sites in program texts of the steps that programs called, by step number."""
-        numbers = self.numbers
+        numbers = self.step_numbers
         return {
-            numbers[one.number][step]: site
-            for one in self.ordered_subtasks
-            for step, site in one.sites.items()
-            if step in one.steps
+            numbers[subtask.number][step]: site
+            for subtask in self.ordered_subtasks
+            for step, site in subtask.sites.items()
+            if step in subtask.steps
         }
 
     @property
     def has_program_calls(self) -> bool:
         """Return whether a program called anything."""
-        return any(trace.calls for one in self.ordered_subtasks for trace in one.programs.written)
+        return any(trace.calls for subtask in self.ordered_subtasks for trace in subtask.programs.traces)
 
     @property
-    def failed(self) -> list[StepResult]:
+    def failed_steps(self) -> list[StepResult]:
         """Steps that were called or planned and came to nothing."""
-        return [result for one in self.ordered_subtasks for result in one.failed]
+        return [result for subtask in self.ordered_subtasks for result in subtask.failed_steps]
 
     def is_served(self, subtask: SubtaskTranscript) -> bool:
         """Return whether the run answered a subtask; for an only subtask, whether the run is answered."""
-        alone = len(self.ordered_subtasks) == 1
-        if self.end is None or alone:
+        is_only_subtask = len(self.ordered_subtasks) == 1
+        if self.end is None or is_only_subtask:
             return self.end is not None and self.end.outcome == "answered"
-        return subtask.answered and subtask.number not in self.end.unanswered
+        return subtask.is_answered and subtask.number not in self.end.unanswered
 
     @property
-    def numbers(self) -> dict[int, dict[int, int]]:
+    def step_numbers(self) -> dict[int, dict[int, int]]:
         """For each subtask, a map from its step numbers to those of the run."""
-        return number_steps(
-            [ExecutedSteps(one.number, one.depends_on, one.steps, one.earlier_count) for one in self.ordered_subtasks]
+        return number_steps_consecutively(
+            [
+                ExecutedSteps(subtask.number, subtask.depends_on, subtask.steps, subtask.earlier_count)
+                for subtask in self.ordered_subtasks
+            ]
         )
 
     def to_json(self) -> JsonObject:
         """Return the object of the command contract (``ask --json``)."""
         end = self.end or RunFinished.model_validate({"outcome": "failed", "answer": "", "usage": {}})
-        usage, numbers = end.usage, self.numbers
-        subtasks = [one.to_json(numbers[one.number]) for one in self.ordered_subtasks]
+        usage, numbers = end.usage, self.step_numbers
+        subtasks = [subtask.to_json(numbers[subtask.number]) for subtask in self.ordered_subtasks]
         no_subtask: JsonObject = {"name": self.request, "path": [], "steps": []}
         summary: JsonObject = {
             "answer": end.answer,

@@ -15,9 +15,9 @@ from typing import Protocol
 
 from agent.budget import Stopwatch
 from agent.execution.provenance import ProvenanceTracker
-from agent.execution.redaction import looks_secret
-from agent.execution.user_values import normalize_text
-from agent.text import clean
+from agent.execution.redaction import contains_secret
+from agent.execution.value_search import normalize_text
+from agent.text import clean_text
 from domain.event import QuestionAnswered
 
 MAX_QUESTIONS = 3
@@ -30,7 +30,7 @@ _MAX_QUESTION_CHARS = 300
 _MAX_CHOICE_CHARS = 120
 _NO_USER = "nobody could be asked"
 _NO_ANSWER = "its user did not answer"
-_TOO_MANY = f"a run asks at most {MAX_QUESTIONS} questions"
+_TOO_MANY_QUESTIONS = f"a run asks at most {MAX_QUESTIONS} questions"
 _UNTRUSTED_AUTHOR_WARNING = (
     " The program that asks is a solution that users share: somebody else may have written it, and decides where your answer goes. "
     "Tell it no password, no key and no card number."
@@ -48,22 +48,26 @@ class UserQuestion:
     text: str
     choices: tuple[str, ...] = ()
     """Proposed answers, cleaned."""
-    tainted: bool = False
+    is_tainted: bool = False
     """True if the author of the question had seen words of a tool's response."""
-    foreign: bool = False
+    may_quote_response: bool = False
     """True if the question may contain words of a response."""
-    theirs: frozenset[str] = frozenset()
+    foreign_choices: frozenset[str] = frozenset()
     """Choices that may contain words of a response, so that picking one does not make it the user's own statement."""
-    strangers: bool = False
+    has_untrusted_author: bool = False
     """True if the program that asks may have been written by another user."""
 
     @property
-    def framed(self) -> str:
+    def display_text(self) -> str:
         """The text shown to a person: attributed to the plan, with a warning if its words are not trusted."""
-        warned = (
-            _UNTRUSTED_AUTHOR_WARNING if self.strangers else _TAINTED_WARNING if self.tainted or self.foreign else ""
+        warning = (
+            _UNTRUSTED_AUTHOR_WARNING
+            if self.has_untrusted_author
+            else _TAINTED_WARNING
+            if self.is_tainted or self.may_quote_response
+            else ""
         )
-        return f"The plan asks: “{self.text}”{warned}"
+        return f"The plan asks: “{self.text}”{warning}"
 
     def resolve_answer(self, reply: str | int) -> str:
         """Return the answer for a reply, which is a text or the index of a choice (from 0).
@@ -72,19 +76,21 @@ class UserQuestion:
         """
         if isinstance(reply, int):
             return self.choices[reply] if 0 <= reply < len(self.choices) else ""
-        text_answer = clean(reply, MAX_ANSWER_CHARS)
-        return next((one for one in self.choices if normalize_text(one) == normalize_text(text_answer)), text_answer)
+        text_answer = clean_text(reply, MAX_ANSWER_CHARS)
+        return next(
+            (choice for choice in self.choices if normalize_text(choice) == normalize_text(text_answer)), text_answer
+        )
 
 
-def build_question(
+def build_user_question(
     identity: str,
     text: str,
     choices: Sequence[str] = (),
     *,
-    tainted: bool = False,
-    foreign: bool = False,
+    is_tainted: bool = False,
+    may_quote_response: bool = False,
     program_text: str | None = None,
-    strangers: bool = False,
+    has_untrusted_author: bool = False,
 ) -> UserQuestion:
     """Build a question, cleaned and cut to a readable length.
 
@@ -92,20 +98,32 @@ def build_question(
         identity: identifies the question in resumed runs.
         text: the question.
         choices: proposed answers.
-        tainted: the author of the question had seen words of a response.
-        foreign: the question may contain words of a response.
+        is_tainted: the author of the question had seen words of a response.
+        may_quote_response: the question may contain words of a response.
         program_text: text of the program that asks. A choice that it does not contain must come from a response. None
             if no program asks; the choices are then this application's own.
-        strangers: the program that asks may have been written by another user.
+        has_untrusted_author: the program that asks may have been written by another user.
     """
     labels = _label_choices(choices)
-    theirs = frozenset(said for said, one in labels.items() if program_text is not None and one not in program_text)
-    more = f" (and {len(labels) - MAX_CHOICES} more: say which in your own words)" if len(labels) > MAX_CHOICES else ""
-    cut_text = f"{clean(text, _MAX_QUESTION_CHARS - len(more))}{more}"
-    return UserQuestion(identity, cut_text, tuple(labels)[:MAX_CHOICES], tainted, foreign, theirs, strangers)
+    foreign_choices = frozenset(
+        label for label, choice in labels.items() if program_text is not None and choice not in program_text
+    )
+    more_note = (
+        f" (and {len(labels) - MAX_CHOICES} more: say which in your own words)" if len(labels) > MAX_CHOICES else ""
+    )
+    cut_text = f"{clean_text(text, _MAX_QUESTION_CHARS - len(more_note))}{more_note}"
+    return UserQuestion(
+        identity,
+        cut_text,
+        tuple(labels)[:MAX_CHOICES],
+        is_tainted,
+        may_quote_response,
+        foreign_choices,
+        has_untrusted_author,
+    )
 
 
-def find_choice(choices: Sequence[str], answer: str) -> str:
+def restore_choice(choices: Sequence[str], answer: str) -> str:
     """Return the choice whose displayed form is the answer; any other answer is returned unchanged."""
     return _label_choices(choices).get(answer, answer)
 
@@ -114,15 +132,15 @@ def _label_choices(choices: Sequence[str]) -> dict[str, str]:
     """Return the choices by their displayed form; choices that look alike once they are cut get a number in front."""
     labelled: dict[str, str] = {}
     seen = set[str]()
-    for one in choices:
-        said, plainly = clean(one, _MAX_CHOICE_CHARS), clean(one, MAX_ANSWER_CHARS)
-        if not said or plainly in seen:
+    for choice in choices:
+        label, full_text = clean_text(choice, _MAX_CHOICE_CHARS), clean_text(choice, MAX_ANSWER_CHARS)
+        if not label or full_text in seen:
             continue
-        seen.add(plainly)
+        seen.add(full_text)
         number = len(seen)
-        while said in labelled:
-            said, number = f"{number}: {clean(one, _MAX_CHOICE_CHARS)}", number + 1
-        labelled[said] = one
+        while label in labelled:
+            label, number = f"{number}: {clean_text(choice, _MAX_CHOICE_CHARS)}", number + 1
+        labelled[label] = choice
     return labelled
 
 
@@ -146,7 +164,7 @@ class NoUser:
 class UserQuestions:
     """Questions of one run; each is asked once, and waiting for answers does not count as time of the run."""
 
-    asker: UserChannel
+    channel: UserChannel
     """Passes questions to the user."""
     provenance: ProvenanceTracker
     """Records answers as statements of the user."""
@@ -156,17 +174,17 @@ class UserQuestions:
     """The user's statements so far, answers included."""
     answered: list[QuestionAnswered] = field(default_factory=list[QuestionAnswered])
     """Questions asked so far with their results, in order."""
-    foreign: bool = False
+    may_have_quoted_response: bool = False
     """True if a question so far may have contained words of a response."""
 
     @property
     def has_user(self) -> bool:
         """Return whether there is a user who can be asked."""
-        return not isinstance(self.asker, NoUser)
+        return not isinstance(self.channel, NoUser)
 
     def has_answered(self, question: UserQuestion) -> bool:
         """Return whether the question was asked before; programs written since then know its answer."""
-        return any((one.question, one.choices) == (question.text, question.choices) for one in self.answered)
+        return any((event.question, event.choices) == (question.text, question.choices) for event in self.answered)
 
     async def ask(
         self, question: UserQuestion, site: str = "", recorded: QuestionAnswered | None = None
@@ -179,8 +197,8 @@ class UserQuestions:
             recorded: the result from before the run was interrupted; if given, nobody is asked again.
         """
         event = recorded or await self._ask_once(question, site)
-        self.foreign = self.foreign or question.foreign
-        self.record_answer(event, is_foreign_choice=event.answer in question.theirs)
+        self.may_have_quoted_response = self.may_have_quoted_response or question.may_quote_response
+        self.record_answer(event, is_foreign_choice=event.answer in question.foreign_choices)
         return event
 
     def record_answer(self, event: QuestionAnswered, *, is_foreign_choice: bool = False) -> None:
@@ -189,7 +207,7 @@ class UserQuestions:
         With ``is_foreign_choice`` the answer is a choice that came from a response. The user picked it but did not say
         it, so it does not become a statement of the user.
         """
-        if not any(_is_same_question(one, event) for one in self.answered):
+        if not any(_is_same_question(recorded, event) for recorded in self.answered):
             self.answered.append(event)
             if not event.unanswered and not is_foreign_choice:
                 self.provenance.record_user_answer(event.answer)
@@ -198,18 +216,18 @@ class UserQuestions:
     async def _ask_once(self, question: UserQuestion, site: str) -> QuestionAnswered:
         """Return the earlier answer to the same question; else ask the user, if a further question is allowed."""
         event = QuestionAnswered(question=question.text, choices=question.choices, site=site)
-        earlier = next((one for one in self.answered if _is_same_question(one, event)), None)
+        earlier = next((recorded for recorded in self.answered if _is_same_question(recorded, event)), None)
         if earlier is not None:
             return earlier.model_copy(update={"site": site})
         if not self.has_user:
             return event.model_copy(update={"unanswered": _NO_USER})
-        if len({(one.question, one.choices) for one in self.answered}) >= MAX_QUESTIONS:
-            return event.model_copy(update={"unanswered": _TOO_MANY})
+        if len({(recorded.question, recorded.choices) for recorded in self.answered}) >= MAX_QUESTIONS:
+            return event.model_copy(update={"unanswered": _TOO_MANY_QUESTIONS})
         with self.stopwatch.pause():
-            reply = await self.asker.answer(question)
+            reply = await self.channel.answer(question)
         answer = question.resolve_answer(reply) if reply is not None else ""
         # A program of another user decides where the answer goes, so a secret is not passed on.
-        if question.strangers and answer not in question.choices and looks_secret(answer):
+        if question.has_untrusted_author and answer not in question.choices and contains_secret(answer):
             return event.model_copy(update={"unanswered": _SECRET_WITHHELD})
         return event.model_copy(update={"answer": answer} if answer else {"unanswered": _NO_ANSWER})
 
@@ -220,5 +238,5 @@ def _is_same_question(first: QuestionAnswered, other: QuestionAnswered) -> bool:
 
 def describe_unanswered(event: QuestionAnswered) -> str:
     """Describe what a question without answer wanted to know, and why it has none."""
-    proposed = f" ({clean('; '.join(event.choices), 400)})" if event.choices else ""
+    proposed = f" ({clean_text('; '.join(event.choices), 400)})" if event.choices else ""
     return f"it needs to know: “{event.question}”{proposed}, and {event.unanswered}"

@@ -3,23 +3,24 @@
 import re
 from collections.abc import Collection, Iterator
 
-_SOURCES = re.compile(r"\[\d+\]|^Based on: .*$", re.MULTILINE)
+_SOURCE_REFERENCE = re.compile(r"\[\d+\]|^Based on: .*$", re.MULTILINE)
 _LABEL = re.compile(r"^[-\s]*(?:[^\W\d_][\w ]{0,40}: )?")
 """Label in front of a value, such as ``- Capital: ``."""
 _WORD = re.compile(r"\w+(?:[.,:/-]\w+)*")
 
 
-def is_known_wrong(answer: str, wrong: Collection[str], request: str) -> bool:
+def is_known_wrong(answer: str, wrong_answers: Collection[str], request: str) -> bool:
     """Return whether an answer repeats one of the wrong ones.
 
     It does if all words are equal, or if the figures and names that are not in the request are equal and in the same
     order: an answer in other words is still wrong if it gives the same values.
     """
-    own, distinctive = _extract_words(answer), _extract_distinctive_words(answer, request)
+    words, distinctive_words = _extract_words(answer), _extract_distinctive_words(answer, request)
     return any(
-        own == _extract_words(one) or (bool(distinctive) and distinctive == _extract_distinctive_words(one, request))
-        for one in wrong
-        if _extract_words(one)
+        words == _extract_words(wrong_answer)
+        or (bool(distinctive_words) and distinctive_words == _extract_distinctive_words(wrong_answer, request))
+        for wrong_answer in wrong_answers
+        if _extract_words(wrong_answer)
     )
 
 
@@ -41,5 +42,5 @@ def _extract_distinctive_words(answer: str, request: str) -> list[str]:
 
 def _split_values(answer: str) -> Iterator[str]:
     """Yield the lines and clauses of an answer, without sources and without labels of values."""
-    for part in re.split(r"[\n;]", _SOURCES.sub("", answer)):
+    for part in re.split(r"[\n;]", _SOURCE_REFERENCE.sub("", answer)):
         yield _LABEL.sub("", part, count=1)

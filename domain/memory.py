@@ -110,7 +110,7 @@ class MemoryStore(Protocol):
         """Delete the stored programs of these memories; unknown ids are ignored."""
         ...
 
-    def all(self) -> AsyncIterator[Memory]:
+    def stream_all(self) -> AsyncIterator[Memory]:
         """Stream the memories of all owners, ordered by id."""
         ...
 

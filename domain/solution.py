@@ -121,7 +121,7 @@ class SolutionStore(Protocol):
         """Return the solutions that call one of these tools, ordered by id."""
         ...
 
-    def all(self) -> AsyncIterator[Solution]:
+    def stream_all(self) -> AsyncIterator[Solution]:
         """Stream the solutions of all owners, ordered by id."""
         ...
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from agent.memory.long_term import LongTermMemory, Present
+from agent.memory.long_term import LongTermMemory, PresentToolsFinder
 from agent.offer.tool_evidence import RetrievedTool, ToolFinder
 from domain.memory import RecalledMemory
 from domain.tool import ToolId
@@ -51,7 +51,7 @@ class CachedOtherMemories:
         self._memory = memory
         self._recalled: dict[tuple[str, int], list[RecalledMemory]] = {}
 
-    async def recall(self, request: str, k: int, present: Present) -> list[RecalledMemory]:
+    async def recall(self, request: str, k: int, present: PresentToolsFinder) -> list[RecalledMemory]:
         """Return the ``k`` best memories of other requests."""
         if (request, k) not in self._recalled:
             excluded = ReferenceRequests([request])

@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-from agent.compression.compress import LIMIT, Compressed, compress
 from agent.compression.field_selection import FieldChoices
+from agent.compression.response_compression import COMPRESSION_LIMIT, CompressedResponse, compress_response
 from agent.policy.protocol import Policy
 from domain.tool import ToolDoc, ToolId
 
@@ -44,7 +44,7 @@ class CompressionTally:
         self.tools.add(tool)
         self.characters["all"] += size
 
-    def add_compressed(self, tool: ToolId, compressed: Compressed) -> None:
+    def add_compressed(self, tool: ToolId, compressed: CompressedResponse) -> None:
         """Count a response that was compressed."""
         self.add_short(tool, compressed.before)
         self.long_tools.add(tool)
@@ -94,13 +94,13 @@ class CompressionTally:
 
 
 async def evaluate_compression(
-    responses: Iterable[tuple[ToolDoc, str]], policy: Policy, choices: FieldChoices, limit: int = LIMIT
+    responses: Iterable[tuple[ToolDoc, str]], policy: Policy, choices: FieldChoices, limit: int = COMPRESSION_LIMIT
 ) -> CompressionTally:
     """Compress every response as a run does, and count the results."""
     tally = CompressionTally(limit)
     for tool, response in responses:
         began = time.perf_counter()
-        compressed = await compress(tool, response, policy, choices, limit)
+        compressed = await compress_response(tool, response, policy, choices, limit)
         tally.seconds += time.perf_counter() - began
         if compressed is None:
             tally.add_short(tool.id, len(response))

@@ -14,7 +14,7 @@ ApiPairs = frozenset[tuple[ApiName, ApiName]]
 async def collect_linked_pairs(store: GraphStore) -> ApiPairs:
     """Return the ends of every edge between tools as keys, and ``(key, key)`` for every tool that was walked."""
     linked: set[tuple[ApiName, ApiName]] = set()
-    async for edge in store.edges():
+    async for edge in store.stream_edges():
         source = get_api_name(edge.source)
         linked.add((source, source))
         if edge.target != FINISH:

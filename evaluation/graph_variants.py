@@ -142,9 +142,9 @@ class RewiredGraph:
             self._out.setdefault(edge.source, []).append(edge)
             self._into.setdefault(edge.target, []).append(edge)
 
-    async def around(self, tools: Iterable[ToolId]) -> dict[ToolId, ToolNeighbourhood]:
+    async def load_neighbourhoods(self, tools: Iterable[ToolId]) -> dict[ToolId, ToolNeighbourhood]:
         """Return the neighbourhoods of the store, with the other edges and links."""
-        neighbourhoods = await self._store.around(tools)
+        neighbourhoods = await self._store.load_neighbourhoods(tools)
         targets = {edge.target for tool in neighbourhoods for edge in self._out.get(tool, [])}
         documents = await self._store.get_tools(targets) if targets else {}
         return {
@@ -161,7 +161,7 @@ class RewiredGraph:
             for tool, found in neighbourhoods.items()
         }
 
-    async def edges_beside(self, tools: Iterable[ToolId]) -> list[Edge]:
+    async def find_adjacent_edges(self, tools: Iterable[ToolId]) -> list[Edge]:
         """Return all other edges out of or into one of these tools, each once, ordered by its ends."""
         edges_by_ends = {
             _get_ends(edge): edge for tool in tools for edge in (*self._out.get(tool, ()), *self._into.get(tool, ()))
@@ -192,8 +192,8 @@ async def shuffle_edges(store: LinkedGraph, seed: int = 7, links: RewiredLinks =
 
     Every tool keeps how many edges go out of it and into it, and the order of their counts.
     """
-    edges = [edge async for edge in store.edges()]
-    facts = {tool: found async for tool, found in store.nodes()}
+    edges = [edge async for edge in store.stream_edges()]
+    facts = {tool: found async for tool, found in store.stream_nodes()}
     new_edges = rewire_edges(edges, seed)
     return RewiredGraph(
         store,
@@ -206,11 +206,11 @@ async def shuffle_edges(store: LinkedGraph, seed: int = 7, links: RewiredLinks =
 
 async def shuffle_links(store: LinkedGraph, seed: int = 7) -> RewiredLinks:
     """Return random links: every tool keeps how many tools it feeds, is fed by and has as substitutes."""
-    tools = [document.id async for document in store.documents()]
+    tools = [document.id async for document in store.stream_documents()]
     feeds: list[FeedLink] = []
     substitutes: list[SubstituteLink] = []
     for start in range(0, len(tools), _BATCH_SIZE):
-        for neighbourhood in (await store.around(tools[start : start + _BATCH_SIZE])).values():
+        for neighbourhood in (await store.load_neighbourhoods(tools[start : start + _BATCH_SIZE])).values():
             feeds += neighbourhood.feeds
             substitutes += neighbourhood.substitutes
     new_feeds, new_substitutes = rewire_feeds(feeds, seed), rewire_substitutes(substitutes, seed)
@@ -238,11 +238,11 @@ class WithoutCallEvidence:
     def __init__(self, graph: NeighbourhoodReader) -> None:
         self._graph = graph
 
-    async def around(self, tools: Iterable[ToolId]) -> dict[ToolId, ToolNeighbourhood]:
+    async def load_neighbourhoods(self, tools: Iterable[ToolId]) -> dict[ToolId, ToolNeighbourhood]:
         """Return the neighbourhoods of the graph without any facts."""
         return {
             tool: replace(known, facts=ToolFacts(), out=[replace(way, facts=ToolFacts()) for way in known.out])
-            for tool, known in (await self._graph.around(tools)).items()
+            for tool, known in (await self._graph.load_neighbourhoods(tools)).items()
         }
 
 

@@ -7,7 +7,7 @@ from itertools import islice
 import numpy as np
 from numpy.typing import NDArray
 
-from agent.memory.similarity import pattern
+from agent.memory.request_patterns import build_pattern
 from domain.tool import FINISH, ToolId
 from domain.trajectory import Trajectory
 from evaluation.overlap import ReferenceRequests
@@ -53,7 +53,7 @@ class LeaveOneOutWalks:
         Raises:
             UnavailableError: the encoder is unavailable.
         """
-        self._vectors = await embedder.embed([pattern(request) for request, _ in self._requests], "query")
+        self._vectors = await embedder.embed([build_pattern(request) for request, _ in self._requests], "query")
         self._scale = (await embedder.scale()).requests
 
     def exclude_request(self, request: str) -> None:

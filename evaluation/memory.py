@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from agent.memory.long_term import LongTermMemory
-from agent.memory.path_reuse import AGREED, agreed
-from agent.memory.similarity import pattern
+from agent.memory.path_reuse import MIN_VOTE_SHARE, find_agreed_memory
+from agent.memory.request_patterns import build_pattern
 from domain.memory import RecalledMemory, make_memory_id
 from domain.tool import ToolId
 from domain.trajectory import SolvedRequest
@@ -73,10 +73,10 @@ async def leave_one_out(
     times = Counter(_get_memory_id(solution) for solution in solved)
     paths: dict[str, set[tuple[ToolId, ...]]] = {}
     for solution in solved:
-        paths.setdefault(pattern(solution.request), set()).add(solution.path)
+        paths.setdefault(build_pattern(solution.request), set()).add(solution.path)
     results: list[LeftOut] = []
     for solution in solved:
-        wording, own = pattern(solution.request), _get_memory_id(solution)
+        wording, own = build_pattern(solution.request), _get_memory_id(solution)
         recalled = await memory.recall(solution.request, _RECALL_LIMIT, _find_all_present)
         # A memory that was learnt twice would still be there without this trajectory.
         others = [other for other in recalled if other.memory.id != own or times[own] > 1]
@@ -87,7 +87,7 @@ async def leave_one_out(
 
 
 def _get_memory_id(solved: SolvedRequest) -> str:
-    return make_memory_id("", pattern(solved.request), solved.path)
+    return make_memory_id("", build_pattern(solved.request), solved.path)
 
 
 def _find_all_present(tools: Iterable[ToolId]) -> Awaitable[set[ToolId]]:
@@ -114,7 +114,7 @@ def tabulate_by_bound(results: Sequence[LeftOut], bounds: Sequence[float] = BOUN
             recalls: list[RecalledMemories] = [getattr(one, name) for one in results]
             row[name] = {
                 "nearest": _compute_share(recalls, bound, 0.0),
-                "agreed": _compute_share(recalls, bound, AGREED),
+                "agreed": _compute_share(recalls, bound, MIN_VOTE_SHARE),
             }
         rows.append(row)
     return rows
@@ -125,7 +125,7 @@ def _compute_share(recalls: Sequence[RecalledMemories], bound: float, share: flo
     right = 0
     proposed = 0
     for recall in recalls:
-        agreement = agreed(recall.recalled if share else recall.recalled[:1], bound, share)
+        agreement = find_agreed_memory(recall.recalled if share else recall.recalled[:1], bound, share)
         if agreement is not None:
             proposed += 1
             right += agreement.memory.path in recall.right

@@ -10,7 +10,7 @@ from agent.llm.client.chat import ModelReply, ModelTokenUsage
 from agent.llm.program_reply import extract_program
 from agent.policy.delegating_policy import DelegatingPolicy
 from agent.policy.protocol import Policy
-from agent.programs.protocol import ProgramQuestion, WrittenProgram
+from agent.programs.program_types import ProgramQuestion, WrittenProgram
 from domain.source_text import SourceCall, parse_source, try_parse_source
 
 SlipKind = Literal[
@@ -140,7 +140,7 @@ class SlipPlantingPolicy(DelegatingPolicy):
 
     async def write(self, question: ProgramQuestion) -> WrittenProgram:
         """Return the program of the other policy, with a slip if this request is chosen."""
-        written = await self.pass_on(question)
+        written = await self.delegate(question)
         luck = random.Random(f"{self._seed} {question.request}")
         if question.attempts or self.planted or luck.random() >= self._rate or not _has_statements(written.text):
             return written

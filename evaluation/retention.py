@@ -7,8 +7,8 @@ from typing import Any
 
 from pydantic.types import JsonValue
 
-from agent.compression.compress import LIMIT, compress
 from agent.compression.field_selection import FieldChoices
+from agent.compression.response_compression import COMPRESSION_LIMIT, compress_response
 from agent.execution.executor import Executor
 from agent.policy.protocol import Policy
 from domain.errors import UsageError
@@ -57,7 +57,7 @@ async def evaluate_retention(
     executor: Executor,
     policy: Policy,
     choices: FieldChoices,
-    limit: int = LIMIT,
+    limit: int = COMPRESSION_LIMIT,
 ) -> RetentionResult:
     """Make the calls that lead to each answer, and compare the responses with their compressed form.
 
@@ -78,7 +78,7 @@ async def evaluate_retention(
                 break
             responses.append(result.body)
             retention.responses += 1
-            short = await compress(tool, result.body, policy, choices, limit)
+            short = await compress_response(tool, result.body, policy, choices, limit)
             shown_texts.append(short.text if short else result.body)
             if short:
                 retention.compressed += 1

@@ -54,7 +54,7 @@ async def collect_api_knowledge(
 async def find_documents(graph: GraphStore, apis: frozenset[ApiName]) -> dict[ApiName, list[ToolId]]:
     """Return the documents of each API, including copies in other categories; APIs without one are left out."""
     documents: dict[ApiName, list[ToolId]] = {}
-    async for document in graph.documents():
+    async for document in graph.stream_documents():
         if (api := get_api_name(document.id)) in apis:
             documents.setdefault(api, []).append(document.id)
     return documents
@@ -134,6 +134,6 @@ async def _is_walked(graph: GraphStore, tools: Sequence[ToolId]) -> bool:
     Every node of a path has an edge out of it, the last one to Finish.
     """
     for tool in tools:
-        if any(neighbour.edge.imported for neighbour in await graph.out_edges(tool)):
+        if any(neighbour.edge.imported for neighbour in await graph.get_out_edges(tool)):
             return True
     return False

@@ -15,7 +15,7 @@ from pydantic.types import JsonValue
 
 from agent.budget import Budget
 from agent.execution.provenance import RunStatements
-from agent.plans.compilation import compile_plan
+from agent.plans.plan_compilation import compile_plan
 from agent.plans.steps_from_run import build_steps
 from agent.run import run
 from agent.run_context import RunUser
@@ -165,7 +165,7 @@ async def evaluate_soay(
     async def ask(question: SoayQuestion) -> None:
         place = await free.get()
         try:
-            user = RunUser(SimulatedUser(None), voices=RunStatements(user_messages=(question.request,)))
+            user = RunUser(SimulatedUser(None), statements=RunStatements(user_messages=(question.request,)))
             deps = replace(await place.deps(), user=user)
             done(judge_run(question, [one async for one in run(question.request, deps, budget)], docs))
         finally:

@@ -4,7 +4,7 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
 
 from agent.budget import Budget
-from agent.conversation import MAX_RUNS, EarlierRun, build_earlier_run
+from agent.conversation import MAX_EARLIER_RUNS, EarlierRun, build_earlier_run
 from agent.execution.provenance import RunStatements
 from agent.run import RunDeps, run
 from agent.run_context import RunUser
@@ -43,8 +43,8 @@ async def run_conversation(
 
     async def run_request(text: str, user: SimulatedUser) -> list[EventRecord]:
         texts.append(text)
-        working = replace(await deps(), user=RunUser(user, voices=RunStatements(user_messages=tuple(texts))))
-        records = [record async for record in run(text, working, budget, earlier=runs[-MAX_RUNS:])]
+        working = replace(await deps(), user=RunUser(user, statements=RunStatements(user_messages=tuple(texts))))
+        records = [record async for record in run(text, working, budget, earlier_runs=runs[-MAX_EARLIER_RUNS:])]
         runs.append(build_earlier_run(records))
         return records
 

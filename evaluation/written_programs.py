@@ -8,8 +8,8 @@ from typing import Literal
 from agent.policy.protocol import Policy
 from agent.programs.author_feedback import describe_complaints
 from agent.programs.offered_functions import OfferedFunctions, build_functions
-from agent.programs.program_checks import check
-from agent.programs.protocol import ProgramAttempt, ProgramQuestion, Sandbox
+from agent.programs.program_checks import check_program
+from agent.programs.program_types import ProgramAttempt, ProgramQuestion, Sandbox
 from domain.tool import ToolDoc
 from evaluation.code_calls import FunctionSignature, extract_calls
 from evaluation.corpora.graphqlrestbench import ProgramSample
@@ -69,12 +69,16 @@ async def write_program(
     text, complaints = "", tuple[str, ...]()
     for _ in range(REWRITES + 1):
         question = ProgramQuestion(
-            request=sample.request, offer=offered.text, today=today, attempts=tuple(attempts), unknown=offered.unknown
+            request=sample.request,
+            offer=offered.offer,
+            today=today,
+            attempts=tuple(attempts),
+            unstructured=offered.unstructured,
         )
         written = (await policy.decide(question)).text
         if not written:
             break
-        checked = await check(written, offered.text, offered.docs, sandbox, {})
+        checked = await check_program(written, offered.offer, offered.docs, sandbox, {})
         text, complaints = checked.text, checked.complaints
         if not complaints:
             break
@@ -95,7 +99,9 @@ async def write_program(
 def _compare_with_gold(
     sample: ProgramSample, text: str, offered: OfferedFunctions, to_gold_name: Callable[[str], str]
 ) -> ProgramMatch:
-    signatures = {one.name: FunctionSignature(to_gold_name(one.tool), one.arguments) for one in offered.text.signatures}
+    signatures = {
+        one.name: FunctionSignature(to_gold_name(one.tool), one.arguments) for one in offered.offer.signatures
+    }
     try:
         return match_program(sample.gold, extract_calls(text, signatures))
     except SyntaxError:

@@ -24,9 +24,9 @@ class LoopThread(Generic[T]):
         self._context = context
         self._ready: Future[T] = Future()
         self._loop: asyncio.AbstractEventLoop | None = None
-        self._over = asyncio.Event()
-        self._work: set[asyncio.Task[Any]] = set()
-        self._thread = Thread(target=lambda: asyncio.run(self._life()), name="footpath", daemon=True)
+        self._stop_requested = asyncio.Event()
+        self._tasks: set[asyncio.Task[Any]] = set()
+        self._thread = Thread(target=lambda: asyncio.run(self._hold_context()), name="footpath", daemon=True)
 
     def start(self) -> T:
         """Start the thread and return the value of the opened context. Errors of opening are raised here."""
@@ -37,31 +37,31 @@ class LoopThread(Generic[T]):
             self._thread.join()
             raise
 
-    async def _life(self) -> None:
+    async def _hold_context(self) -> None:
         """Hold the context open until :meth:`stop`, then cancel the remaining work before it is closed."""
         self._loop = asyncio.get_running_loop()
         try:
-            async with self._context as given:
-                self._ready.set_result(given)
-                await self._over.wait()
-                left = [task for task in self._work if task.cancel()]
-                await asyncio.gather(*left, return_exceptions=True)
+            async with self._context as opened:
+                self._ready.set_result(opened)
+                await self._stop_requested.wait()
+                cancelled_tasks = [task for task in self._tasks if task.cancel()]
+                await asyncio.gather(*cancelled_tasks, return_exceptions=True)
         except Exception as error:
             # Before the context is open, start() waits for the error; later, nobody does.
             if self._ready.done():
                 raise
             self._ready.set_exception(error)
 
-    def run(self, work: Coroutine[Any, Any, R]) -> R:
+    def run(self, coroutine: Coroutine[Any, Any, R]) -> R:
         """Run a coroutine in the thread and return its result.
 
         If the caller is interrupted, the coroutine is cancelled, and has ended before the exception propagates.
         """
-        begun = self._begin(work)
+        submitted = self._submit(coroutine)
         try:
-            return begun.told.result()
+            return submitted.future.result()
         finally:
-            begun.end()
+            submitted.cancel_and_wait()
 
     def iterate(self, items: AsyncGenerator[R]) -> Generator[R]:
         """Yield the items of an asynchronous generator as they come.
@@ -70,43 +70,43 @@ class LoopThread(Generic[T]):
         """
         # Items are wrapped in tuples, so that None can mark the end.
         queue: SimpleQueue[tuple[R] | None] = SimpleQueue()
-        begun = self._begin(_put(items, queue.put))
+        submitted = self._submit(_forward_items(items, queue.put))
         try:
             while (item := queue.get()) is not None:
                 yield item[0]
-            begun.told.result()  # raises the error that ended the generator, if any
+            submitted.future.result()  # raises the error that ended the generator, if any
         finally:
-            begun.end()
+            submitted.cancel_and_wait()
 
-    async def awaited(self, work: Coroutine[Any, Any, R]) -> R:
+    async def run_async(self, coroutine: Coroutine[Any, Any, R]) -> R:
         """Run a coroutine as :meth:`run` does, without blocking the caller's event loop."""
-        begun = self._begin(work)
+        submitted = self._submit(coroutine)
         try:
-            return await asyncio.wrap_future(begun.told)
+            return await asyncio.wrap_future(submitted.future)
         finally:
-            await begun.ended_beside()
+            await submitted.cancel_and_wait_async()
 
-    async def iterated(self, items: AsyncGenerator[R]) -> AsyncGenerator[R]:
+    async def iterate_async(self, items: AsyncGenerator[R]) -> AsyncGenerator[R]:
         """Yield items as :meth:`iterate` does, without blocking the caller's event loop."""
         loop = asyncio.get_running_loop()
         queue: asyncio.Queue[tuple[R] | None] = asyncio.Queue()
-        begun = self._begin(_put(items, lambda item: loop.call_soon_threadsafe(queue.put_nowait, item)))
+        submitted = self._submit(_forward_items(items, lambda item: loop.call_soon_threadsafe(queue.put_nowait, item)))
         try:
             while (item := await queue.get()) is not None:
                 yield item[0]
-            await asyncio.wrap_future(begun.told)
+            await asyncio.wrap_future(submitted.future)
         finally:
-            await begun.ended_beside()
+            await submitted.cancel_and_wait_async()
 
-    def _begin(self, work: Coroutine[Any, Any, R]) -> "_Begun[R]":
+    def _submit(self, coroutine: Coroutine[Any, Any, R]) -> "SubmittedWork[R]":
         """Start a coroutine in the thread. ``RuntimeError`` where the context is closed."""
         if self._loop is None or not self._thread.is_alive():
-            work.close()  # prevents the warning that the coroutine was never awaited
+            coroutine.close()  # prevents the warning that the coroutine was never awaited
             raise RuntimeError("this store is closed; open it again")
         ended = Event()
-        return _Begun(asyncio.run_coroutine_threadsafe(self._noted(work, ended), self._loop), ended)
+        return SubmittedWork(asyncio.run_coroutine_threadsafe(self._run_tracked(coroutine, ended), self._loop), ended)
 
-    async def _noted(self, work: Coroutine[Any, Any, R], ended: Event) -> R:
+    async def _run_tracked(self, coroutine: Coroutine[Any, Any, R], ended: Event) -> R:
         """Run a coroutine as a tracked task, so that :meth:`stop` can cancel it, and set ``ended`` when it is over.
 
         A cancelled future is done at once, while the task behind it may still be cleaning up; ``ended`` tells when it
@@ -114,43 +114,43 @@ class LoopThread(Generic[T]):
         """
         task = asyncio.current_task()
         assert task is not None  # noqa: S101  for the type checker: this runs in a task
-        self._work.add(task)
+        self._tasks.add(task)
         try:
-            return await work
+            return await coroutine
         finally:
-            self._work.discard(task)
+            self._tasks.discard(task)
             ended.set()
 
     def stop(self) -> None:
         """Close the context and end the thread. Idempotent."""
         if self._thread.is_alive() and self._loop is not None:
-            self._loop.call_soon_threadsafe(self._over.set)
+            self._loop.call_soon_threadsafe(self._stop_requested.set)
             self._thread.join()
 
 
 @dataclass(frozen=True, slots=True)
-class _Begun(Generic[R]):
+class SubmittedWork(Generic[R]):
     """A coroutine that was submitted to the thread."""
 
-    told: Future[R]
+    future: Future[R]
     """Its result. Cancelled at once by a cancellation, before the coroutine has cleaned up."""
     ended: Event
     """Set when the coroutine has ended, its cleanup included."""
 
-    def end(self) -> None:
+    def cancel_and_wait(self) -> None:
         """Cancel the coroutine if it still runs, and wait until it has ended. Blocks."""
-        self.told.cancel()
+        self.future.cancel()
         self.ended.wait()
 
-    async def ended_beside(self) -> None:
-        """Do the same as :meth:`end` without blocking the caller's event loop."""
-        self.told.cancel()
+    async def cancel_and_wait_async(self) -> None:
+        """Do the same as :meth:`cancel_and_wait` without blocking the caller's event loop."""
+        self.future.cancel()
         if not self.ended.is_set():
             # Shielded, so that cancelling the caller again does not cancel the future of the waiting thread.
             await asyncio.shield(asyncio.to_thread(self.ended.wait))
 
 
-async def _put(items: AsyncGenerator[R], put: Callable[[tuple[R] | None], object]) -> None:
+async def _forward_items(items: AsyncGenerator[R], put: Callable[[tuple[R] | None], object]) -> None:
     """Put each item as it comes, in a tuple, and None at the end, also after an error."""
     try:
         async with aclosing(items):

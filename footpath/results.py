@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
-from agent.conversation import MAX_RUNS, EarlierRun, build_earlier_run
-from agent.offer import offer
+from agent.conversation import MAX_EARLIER_RUNS, EarlierRun, build_earlier_run
+from agent.offer import tool_offer
 from agent.programs.signatures import render_offer
 from agent.transcript import RunTranscript
 from domain.event import EventRecord, RunOutcome
@@ -84,16 +84,16 @@ class Offer:
     """All tools as typed functions, for a prompt."""
 
     @classmethod
-    def of(cls, made: offer.ToolOffer, docs: Mapping[ToolId, ToolDoc]) -> "Offer":
+    def of(cls, made: tool_offer.ToolOffer, docs: Mapping[ToolId, ToolDoc]) -> "Offer":
         """Build the offer; ``docs`` are the documents of its tools. Tools without one are left out."""
         text = render_offer([docs[tool.id] for tool in made.tools if tool.id in docs])
-        names = {one.tool: one.name for one in text.signatures}
-        tools = [_offered(tool, names[tool.id], docs[tool.id]) for tool in made.tools if tool.id in names]
+        names = {signature.tool: signature.name for signature in text.signatures}
+        tools = [_to_offered_tool(tool, names[tool.id], docs[tool.id]) for tool in made.tools if tool.id in names]
         return cls(made.request, tuple(tools), made.considered, text.text)
 
 
-def _offered(tool: offer.OfferEntry, name: str, doc: ToolDoc) -> OfferedTool:
-    reasons = tuple(Reason(one.kind, one.description, one.share) for one in tool.reasons)
+def _to_offered_tool(tool: tool_offer.OfferEntry, name: str, doc: ToolDoc) -> OfferedTool:
+    reasons = tuple(Reason(reason.kind, reason.description, reason.share) for reason in tool.reasons)
     return OfferedTool(tool.id, name, doc.description, tool.score, reasons)
 
 
@@ -158,12 +158,14 @@ class Answer:
         if transcript.end is None:
             raise ValueError("a run's answer is known by its last event, run.finished")
         calls = [
-            Call(one.tool, one.arguments, one.status, one.response, one.note)
-            for one in (transcript.steps[step] for step in sorted(transcript.steps))
+            Call(entry.tool, entry.arguments, entry.status, entry.response, entry.note)
+            for entry in (transcript.steps[step] for step in sorted(transcript.steps))
         ]
-        programs = [one.programs.last.text for one in transcript.ordered_subtasks if one.programs.last is not None]
-        before = after.earlier if after else ()
-        said = after.said if after else ()
+        programs = [
+            entry.programs.last.text for entry in transcript.ordered_subtasks if entry.programs.last is not None
+        ]
+        earlier_runs = after.earlier if after else ()
+        earlier_texts = after.said if after else ()
         return cls(
             run=records[0].run,
             request=transcript.request,
@@ -173,8 +175,8 @@ class Answer:
             calls=tuple(calls),
             program="\n\n".join(programs),
             details=transcript.to_json(),
-            earlier=(*before, build_earlier_run(records))[-MAX_RUNS:],
-            said=(*said, transcript.request),
+            earlier=(*earlier_runs, build_earlier_run(records))[-MAX_EARLIER_RUNS:],
+            said=(*earlier_texts, transcript.request),
             files=tuple(files),
-            not_learnt=next((one.event.error for one in records if isinstance(one.event, WeightsLearned)), ""),
+            not_learnt=next((entry.event.error for entry in records if isinstance(entry.event, WeightsLearned)), ""),
         )

@@ -36,13 +36,13 @@ async def mark_feed(graph: LinkedGraph, target: ToolId, mark: FeedMark, *, clear
     marked = document.model_copy(update={"feed_marks": other_marks if clear else (*other_marks, mark)})
     feeds = [
         feed
-        for feed in await graph.feeds_into(target)
+        for feed in await graph.get_feeds_into(target)
         if (feed.source, feed.field, feed.parameter) != _get_mark_key(mark)
     ]
     corrected = ToolLinks(
         target,
         apply_feed_marks(marked, feeds, {one.source for one in feeds} | {mark.source}),
-        await graph.substitutes(target),
+        await graph.get_substitutes(target),
     )
     await graph.put_tools([marked])
     await graph.put_links([corrected])

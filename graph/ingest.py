@@ -122,7 +122,7 @@ class GraphImporter:
             UnavailableError: the store.
         """
         names = NameIndex()
-        stored_documents = (await self._store.statistics()).documents
+        stored_documents = (await self._store.compute_statistics()).documents
         for number, path in enumerate(paths):
             documents = self._documents(path, server)
             while batch := await asyncio.to_thread(self._next_documents, documents, number):
@@ -130,7 +130,7 @@ class GraphImporter:
                     names.add(document)
                 self._progress("tools", len(names), None)
         if stored_documents:
-            async for document in self._store.documents():
+            async for document in self._store.stream_documents():
                 names.add(document)
         self.result.documents = len(self._documents_read)
         return names
@@ -230,7 +230,7 @@ class GraphImporter:
         fresh = counted
         while fresh.batch.records:
             # Another import may have applied some of these records since they were counted: then count again without them.
-            applied = await self._time_write(self._store.applied(records))
+            applied = await self._time_write(self._store.find_applied(records))
             if not applied.isdisjoint(fresh.batch.records):
                 fresh = await count(block, names, frozenset(applied))
             elif await self._time_write(self._write_block(fresh)):

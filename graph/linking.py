@@ -96,9 +96,9 @@ async def link_tools(graph: LinkedGraph, similar: SimilarTools | None, progress:
         UnavailableError: the store, or the search for similar documents.
     """
     start = perf_counter()
-    states = await graph.link_states()
+    states = await graph.get_link_states()
     identity = similar.identity if similar else ""
-    digests = {document.id: compute_link_digest(document, identity) async for document in graph.documents()}
+    digests = {document.id: compute_link_digest(document, identity) async for document in graph.stream_documents()}
     changed = {tool: digest for tool, digest in digests.items() if tool not in states or states[tool].digest != digest}
     pending = [tool for tool in digests if tool in changed or states[tool].pending]
     if pending:
@@ -108,7 +108,7 @@ async def link_tools(graph: LinkedGraph, similar: SimilarTools | None, progress:
         # Noted before anything is computed, so that an interrupted run leaves the rest pending for the next one.
         await graph.expect_links(changed, [tool for tool in pending if tool not in changed])
         await _compute_links(graph, similar, catalogue, pending, progress)
-    return LinkingResult(len(pending), await graph.link_counts(), perf_counter() - start)
+    return LinkingResult(len(pending), await graph.count_links(), perf_counter() - start)
 
 
 async def link_among(
@@ -137,9 +137,9 @@ async def link_among(
 
 async def _merge_existing_links(graph: LinkedGraph, links: ToolLinks, new: frozenset[ToolId]) -> ToolLinks:
     """Return the stored links of a tool, with its feeds from the new tools added or replaced."""
-    existing = [feed for feed in await graph.feeds_into(links.tool) if feed.source not in new]
+    existing = [feed for feed in await graph.get_feeds_into(links.tool) if feed.source not in new]
     added = [feed for feed in links.feeds if feed.source in new]
-    return ToolLinks(links.tool, [*existing, *added], await graph.substitutes(links.tool))
+    return ToolLinks(links.tool, [*existing, *added], await graph.get_substitutes(links.tool))
 
 
 async def _read_catalogue(graph: LinkedGraph) -> _LinkCatalogue:
@@ -151,7 +151,7 @@ async def _read_catalogue(graph: LinkedGraph) -> _LinkCatalogue:
         for document in batch:
             catalogue.add(document)
 
-    async for document in graph.documents():
+    async for document in graph.stream_documents():
         batch.append(document)
         if len(batch) == _BATCH_SIZE:
             await asyncio.to_thread(add)
@@ -171,7 +171,7 @@ async def _find_affected(
 
     This includes every tool of a changed tool's tool set, since the tools of one set determine each other's entities.
     """
-    affected = {*pending, *await graph.linked_to(changed)}
+    affected = {*pending, *await graph.find_linked_tools(changed)}
     sets = {catalogue.tools[tool].doc.toolset for tool in changed}
     affected |= {tool for tool, known in catalogue.tools.items() if known.doc.toolset in sets}
     affected |= await asyncio.to_thread(catalogue.find_consumers, changed)

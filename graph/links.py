@@ -85,27 +85,27 @@ class LinkStore(Protocol):
         """
         ...
 
-    async def link_states(self) -> dict[ToolId, LinkState]:
+    async def get_link_states(self) -> dict[ToolId, LinkState]:
         """Return the state of every tool whose links were ever expected or put."""
         ...
 
-    async def linked_to(self, tools: Iterable[ToolId]) -> set[ToolId]:
+    async def find_linked_tools(self, tools: Iterable[ToolId]) -> set[ToolId]:
         """Return the tools that one of ``tools`` feeds or substitutes, so whose links depend on it."""
         ...
 
-    async def feeds_out(self, tool: ToolId) -> list[FeedLink]:
+    async def get_feeds_out(self, tool: ToolId) -> list[FeedLink]:
         """Return the feeds out of a tool, best first; ties by target, parameter, field."""
         ...
 
-    async def feeds_into(self, tool: ToolId) -> list[FeedLink]:
+    async def get_feeds_into(self, tool: ToolId) -> list[FeedLink]:
         """Return the feeds into a tool's parameters, best first; ties by source, parameter, field."""
         ...
 
-    async def substitutes(self, tool: ToolId) -> list[SubstituteLink]:
+    async def get_substitutes(self, tool: ToolId) -> list[SubstituteLink]:
         """Return the substitutes of a tool, best first; ties by id."""
         ...
 
-    async def link_counts(self) -> LinkCounts:
+    async def count_links(self) -> LinkCounts:
         """Return the number of links and of pending tools."""
         ...
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 class NeighbourhoodReader(Protocol):
     """The part of a graph store that planning reads; see :class:`GraphStore`."""
 
-    async def around(self, tools: Iterable[ToolId]) -> "dict[ToolId, ToolNeighbourhood]": ...
+    async def load_neighbourhoods(self, tools: Iterable[ToolId]) -> "dict[ToolId, ToolNeighbourhood]": ...
 
 
 class GraphStore(Protocol):
@@ -45,11 +45,11 @@ class GraphStore(Protocol):
         """
         ...
 
-    async def removed_tools(self, ids: Iterable[ToolId]) -> dict[ToolId, ToolDoc]:
+    async def get_removed_tools(self, ids: Iterable[ToolId]) -> dict[ToolId, ToolDoc]:
         """Return the documents that were removed, as they were then; those put again since are left out."""
         ...
 
-    async def begin_anew(self, tools: Iterable[ToolId]) -> None:
+    async def reset_tools(self, tools: Iterable[ToolId]) -> None:
         """Forget what calls and runs taught about these tools, and their links, because they are different tools now.
 
         Ids that are not nodes are ignored. Walk counts and marks of edges stay, since they describe the requests rather than the tools.
@@ -92,11 +92,11 @@ class GraphStore(Protocol):
         """Mark the edges from these tools into ``tool``, all or none, as :meth:`mark` does; no edges are created."""
         ...
 
-    async def lessons(self, tool: ToolId) -> list[ToolLesson]:
+    async def get_lessons(self, tool: ToolId) -> list[ToolLesson]:
         """Return what runs taught about a tool, newest first, at most ``MAX_LESSONS``; ties by key, the last first."""
         ...
 
-    async def applied(self, keys: Iterable[str]) -> set[str]:
+    async def find_applied(self, keys: Iterable[str]) -> set[str]:
         """Return which of these batch keys were applied."""
         ...
 
@@ -104,7 +104,7 @@ class GraphStore(Protocol):
         """Return documents by id; ids without a document are left out."""
         ...
 
-    def documents(self) -> AsyncIterator[ToolDoc]:
+    def stream_documents(self) -> AsyncIterator[ToolDoc]:
         """Stream all documents, ordered by id."""
         ...
 
@@ -112,39 +112,39 @@ class GraphStore(Protocol):
         """Return the ids of documents with this function name, ordered."""
         ...
 
-    async def facts(self, ids: Iterable[ToolId]) -> dict[ToolId, ToolFacts]:
+    async def get_facts(self, ids: Iterable[ToolId]) -> dict[ToolId, ToolFacts]:
         """Return facts by id; ids that are not nodes are left out."""
         ...
 
-    async def out_edges(self, tool: ToolId) -> list[Neighbour]:
+    async def get_out_edges(self, tool: ToolId) -> list[Neighbour]:
         """Return all edges out of a tool, including those to ``FINISH`` and unresolved tools, by target id. One read."""
         ...
 
-    async def in_edges(self, tool: ToolId) -> list[Edge]:
+    async def get_in_edges(self, tool: ToolId) -> list[Edge]:
         """Return all edges into a tool, or into ``FINISH``, ordered by source id."""
         ...
 
-    async def edges_beside(self, tools: Iterable[ToolId]) -> list[Edge]:
+    async def find_adjacent_edges(self, tools: Iterable[ToolId]) -> list[Edge]:
         """Return all edges that begin or end at one of these tools, each once, by (source id, target id). One read."""
         ...
 
-    async def around(self, tools: Iterable[ToolId]) -> "dict[ToolId, ToolNeighbourhood]":
+    async def load_neighbourhoods(self, tools: Iterable[ToolId]) -> "dict[ToolId, ToolNeighbourhood]":
         """Return each tool with its document, facts, edges and links; ids that are not nodes are left out. One read."""
         ...
 
-    def nodes(self) -> AsyncIterator[tuple[ToolId, ToolFacts]]:
+    def stream_nodes(self) -> AsyncIterator[tuple[ToolId, ToolFacts]]:
         """Stream all nodes with their facts, with or without a document, ``FINISH`` included, ordered by id."""
         ...
 
-    def edges(self) -> AsyncIterator[Edge]:
+    def stream_edges(self) -> AsyncIterator[Edge]:
         """Stream all edges, ordered by (source id, target id)."""
         ...
 
-    def all_lessons(self) -> AsyncIterator[tuple[ToolId, ToolLesson]]:
+    def stream_lessons(self) -> AsyncIterator[tuple[ToolId, ToolLesson]]:
         """Stream all lessons, ordered by (tool, moment, key)."""
         ...
 
-    def applied_keys(self) -> AsyncIterator[str]:
+    def stream_applied_keys(self) -> AsyncIterator[str]:
         """Stream all applied keys, those of records included, in order."""
         ...
 
@@ -155,7 +155,7 @@ class GraphStore(Protocol):
         """
         ...
 
-    async def statistics(self) -> GraphStatistics:
+    async def compute_statistics(self) -> GraphStatistics:
         """Return the sizes of the graph."""
         ...
 

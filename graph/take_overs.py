@@ -133,7 +133,7 @@ class ImportAdmission:
         if tools and self.forget is not None:
             await self.forget(tools)
         if tools:
-            await self.store.begin_anew(tools)
+            await self.store.reset_tools(tools)
 
 
 def find_sensitive_changes(old: ToolDoc, new: ToolDoc) -> tuple[IdentityChange, ...]:

@@ -91,12 +91,12 @@ async def describe_tool(graph: GraphStore, name: str, parameters: WeightParamete
     """
     tool = await find_tool(graph, name)
     document = (await graph.get_tools([tool])).get(tool)
-    facts = (await graph.facts([tool]))[tool]
+    facts = (await graph.get_facts([tool]))[tool]
     successors = [
         _build_edge(w.target, w.weight, w.edge)
-        for w in compute_transition_weights(await graph.out_edges(tool), parameters)
+        for w in compute_transition_weights(await graph.get_out_edges(tool), parameters)
     ]
-    lessons, now = await graph.lessons(tool), to_timestamp()
+    lessons, now = await graph.get_lessons(tool), to_timestamp()
     return ToolDescription(
         tool,
         document,
@@ -124,7 +124,7 @@ def _build_edge(end: ToolId, weight: float, edge: Edge) -> DescribedEdge:
 
 async def find_tool(graph: GraphStore, name: str) -> ToolId:
     """Return the node that an id, a function name or the name of an API stands for. Errors as :func:`describe_tool`."""
-    if await graph.facts([ToolId(name)]):
+    if await graph.get_facts([ToolId(name)]):
         return ToolId(name)
     candidates = await graph.find_function(name) or await graph.find_function(standardise(name))
     candidates = candidates or await _find_by_api(graph, name)
@@ -148,7 +148,7 @@ async def _find_by_api(graph: GraphStore, name: str) -> list[ToolId]:
     exact: list[ToolId] = []
     alike: list[ToolId] = []
     standardised = standardise(name)
-    async for document in graph.documents():
+    async for document in graph.stream_documents():
         if document.api == name:
             exact.append(document.id)
         elif standardised and standardise(document.api) == standardised:
@@ -159,9 +159,9 @@ async def _find_by_api(graph: GraphStore, name: str) -> list[ToolId]:
 async def _find_predecessors(graph: GraphStore, tool: ToolId, parameters: WeightParameters) -> list[DescribedEdge]:
     """Return the edges into a tool, each with its weight among all edges out of its source."""
     links: list[DescribedEdge] = []
-    for edge in await graph.in_edges(tool):
+    for edge in await graph.get_in_edges(tool):
         # The weight of an edge is a share among all edges out of its source.
-        weights = compute_transition_weights(await graph.out_edges(edge.source), parameters)
+        weights = compute_transition_weights(await graph.get_out_edges(edge.source), parameters)
         links += (_build_edge(edge.source, w.weight, edge) for w in weights if w.target == tool)
     return links
 
@@ -172,7 +172,7 @@ async def find_category(graph: GraphStore, name: str) -> str:
     Raises:
         UsageError: several categories differ from it only by case, and none is exactly so.
     """
-    categories = {document.category async for document in graph.documents()}
+    categories = {document.category async for document in graph.stream_documents()}
     alike = sorted(category for category in categories if category.casefold() == name.casefold())
     if name in categories or not alike:
         return name
@@ -184,7 +184,7 @@ async def find_category(graph: GraphStore, name: str) -> str:
 async def find_similar_ids(graph: GraphStore, name: str, limit: int = 5) -> list[ToolId]:
     """Return the tools whose id or function resembles a name, most similar first."""
     ids_by_name: dict[str, ToolId] = {}
-    async for document in graph.documents():
+    async for document in graph.stream_documents():
         ids_by_name.setdefault(document.function.lower(), document.id)
         ids_by_name[document.id.lower()] = document.id
     near = await asyncio.to_thread(_find_similar, name.lower(), ids_by_name, 2 * limit)
@@ -194,7 +194,7 @@ async def find_similar_ids(graph: GraphStore, name: str, limit: int = 5) -> list
 async def _find_similar_names(graph: GraphStore, name: str, limit: int = 5) -> list[str]:
     """Return API names, functions and ids that resemble a name, most similar first."""
     names: dict[str, str] = {}
-    async for document in graph.documents():
+    async for document in graph.stream_documents():
         names[document.api.lower()] = document.api
         names[document.function.lower()] = document.function
         names[document.id.lower()] = document.id

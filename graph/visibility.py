@@ -45,66 +45,68 @@ class _VisibleGraph:
     async def get_tools(self, ids: Iterable[ToolId]) -> dict[ToolId, ToolDoc]:
         return await self._graph.get_tools(self._filter_ids(ids))
 
-    async def removed_tools(self, ids: Iterable[ToolId]) -> dict[ToolId, ToolDoc]:
-        return await self._graph.removed_tools(self._filter_ids(ids))
+    async def get_removed_tools(self, ids: Iterable[ToolId]) -> dict[ToolId, ToolDoc]:
+        return await self._graph.get_removed_tools(self._filter_ids(ids))
 
-    async def documents(self) -> AsyncIterator[ToolDoc]:
-        async for document in self._graph.documents():
+    async def stream_documents(self) -> AsyncIterator[ToolDoc]:
+        async for document in self._graph.stream_documents():
             if document.id not in self._hidden:
                 yield document
 
     async def find_function(self, function: str) -> list[ToolId]:
         return self._filter_ids(await self._graph.find_function(function))
 
-    async def facts(self, ids: Iterable[ToolId]) -> dict[ToolId, ToolFacts]:
-        return await self._graph.facts(self._filter_ids(ids))
+    async def get_facts(self, ids: Iterable[ToolId]) -> dict[ToolId, ToolFacts]:
+        return await self._graph.get_facts(self._filter_ids(ids))
 
-    async def out_edges(self, tool: ToolId) -> list[Neighbour]:
-        return _filter_neighbours(await self._graph.out_edges(tool), self._hidden) if tool not in self._hidden else []
+    async def get_out_edges(self, tool: ToolId) -> list[Neighbour]:
+        return (
+            _filter_neighbours(await self._graph.get_out_edges(tool), self._hidden) if tool not in self._hidden else []
+        )
 
-    async def in_edges(self, tool: ToolId) -> list[Edge]:
-        return _filter_edges(await self._graph.in_edges(tool), self._hidden)
+    async def get_in_edges(self, tool: ToolId) -> list[Edge]:
+        return _filter_edges(await self._graph.get_in_edges(tool), self._hidden)
 
-    async def edges_beside(self, tools: Iterable[ToolId]) -> list[Edge]:
-        return _filter_edges(await self._graph.edges_beside(self._filter_ids(tools)), self._hidden)
+    async def find_adjacent_edges(self, tools: Iterable[ToolId]) -> list[Edge]:
+        return _filter_edges(await self._graph.find_adjacent_edges(self._filter_ids(tools)), self._hidden)
 
-    async def around(self, tools: Iterable[ToolId]) -> dict[ToolId, ToolNeighbourhood]:
-        neighbourhoods = await self._graph.around(self._filter_ids(tools))
+    async def load_neighbourhoods(self, tools: Iterable[ToolId]) -> dict[ToolId, ToolNeighbourhood]:
+        neighbourhoods = await self._graph.load_neighbourhoods(self._filter_ids(tools))
         return {tool: _filter_neighbourhood(known, self._hidden) for tool, known in neighbourhoods.items()}
 
-    async def nodes(self) -> AsyncIterator[tuple[ToolId, ToolFacts]]:
-        async for tool, facts in self._graph.nodes():
+    async def stream_nodes(self) -> AsyncIterator[tuple[ToolId, ToolFacts]]:
+        async for tool, facts in self._graph.stream_nodes():
             if tool not in self._hidden:
                 yield tool, facts
 
-    async def edges(self) -> AsyncIterator[Edge]:
-        async for edge in self._graph.edges():
+    async def stream_edges(self) -> AsyncIterator[Edge]:
+        async for edge in self._graph.stream_edges():
             if self._hidden.isdisjoint((edge.source, edge.target)):
                 yield edge
 
-    async def lessons(self, tool: ToolId) -> list[ToolLesson]:
-        return [] if tool in self._hidden else await self._graph.lessons(tool)
+    async def get_lessons(self, tool: ToolId) -> list[ToolLesson]:
+        return [] if tool in self._hidden else await self._graph.get_lessons(tool)
 
-    async def all_lessons(self) -> AsyncIterator[tuple[ToolId, ToolLesson]]:
-        async for tool, lesson in self._graph.all_lessons():
+    async def stream_lessons(self) -> AsyncIterator[tuple[ToolId, ToolLesson]]:
+        async for tool, lesson in self._graph.stream_lessons():
             if tool not in self._hidden:
                 yield tool, lesson
 
-    async def link_states(self) -> dict[ToolId, LinkState]:
-        states = await self._graph.link_states()
+    async def get_link_states(self) -> dict[ToolId, LinkState]:
+        states = await self._graph.get_link_states()
         return {tool: state for tool, state in states.items() if tool not in self._hidden}
 
-    async def linked_to(self, tools: Iterable[ToolId]) -> set[ToolId]:
-        return await self._graph.linked_to(self._filter_ids(tools)) - self._hidden
+    async def find_linked_tools(self, tools: Iterable[ToolId]) -> set[ToolId]:
+        return await self._graph.find_linked_tools(self._filter_ids(tools)) - self._hidden
 
-    async def feeds_out(self, tool: ToolId) -> list[FeedLink]:
-        return _filter_feeds(await self._graph.feeds_out(tool), self._hidden)
+    async def get_feeds_out(self, tool: ToolId) -> list[FeedLink]:
+        return _filter_feeds(await self._graph.get_feeds_out(tool), self._hidden)
 
-    async def feeds_into(self, tool: ToolId) -> list[FeedLink]:
-        return _filter_feeds(await self._graph.feeds_into(tool), self._hidden)
+    async def get_feeds_into(self, tool: ToolId) -> list[FeedLink]:
+        return _filter_feeds(await self._graph.get_feeds_into(tool), self._hidden)
 
-    async def substitutes(self, tool: ToolId) -> list[SubstituteLink]:
-        return _filter_substitutes(await self._graph.substitutes(tool), self._hidden)
+    async def get_substitutes(self, tool: ToolId) -> list[SubstituteLink]:
+        return _filter_substitutes(await self._graph.get_substitutes(tool), self._hidden)
 
 
 class _VisibleFlows:

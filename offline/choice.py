@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from agent.offer.candidates import COVERED, Candidate, find_answerable_clauses
+from agent.offer.candidates import MIN_COVERED_SHARE, ToolCandidate, find_answerable_clauses
 from agent.policy.ask_user import can_user_answer
 from agent.policy.protocol import ArgumentsQuestion, MissingValue, MoveQuestion, NextMove
 from domain.tool import Parameter, ToolDoc
@@ -87,7 +87,7 @@ def decide(
         return PolicyMove(NextMove("advance", reason, situation.candidates.index(onward_route.first)), "", unserved)
     end = _choose_ending(situation, routes, answerable_clauses, done, parameters)
     if answerable_clauses and not done:
-        end = replace(end, lacking=_find_missing_value(situation, missing, parameters))
+        end = replace(end, missing_value=_find_missing_value(situation, missing, parameters))
     return PolicyMove(end, "", unserved)
 
 
@@ -108,7 +108,8 @@ def _find_answerable(
         for i, best in enumerate(situation.best_relevance)
         if best >= parameters.fitting
         for way in routes.values()
-        if way.goal.relevance[i] >= min(COVERED * best, max(parameters.fitting, COVERED * best_reachable[i]))
+        if way.goal.relevance[i]
+        >= min(MIN_COVERED_SHARE * best, max(parameters.fitting, MIN_COVERED_SHARE * best_reachable[i]))
         and share([*situation.path, *(step.tool for step in way.steps)], situation.clauses[i]) >= parameters.mostly
     }
     # The lower floor is for tools that use the values; without a share nothing is known of that.
@@ -201,7 +202,7 @@ def _is_served(
             continue  # reading does not do what is to be done
         if any(position in c.feeds_from and other > value for c, other in reachable):
             continue
-        enough = COVERED * target if position == len(situation.path) - 1 else parameters.passed * target
+        enough = MIN_COVERED_SHARE * target if position == len(situation.path) - 1 else parameters.passed * target
         if value >= max(parameters.acceptable * best, enough):
             return True
     return False
@@ -219,7 +220,7 @@ def _find_routes(situation: MoveQuestion, missing: MissingFinder, parameters: Ch
     return routes
 
 
-def _is_acceptable(candidate: Candidate, situation: MoveQuestion, parameters: ChoiceParameters) -> bool:
+def _is_acceptable(candidate: ToolCandidate, situation: MoveQuestion, parameters: ChoiceParameters) -> bool:
     return any(
         best >= parameters.fitting and value >= parameters.acceptable * best
         for value, best in zip(candidate.relevance, situation.best_relevance, strict=True)
@@ -294,7 +295,7 @@ def _explain_no_fit(situation: MoveQuestion, routes: dict[int, ToolRoute], param
     return "what fits here adds nothing to the path"
 
 
-def describe_feeds(path: Sequence[ToolDoc], candidate: Candidate) -> str:
+def describe_feeds(path: Sequence[ToolDoc], candidate: ToolCandidate) -> str:
     """Describe what feeds a candidate, as the end of a sentence; empty if nothing does."""
     sources = [
         f"{path[i].api}.{field}"
@@ -310,7 +311,7 @@ def list_feeding_fields(producer: ToolDoc, consumer: ToolDoc) -> list[str]:
     return list(dict.fromkeys(coupling.field.name or coupling.field.path for coupling in couplings if coupling))
 
 
-def describe_missing(situation: MoveQuestion, candidate: Candidate) -> str:
+def describe_missing(situation: MoveQuestion, candidate: ToolCandidate) -> str:
     """Name the required inputs of a candidate that neither the request nor the path fills.
 
     All inputs are bound at once: one by one, as the search checks them, a value may count for an input that has no

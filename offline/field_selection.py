@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from pydantic.types import JsonValue
 
-from agent.compression.json_paths import ITEMS, leaves_of, steps_of
+from agent.compression.json_paths import ITEMS, iterate_leaves, split_path
 from agent.policy.protocol import FieldsQuestion
 from graph.coupling import get_subject_words
 from graph.identifiers import extract_words, split_words
@@ -50,7 +50,7 @@ def select_fields(question: FieldsQuestion) -> tuple[str, ...]:
         extract_words(tool.description) | get_subject_words(tool.api) | extract_words(tool.toolset_description)
     )
     values_by_path: dict[str, list[JsonValue]] = {}
-    for path, leaf in leaves_of(read_value(question.response)):
+    for path, leaf in iterate_leaves(read_value(question.response)):
         values_by_path.setdefault(path, []).append(leaf)
     scored = [
         (_score(path, topic_words, values_by_path.get(path, [])), -place, path)
@@ -74,7 +74,7 @@ def select_fields(question: FieldsQuestion) -> tuple[str, ...]:
 def _score(path: str, topic_words: frozenset[str], values: Sequence[JsonValue]) -> float:
     """Score how telling a field is; a score of 0 or less is not worth showing."""
     name_words = split_words(path.replace(ITEMS, "").rpartition(".")[2]) or ("value",)
-    holders = frozenset(word for step in steps_of(path)[:-1] for word in split_words(step))
+    holders = frozenset(word for step in split_path(path)[:-1] for word in split_words(step))
     score = 1.0 + 0.5 * min(2, count_matches(" ".join(name_words), topic_words)) - 0.15 * path.count(".")
     last_word = name_words[-1]
     for group, worth in ((_LABELS, 1.2), (_KEYS, 1.0), (_FIGURES, 0.9), (_TIMES, 0.7)):

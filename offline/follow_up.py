@@ -5,10 +5,16 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from agent.conversation import REUSED_NOTE
-from agent.parameters.needs import need_of
-from agent.policy.protocol import Results
-from agent.policy.subtasks import MAX_NAME_CHARS, DecomposeQuestion, Decomposition, EarlierRequest, Subtask
-from agent.text import clean
+from agent.parameter_needs import derive_need
+from agent.policy.protocol import (
+    MAX_SUBTASK_NAME_CHARS,
+    DecomposeQuestion,
+    Decomposition,
+    EarlierRequest,
+    Results,
+    Subtask,
+)
+from agent.text import clean_text
 from domain.plan import StepResult
 from offline.list_filter import find_list_items, is_answered_by, narrow_response
 from offline.nlp.coordination import find_atoms
@@ -194,7 +200,7 @@ def _find_named_thing(last: EarlierRequest, with_calls: Sequence[EarlierRequest]
     """Find what the last question named and calls were made for, with the kind of its parameter."""
     for _, tool, result in (step for one in (last, *with_calls) for step in one.steps):
         for parameter in tool.parameters:
-            value, kind = result.arguments.get(parameter.name), need_of(parameter).kind
+            value, kind = result.arguments.get(parameter.name), derive_need(parameter).kind
             is_named = isinstance(value, str) and len(value) > 1 and value.casefold() in last.request.casefold()
             if is_named and (not places or kind in _PLACES):
                 return str(value), kind
@@ -217,14 +223,16 @@ def decompose_follow_up(question: DecomposeQuestion) -> Decomposition | None:
     resolved = resolve_follow_up(question.request, question.earlier)
     if resolved is None:
         return None
-    subtask = Subtask(1, clean(resolved.description, MAX_NAME_CHARS), resolved.description, earlier=resolved.steps)
+    subtask = Subtask(
+        1, clean_text(resolved.description, MAX_SUBTASK_NAME_CHARS), resolved.description, earlier=resolved.steps
+    )
     if resolved.is_about_list:
         calls = [(number, result) for asked in question.earlier for number, _, result in asked.steps]
         holding = next(
             (number for number, result in reversed(calls) if is_answered_by(resolved.description, result)), None
         )
         if holding is not None:
-            subtask = replace(subtask, earlier=(holding,), reread=True)
+            subtask = replace(subtask, earlier=(holding,), needs_no_calls=True)
     return Decomposition((subtask,), resolved.reason)
 
 

@@ -7,11 +7,10 @@ on the request, where the graph's own does not (thesis 4.3.2.4).
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from agent.memory.long_term import vote
-from agent.memory.path_reuse import next_of
-from agent.offer.exploration import has_rival, is_working
-from agent.policy.path_questions import AdoptionQuestion, PathAdoption
-from agent.policy.protocol import MoveQuestion, NextMove
+from agent.memory.long_term import compute_vote
+from agent.memory.path_reuse import find_next_tool
+from agent.offer.failing_tools import has_rival, is_working
+from agent.policy.protocol import AdoptionQuestion, MoveQuestion, NextMove, PathAdoption
 from domain.memory import RecalledMemory
 from domain.tool import FINISH, ToolDoc, ToolId
 from offline.change_orders import can_make_change, find_ordered_changes, may_call
@@ -118,9 +117,9 @@ def _count_votes(situation: MoveQuestion) -> dict[ToolId, _MemoryVote]:
     path = [tool.id for tool in situation.path]
     votes: dict[ToolId, _MemoryVote] = {}
     for recalled in situation.recalled:
-        following = next_of(recalled.memory.path, path)
+        following = find_next_tool(recalled.memory.path, path)
         if following is not None:
-            weight = vote(recalled)
+            weight = compute_vote(recalled)
             earlier = votes.get(following)
             votes[following] = (
                 _MemoryVote(weight + earlier.weight, earlier.best) if earlier else _MemoryVote(weight, recalled)

@@ -3,26 +3,32 @@
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from dataclasses import dataclass, field, replace
 
-from agent.learning.step_scores import score_steps
-from agent.memory.path_reuse import IDENTICAL
-from agent.offer.candidates import Candidate
-from agent.policy.path_questions import AdoptionQuestion, PathAdoption, Reflection, ReflectionQuestion, ScoreQuestion
+from agent.learning.run_lesson import score_steps
+from agent.memory.path_reuse import MIN_REUSE_SIMILARITY
+from agent.offer.candidates import ToolCandidate
+from agent.policy.decider import Decider
 from agent.policy.protocol import (
+    AdoptionQuestion,
     ArgumentsQuestion,
     CallArguments,
+    DecomposeQuestion,
+    Decomposition,
     FieldsQuestion,
     MoveQuestion,
     NextMove,
+    PathAdoption,
     PathQuestion,
     PhraseQuestion,
     PolicyCost,
     PolicyNotice,
+    Reflection,
+    ReflectionQuestion,
+    ScoreQuestion,
     UnservedQuestion,
     WholePath,
+    build_single_subtask,
 )
-from agent.policy.question import Decider
-from agent.policy.subtasks import DecomposeQuestion, Decomposition, build_single_subtask
-from agent.programs.protocol import ProgramQuestion, WrittenProgram
+from agent.programs.program_types import ProgramQuestion, WrittenProgram
 from agent.solutions.protocol import ChosenSolution, FilledSolution, FillQuestion, SolutionQuestion
 from domain.plan import StepResult
 from domain.tool import ToolDoc, ToolId
@@ -69,7 +75,7 @@ class OfflinePolicy(Decider):
     """The policy of one run. What it works out is held for each subtask, since subtasks may run concurrently."""
 
     name = "offline"
-    writes = True
+    can_write_programs = True
 
     def __init__(self, parameters: ChoiceParameters | None = None, planning: TimedPlanning | None = None) -> None:
         self._planning = planning or PlanningTurns().create_planning("")
@@ -150,7 +156,7 @@ class OfflinePolicy(Decider):
     async def choose_solution(self, question: SolutionQuestion) -> ChosenSolution:
         """Choose the nearest solution if it is nearly identical apart from its values."""
         nearest = max((one.likeness for one in question.solutions), default=0.0)
-        if nearest < IDENTICAL:
+        if nearest < MIN_REUSE_SIMILARITY:
             return ChosenSolution(None, reason=f"none of them is near enough: the likeness is {nearest:.2f} at most")
         place = next(place for place, one in enumerate(question.solutions) if one.likeness == nearest)
         return ChosenSolution(place, reason=f"it serves what is asked, with a likeness of {nearest:.2f}")
@@ -206,7 +212,7 @@ class OfflinePolicy(Decider):
 
     def find_unserved(self, question: UnservedQuestion) -> tuple[str, ...]:
         """Find the clauses that order a change which an offered tool would have made."""
-        return find_unmet_orders(question.clauses, question.at_hand, question.done)
+        return find_unmet_orders(question.clauses, question.available, question.done)
 
     async def fields_to_keep(self, question: FieldsQuestion) -> tuple[str, ...]:
         """Select fields that are telling by name, by the document's words and by their values."""
@@ -218,7 +224,7 @@ class OfflinePolicy(Decider):
             yield piece
 
     async def score(self, question: ScoreQuestion) -> tuple[float, ...]:
-        """Score the steps by the rules of :mod:`agent.learning.step_scores`."""
+        """Score the steps by the rules of :mod:`agent.learning.run_lesson`."""
         done, failed = ([result for _, result in part] for part in (question.steps, question.failed))
         return score_steps(done, failed, answered=question.answered)
 
@@ -276,7 +282,7 @@ def _build_situation(question: PathQuestion, chosen: Sequence[int], remaining: S
     )
 
 
-def _update_candidate(candidate: Candidate, request: str, path: tuple[ToolDoc, ...]) -> Candidate:
+def _update_candidate(candidate: ToolCandidate, request: str, path: tuple[ToolDoc, ...]) -> ToolCandidate:
     """Return a candidate with the inputs that stay missing after a path."""
     fill = check_fillable(candidate.tool, request, path)
     return replace(candidate, missing=fill.missing, feeds=fill.feeds)

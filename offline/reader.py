@@ -5,7 +5,7 @@ from datetime import date
 
 from pydantic.types import JsonValue
 
-from agent.parameters.needs import need_of
+from agent.parameter_needs import derive_need
 from agent.policy.protocol import ArgumentsQuestion, Results
 from agent.request_reader import InputCoverage, RequestReview
 from domain.model import JsonObject
@@ -55,7 +55,7 @@ class EnglishReader:
 
     def interpret_values(self, text: str, parameter: Parameter) -> Sequence[JsonValue]:
         """Return the value of each entity of a text, in the form that the parameter asks for."""
-        need = need_of(parameter)
+        need = derive_need(parameter)
         read = [convert_span(span, need) for span in find_spans(text, self._day or get_today())]
         return [one for value in read for one in (value if isinstance(value, list) else (value,))]
 

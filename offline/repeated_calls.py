@@ -4,9 +4,9 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from agent.offer.candidates import Candidate
+from agent.offer.candidates import ToolCandidate
 from agent.policy.protocol import ArgumentsQuestion, MoveQuestion, NextMove
-from agent.text import clean
+from agent.text import clean_text
 from domain.plan import StepResult
 from domain.tool import ToolDoc, ToolId
 from graph.identifiers import split_words
@@ -265,7 +265,7 @@ def _advance_to_repeated(
         seen[call.tool] += 1
         is_open = seen[call.tool] > path_counts[call.tool] and path_counts[call.tool] > 0 and call.tool in offered
         if is_open and only in (None, call.tool):
-            about = clean(call.part.thing or call.part.text, 80)
+            about = clean_text(call.part.thing or call.part.text, 80)
             return replace(
                 verdict, choice=NextMove("advance", f"once more, for {about}", offered[call.tool]), purpose=""
             )
@@ -273,7 +273,7 @@ def _advance_to_repeated(
 
 
 def _build_repeated_calls(
-    situation: MoveQuestion, verdict: PolicyMove, next_candidate: Candidate | None
+    situation: MoveQuestion, verdict: PolicyMove, next_candidate: ToolCandidate | None
 ) -> RepeatedCalls:
     """Build the repeated calls over the path, and over ``next_candidate`` after it."""
     path = [*situation.path, *([next_candidate.tool] if next_candidate else [])]

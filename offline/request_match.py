@@ -4,9 +4,8 @@ import json
 from collections.abc import Iterator, Sequence
 from datetime import date
 
-from agent.parameters.kinds import NeedKind
-from agent.parameters.needs import need_of
-from agent.text import clean, format_scalar
+from agent.parameter_needs import NeedKind, derive_need
+from agent.text import clean_text, format_scalar
 from domain.model import JsonObject
 from domain.plan import Binding, Origin, StepResult
 from domain.tool import Parameter, ToolDoc
@@ -49,7 +48,7 @@ def find_defaulted_inputs(
     in Lisbon. A call that takes a thing of the request, or of an earlier answer, somewhere else has none.
     """
     origins = {binding.parameter: binding.origin for binding in provenance}
-    identifying = [one for one in tool.parameters if one.name in values and need_of(one).kind in _IDENTIFYING]
+    identifying = [one for one in tool.parameters if one.name in values and derive_need(one).kind in _IDENTIFYING]
     if any(origins.get(one.name, "request") in _OF_THE_REQUEST for one in identifying):
         return ()
     names = _find_names_beyond_tool(tool, request)
@@ -67,7 +66,7 @@ def describe_mismatches(tool: ToolDoc, request: str, result: StepResult) -> Iter
     names = [span.text for span in _find_names_beyond_tool(tool, request) if span.text.casefold() not in response_text]
     if defaulted and names:
         default_values = ", ".join(f"{name} {format_scalar(result.arguments[name], 60)}" for name in defaulted)
-        yield f"{clean(tool.api, 80)} was called with its document's {default_values}, and not for {', '.join(names[:3])}"
+        yield f"{clean_text(tool.api, 80)} was called with its document's {default_values}, and not for {', '.join(names[:3])}"
     origins = {binding.parameter: binding.origin for binding in result.provenance}
     for name, recorded in result.instead.items():
         if origins.get(name) in _OF_THE_REQUEST and name in result.arguments:
@@ -75,7 +74,7 @@ def describe_mismatches(tool: ToolDoc, request: str, result: StepResult) -> Iter
                 format_scalar(result.arguments[name], 60),
                 "without it" if recorded is None else format_scalar(recorded, 60),
             )
-            yield f"{clean(tool.api, 80)} was asked for {clean(name, 60)} {requested}, and the recorded answer is for {answered_for}"
+            yield f"{clean_text(tool.api, 80)} was asked for {clean_text(name, 60)} {requested}, and the recorded answer is for {answered_for}"
 
 
 def find_unused_names(
@@ -144,5 +143,5 @@ def _collect_tool_words(tool: ToolDoc) -> frozenset[str]:
 
 
 def _may_fill(span: Span, parameter: Parameter) -> bool:
-    kind = need_of(parameter).kind
+    kind = derive_need(parameter).kind
     return KIND_SCORES[kind].get(span.kind, 0.0) >= _MIN_FIT or (kind in _POINTS and span.kind in ("name", "country"))

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 from pydantic.types import JsonValue
 
-from agent.execution.error_bodies import collect_findings
-from agent.text import clean, format_scalar
+from agent.execution.error_bodies import iterate_found_values
+from agent.text import clean_text, format_scalar
 from graph.identifiers import extract_words, singularize, split_words
 from graph.lenient_json import read_value
 from offline.nlp.asked_words import count_matches
@@ -47,7 +47,7 @@ def summarize_response(
     """
     value = read_value(response)
     if value is None or isinstance(value, str):
-        text = clean(value if isinstance(value, str) else response, 400)
+        text = clean_text(value if isinstance(value, str) else response, 400)
         return ResponseSummary((text,) if text else (), 0)
     strong_words, weak_words = asked_names
     records = [_drop_ids(record, strong_words) for record in _split_records(value, used)]
@@ -119,11 +119,11 @@ def _split_records(value: JsonValue, used: str) -> list[list[Leaf]]:
     lists = {
         key: inner for key, inner in value.items() if isinstance(inner, list) and inner and isinstance(inner[0], dict)
     }
-    scalars = list(collect_findings({k: v for k, v in value.items() if k not in lists}, ""))
+    scalars = list(iterate_found_values({k: v for k, v in value.items() if k not in lists}, ""))
     records = [scalars] if scalars else []
     for key, inner in lists.items():
         records += _split_items(key, inner, used.removeprefix(key) if used.startswith(key) else "")
-    return records or ([] if lists or not value else [list(collect_findings(value, ""))])
+    return records or ([] if lists or not value else [list(iterate_found_values(value, ""))])
 
 
 def _split_items(name: str, items: Sequence[JsonValue], used: str) -> list[list[Leaf]]:
@@ -131,14 +131,14 @@ def _split_items(name: str, items: Sequence[JsonValue], used: str) -> list[list[
         return [[(name, list(items))]] if items else []
     chosen = re.match(r"\[(\d+)\]", used)
     shown_items = [items[int(chosen[1])]] if chosen and int(chosen[1]) < len(items) else items
-    return [list(collect_findings(item, name and f"{name}.")) for item in shown_items]
+    return [list(iterate_found_values(item, name and f"{name}.")) for item in shown_items]
 
 
 def list_leaves(value: JsonValue) -> list[Leaf]:
     """List the scalars of a response by dotted name; of a list of one, those of its item."""
     while isinstance(value, list) and len(value) == 1:
         value = value[0]
-    return list(collect_findings(value, "")) if isinstance(value, dict) else []
+    return list(iterate_found_values(value, "")) if isinstance(value, dict) else []
 
 
 def _drop_ids(record: list[Leaf], strong_words: frozenset[str]) -> list[Leaf]:
@@ -201,4 +201,4 @@ def _render_line(record: list[Leaf], names: Sequence[str]) -> str:
 
 def _to_words(name: str) -> str:
     """Return a field's name as words: ``author_list.person_id`` → "author list person id"."""
-    return clean(re.sub(r"[._]+", " ", re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name)).lower(), 60)
+    return clean_text(re.sub(r"[._]+", " ", re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name)).lower(), 60)

@@ -3,8 +3,8 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from agent.offer.candidates import Candidate
-from agent.offer.exploration import RIVAL_SHARE
+from agent.offer.candidates import ToolCandidate
+from agent.offer.failing_tools import RIVAL_SHARE
 from domain.tool import ToolDoc
 from graph.weights import UNTESTED_AVAILABILITY
 
@@ -19,15 +19,15 @@ MissingFinder = Callable[[ToolDoc, tuple[ToolDoc, ...]], frozenset[str]]
 class ToolRoute:
     """Candidates to call in order; the last is the goal."""
 
-    steps: tuple[Candidate, ...]
+    steps: tuple[ToolCandidate, ...]
 
     @property
-    def first(self) -> Candidate:
+    def first(self) -> ToolCandidate:
         """The step to take now."""
         return self.steps[0]
 
     @property
-    def goal(self) -> Candidate:
+    def goal(self) -> ToolCandidate:
         """The tool that the route is for."""
         return self.steps[-1]
 
@@ -57,7 +57,7 @@ class ToolRoute:
         return chance
 
 
-def estimate_availability(candidate: Candidate) -> float:
+def estimate_availability(candidate: ToolCandidate) -> float:
     """Return a candidate's availability: one half if untested, 1 if it is to be retried."""
     if candidate.returning:
         return 1.0
@@ -65,9 +65,9 @@ def estimate_availability(candidate: Candidate) -> float:
 
 
 def find_route(
-    goal: Candidate,
+    goal: ToolCandidate,
     path: tuple[ToolDoc, ...],
-    candidates: Sequence[Candidate],
+    candidates: Sequence[ToolCandidate],
     missing: MissingFinder,
     max_producers: int = MAX_PRODUCERS,
 ) -> ToolRoute | None:

@@ -4,11 +4,10 @@ import re
 
 from pydantic.types import JsonValue
 
-from agent.parameters.needs import need_of
-from agent.plans.inputs import select_inputs
-from agent.plans.parameters import build_parameter, read_values
-from agent.programs.protocol import ProgramQuestion
-from agent.solutions.alignment import RequestValue, align_request, list_inputs
+from agent.parameter_needs import derive_need
+from agent.plans.plan_inputs import check_values, select_inputs, to_tool_parameter
+from agent.programs.program_types import ProgramQuestion
+from agent.solutions.patterns import RequestValue, align_request, list_inputs
 from agent.solutions.plain_values import read_plain_value
 from agent.solutions.protocol import FilledSolution, FillQuestion
 from domain.model import JsonObject
@@ -22,7 +21,7 @@ _FILLER_WORDS = re.compile(
 )
 """Filler words of questions. Words that say what is asked (how many, where, when, direction) are not among them."""
 _QUOTES = re.compile(r"(\"[^\"]*\"|“[^”]*”|\{[^{}]*\})")
-_DOES_NOT_FIT = FilledSolution(fits=False, values={}, why="it does not ask the same in words that rules know")
+_DOES_NOT_FIT = FilledSolution(fits=False, values={}, reason="it does not ask the same in words that rules know")
 
 
 def fill_inputs(question: FillQuestion) -> FilledSolution:
@@ -36,9 +35,11 @@ def fill_inputs(question: FillQuestion) -> FilledSolution:
         if value is None:
             return _DOES_NOT_FIT
         values.setdefault(name, value)
-    _, wrong = read_values(question.inputs, values)
+    _, wrong = check_values(question.inputs, values)
     return (
-        FilledSolution(fits=True, values=values, why="it asks the same of other values") if not wrong else _DOES_NOT_FIT
+        FilledSolution(fits=True, values=values, reason="it asks the same of other values")
+        if not wrong
+        else _DOES_NOT_FIT
     )
 
 
@@ -58,7 +59,7 @@ def _read_value(stated: RequestValue, schema: JsonObject, request: str) -> JsonV
     value = read_plain_value(stated, schema)
     if value is not None:
         return value
-    need = need_of(build_parameter("value", schema))
+    need = derive_need(to_tool_parameter("value", schema))
     if need.kind not in ("date", "year") and need.type not in ("number", "integer") and not need.enum:
         return None
     full_spans = [one for one in find_spans(stated.text, get_today()) if (one.start, one.end) == (0, len(stated.text))]
@@ -70,10 +71,10 @@ def adapt_solution(question: ProgramQuestion) -> str:
 
     Empty if no solution was chosen, if its inputs cannot be read from the request, or if it was tried before.
     """
-    if not question.known.chosen or question.attempts:
+    if not question.known_programs.is_chosen or question.attempts:
         return ""
-    (solution,) = question.known.programs
-    filled = fill_inputs(FillQuestion(question.request, solution.serves, solution.inputs, question.today, {}))
+    (solution,) = question.known_programs.programs
+    filled = fill_inputs(FillQuestion(question.request, solution.request_template, solution.inputs, question.today, {}))
     if not filled.fits:
         return ""
     plan = ProgramPlan(

@@ -3,10 +3,10 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from agent.execution.error_bodies import is_empty
+from agent.execution.error_bodies import is_empty_response
+from agent.failure_message import strip_internal_notes
 from agent.policy.protocol import Results
-from agent.step_notes import strip_internal_notes
-from agent.text import clean, format_tool_title
+from agent.text import clean_text, format_tool_title
 from domain.plan import StepResult
 from offline.nlp.asked_words import find_asked_words
 from offline.response_summary import ResponseSummary, summarize_response
@@ -48,14 +48,14 @@ def _compose_all(request: str, steps: Results, unanswered: Sequence[str]) -> Ite
     final_steps = [n for n in successful if n not in used]
     for number in final_steps:
         tool, result = steps[number - 1]
-        if not tool.safe and (not result.response.strip() or is_empty(result.response)):
+        if not tool.safe and (not result.response.strip() or is_empty_response(result.response)):
             continue
         yield from _render_lines(number, summarize_response(result.response, asked_names))
     intermediate_steps = [n for n in successful if n in used]
     for number in intermediate_steps:
         tool, result = steps[number - 1]
         summary = summarize_response(result.response, asked_names, used[number])
-        if summary.matched and not is_empty(steps[number - 1][1].response):
+        if summary.matched and not is_empty_response(steps[number - 1][1].response):
             yield from _render_lines(number, replace(summary, lines=summary.lines[:1]))
     yield from _render_open(steps, unanswered)
     if successful:
@@ -92,16 +92,16 @@ def _render_open(steps: Results, unanswered: Sequence[str]) -> Iterator[str]:
     for tool, result in steps:
         if not tool.safe:
             continue  # the run itself tells of those
-        note = clean(strip_internal_notes(result.note))
+        note = clean_text(strip_internal_notes(result.note))
         if result.status == "unknown":
             lines.append(f"Whether {format_tool_title(tool)} took effect is unknown: {note}\n")
         elif result.status != "ok":
             lines.append(f"{format_tool_title(tool)} gave no answer: {note or result.status}\n")
     yield from dict.fromkeys(lines)
     for part in unanswered:
-        yield f'Not answered: "{clean(part)}"\n'
+        yield f'Not answered: "{clean_text(part)}"\n'
 
 
 def _render_note(result: StepResult) -> str:
-    note = clean(strip_internal_notes(result.note), 120)
+    note = clean_text(strip_internal_notes(result.note), 120)
     return f" ({note})" if note else ""

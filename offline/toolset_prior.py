@@ -2,7 +2,7 @@
 
 from statistics import median_high
 
-from agent.offer.candidates import Candidate
+from agent.offer.candidates import ToolCandidate
 from agent.offer.toolset_prior import compute_log_odds, get_toolset
 from agent.policy.protocol import MoveQuestion, NextMove
 from offline.change_orders import may_call
@@ -21,12 +21,12 @@ def choose_by_toolset(situation: MoveQuestion, missing: MissingFinder) -> NextMo
 
     None if there are no priors, since past calls then say more, or if no tool of a prior can be called.
     """
-    if not situation.kin:
+    if not situation.toolset_priors:
         return None
     odds_by_index = {
         at: _estimate_log_odds(candidate, situation)
         for at, candidate in enumerate(situation.candidates)
-        if candidate.tool.id in situation.kin
+        if candidate.tool.id in situation.toolset_priors
         and candidate.tool not in situation.path
         and may_call(candidate.tool, situation.request)
         and not missing(candidate.tool, situation.path)
@@ -46,20 +46,20 @@ def _estimate_length(situation: MoveQuestion) -> int:
     return min(_MAX_STEPS, max(1, median_high(path_lengths))) if path_lengths else 1
 
 
-def _estimate_log_odds(candidate: Candidate, situation: MoveQuestion) -> float:
+def _estimate_log_odds(candidate: ToolCandidate, situation: MoveQuestion) -> float:
     """Estimate the log-odds that a tool serves the request, given the path so far."""
     together = _has_set_in_path(candidate, situation)
     follows = candidate.weight if candidate.origin == "graph" else 0.0
-    return compute_log_odds(situation.kin[candidate.tool.id]) + _TOGETHER * together + _FOLLOWS * follows
+    return compute_log_odds(situation.toolset_priors[candidate.tool.id]) + _TOGETHER * together + _FOLLOWS * follows
 
 
-def _has_set_in_path(candidate: Candidate, situation: MoveQuestion) -> bool:
+def _has_set_in_path(candidate: ToolCandidate, situation: MoveQuestion) -> bool:
     return any(get_toolset(candidate.tool.id) == get_toolset(step.id) for step in situation.path)
 
 
-def _explain(candidate: Candidate, situation: MoveQuestion) -> str:
+def _explain(candidate: ToolCandidate, situation: MoveQuestion) -> str:
     """Explain what supports a tool, the strongest first."""
-    prior = situation.kin[candidate.tool.id]
+    prior = situation.toolset_priors[candidate.tool.id]
     reasons = [f"score {prior.found:.2f}", f"its set covers {prior.covers:.0%}"]
     if candidate.origin == "graph" and candidate.weight > 0:
         reasons.insert(0, f"follows the last step in {candidate.weight:.0%} of past paths")

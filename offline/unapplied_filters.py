@@ -6,10 +6,10 @@ from typing import TypeGuard
 
 from pydantic.types import JsonValue
 
-from agent.execution.error_bodies import is_empty
-from agent.parameters.needs import need_of
+from agent.execution.error_bodies import is_empty_response
+from agent.parameter_needs import derive_need
 from agent.policy.protocol import Results
-from agent.text import clean, format_scalar, format_tool_title
+from agent.text import clean_text, format_scalar, format_tool_title
 from domain.plan import StepResult
 from domain.tool import ToolDoc
 from graph.identifiers import extract_words, split_words
@@ -70,7 +70,7 @@ def _find_extremes(
             for name in names
         ]
         is_applied = any(one is not None and _is_taken_later(one[0], things, later) for one in extremes_by_field)
-        yield rank, "" if is_applied else clean(" ".join(split_words(best[1].rpartition(".")[2])), 60)
+        yield rank, "" if is_applied else clean_text(" ".join(split_words(best[1].rpartition(".")[2])), 60)
 
 
 def _is_taken_later(at: int, things: Sequence[ListItem], later: Sequence[StepResult]) -> bool:
@@ -90,7 +90,7 @@ def _find_untested_flags(request: str, result: StepResult, things: Sequence[List
         own = frozenset(split_words(name))
         values = {value for thing in things if isinstance(value := thing.get(name), bool)}
         if own and own <= request_words and len(values) == 2 and not own <= argument_words:
-            yield clean(" ".join(split_words(name)), 60)
+            yield clean_text(" ".join(split_words(name)), 60)
 
 
 def describe_unknown_numbers(steps: Results) -> Iterator[str]:
@@ -106,12 +106,12 @@ def describe_unknown_numbers(steps: Results) -> Iterator[str]:
             if binding.origin != "request" or parameter is None or not _is_plain(value):
                 continue
             if (
-                need_of(parameter).kind in _NUMBER_KINDS
+                derive_need(parameter).kind in _NUMBER_KINDS
                 and successful
                 and not any(value in one.arguments.values() for _, one in successful)
             ):
-                noun = " ".join(split_words(binding.parameter)[:-1]) or clean(binding.parameter, 60)
-                yield f"{format_tool_title(tool)} knows no {clean(noun, 60)} {format_scalar(value, 60)}"
+                noun = " ".join(split_words(binding.parameter)[:-1]) or clean_text(binding.parameter, 60)
+                yield f"{format_tool_title(tool)} knows no {clean_text(noun, 60)} {format_scalar(value, 60)}"
 
 
 def _is_plain(value: JsonValue) -> TypeGuard[str | int | float]:
@@ -122,7 +122,9 @@ def find_empty_collection(request: str, steps: Results) -> str:
     """Return the tool's title if a read without arguments gave an empty list of what is asked; else empty."""
     request_words = extract_words(request)
     for tool, result in steps:
-        is_empty_answer = tool.safe and result.outcome == "ok" and not result.arguments and is_empty(result.response)
+        is_empty_answer = (
+            tool.safe and result.outcome == "ok" and not result.arguments and is_empty_response(result.response)
+        )
         if is_empty_answer and "[]" in result.response.replace(" ", "") and find_head_noun(tool.api) & request_words:
             return format_tool_title(tool)
     return ""

@@ -14,9 +14,9 @@ from _demo import build_demo, catalogue_at, host_of, quietly
 from rich.console import Console
 from rich.progress import Progress
 
-from agent.execution.approvers import AllowChangesApprover
+from agent.execution.approval import AllowChangesApprover
 from agent.execution.executor import Executor
-from agent.programs.protocol import ProgramForm
+from agent.programs.program_types import ProgramForm
 from agent.run import RunDeps
 from domain.errors import UsageError
 from domain.event import Event
@@ -28,11 +28,11 @@ from evaluation.planted_slips import SlipPlantingPolicy
 from evaluation.result_files import VerdictFile
 from playground.child import running_playground
 from playground.worlds.clock import TODAY
-from wiring.build import BuildOptions, build
 from wiring.container import Container, open_container
 from wiring.program_forms import get_form, read_forms
 from wiring.runs import build_budget, build_run_deps
 from wiring.settings import Settings, read_settings
+from wiring.store_build import BuildOptions, build
 
 console = Console(stderr=True)
 _FRESH = httpx.Limits(max_keepalive_connections=0)
@@ -197,7 +197,7 @@ async def build_bare(address: str, store: Path) -> None:
 async def with_solutions(container: Container, store: Path) -> None:
     """Keep all solutions of another store as if they were shared and checked here, those whose tools are here."""
     async with open_container(store=store) as other:
-        known = [one async for one in (await other.solution_store()).all()]
+        known = [one async for one in (await other.solution_store()).stream_all()]
     there = await container.graph.get_tools({tool for one in known for tool in one.path})
     fit = [
         one.model_copy(update={"owner": "", "fingerprints": {}})
@@ -211,7 +211,7 @@ async def without_schemas(container: Container) -> None:
     """Take away what documents say, and what calls have taught, of the responses of all tools."""
     bare = [
         doc.model_copy(update={"response_schema": None, "example_response": None, "learnt_response": None})
-        async for doc in container.graph.documents()
+        async for doc in container.graph.stream_documents()
     ]
     await container.graph.put_tools(bare)
 

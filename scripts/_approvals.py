@@ -14,11 +14,16 @@ from pydantic.types import JsonValue
 from rich.console import Console
 from rich.text import Text
 
-from agent.execution.approval import TAINTED, IntendedCall, describe_approval_scope, describe_side_effect
-from agent.execution.approvers import DONE_BEFORE
+from agent.execution.approval import (
+    POSSIBLE_REPEAT_NOTE,
+    TAINTED_NOTE,
+    IntendedCall,
+    describe_approval_scope,
+    describe_side_effect,
+)
+from agent.execution.call_wording import summarize_call
 from agent.execution.validation import apply_corrections
-from agent.execution.wording import summarize_call
-from agent.text import clean
+from agent.text import clean_text
 from domain.errors import ExcludedCallError, NotAllowedError
 from domain.model import JsonObject
 from domain.provenance import COVERABLE, describe_origin
@@ -86,7 +91,7 @@ class AskedCalls:
         """Put a value in the place of another, nothing: leave it out; what is wrong with that, where it does not fit."""
         made, complaints = apply_corrections(self.calls[at].tool, self.arguments(at), {name: typed or None})
         if complaints:
-            return clean(" ".join(said for _, said in complaints), 400)
+            return clean_text(" ".join(said for _, said in complaints), 400)
         self.changes[at] = made
         self.skipped.discard(at)
         return ""
@@ -97,7 +102,7 @@ class AskedCalls:
         if known is None:
             return ""
         if known.enum:
-            return f"one of {clean(', '.join(map(str, known.enum)), 200)}"
+            return f"one of {clean_text(', '.join(map(str, known.enum)), 200)}"
         return {"integer": "a whole number", "number": "a number", "boolean": "true or false", "array": "a list as JSON",
                 "object": "an object as JSON"}.get(known.type, known.format or "a text")  # fmt: skip
 
@@ -119,7 +124,7 @@ class TerminalApprover:
         self._skipped: set[tuple[str, str]] = set()
 
     @asynccontextmanager
-    async def approval(self, call: IntendedCall) -> AsyncGenerator[JsonObject | None]:
+    async def approve(self, call: IntendedCall) -> AsyncGenerator[JsonObject | None]:
         """``NotAllowedError`` where the answer is no."""
         made = call.arguments
         if not call.tool.safe:
@@ -139,7 +144,7 @@ class TerminalApprover:
     async def _asked(self, call: IntendedCall) -> JsonObject:
         """What it is made with. ``NotAllowedError`` where the answer is no."""
         calls = AskedCalls([one for one in call.approved_together if not self._is_covered(one)] or [call])
-        if len(call.approved_together) > 1 or call.round:
+        if len(call.approved_together) > 1 or call.loop_round:
             self._console.print(Text(f"\n{describe_approval_scope(call)}", "bold yellow"), soft_wrap=True)
         for at, one in enumerate(calls.calls):
             title = f"Call {at + 1} of {len(calls.calls)}:" if calls.several else "May this call be made?"
@@ -173,12 +178,12 @@ class TerminalApprover:
             elif (found := calls.value(line)) is not None:
                 await self._correct(calls, *found)
             elif line.strip():
-                self._say(f"Nothing was done: {clean(line.strip(), 80)} is none of these, or has no such number.")
+                self._say(f"Nothing was done: {clean_text(line.strip(), 80)} is none of these, or has no such number.")
 
     async def _correct(self, calls: AskedCalls, at: int, name: str, typed: str | None) -> None:
         if typed is None:
             now, hint = _whole(calls.arguments(at).get(name)), calls.hint(at, name)
-            self._console.print(f"{clean(name, 80)} ({hint}), now {now}; Enter leaves it: ", end="", markup=False)
+            self._console.print(f"{clean_text(name, 80)} ({hint}), now {now}; Enter leaves it: ", end="", markup=False)
             typed = (await next_line()).strip()
             if not typed:
                 return
@@ -204,18 +209,18 @@ def show_change(console: Console, call: IntendedCall, title: str, number: str = 
     tool = call.tool
     _, toolset, api = split_tool_id(tool.id)
     words = {origin.parameter: describe_origin(origin) for origin in call.provenance.origins}
-    where = f" of {clean(tool.host, 200)}" if tool.host else ""
+    where = f" of {clean_text(tool.host, 200)}" if tool.host else ""
     lines = [
-        Text(f"\n{title} ", "bold yellow").append(f"{clean(toolset, 60)}/{clean(api, 80)}{where}", "bold"),
+        Text(f"\n{title} ", "bold yellow").append(f"{clean_text(toolset, 60)}/{clean_text(api, 80)}{where}", "bold"),
         *([Text(f"  {call.summary}", "bold")] if call.summary else []),
         Text(f"  {describe_side_effect(tool)}{f' {call.undo}' if call.undo else ''}", "dim"),
-        *([Text(f"  {DONE_BEFORE}", "yellow")] if call.possible_repeat else []),
-        *([Text(f"  {TAINTED}", "yellow")] if call.tainted else []),
+        *([Text(f"  {POSSIBLE_REPEAT_NOTE}", "yellow")] if call.possible_repeat else []),
+        *([Text(f"  {TAINTED_NOTE}", "yellow")] if call.tainted else []),
     ]
     for at, (name, value) in enumerate(call.arguments.items(), start=1):
-        origin = clean(words.get(name, ""), _ORIGIN)
+        origin = clean_text(words.get(name, ""), _ORIGIN)
         lines.append(
-            Text(f"  {number}{at}. {clean(name, 80)} = {_whole(value)}").append(
+            Text(f"  {number}{at}. {clean_text(name, 80)} = {_whole(value)}").append(
                 f"  ({origin})" if origin else "", "dim"
             )
         )
@@ -226,5 +231,5 @@ def show_change(console: Console, call: IntendedCall, title: str, number: str = 
 def _whole(value: JsonValue) -> str:
     """A value as JSON, on one line; it says how much of it is left out."""
     text = json.dumps(value, ensure_ascii=False)
-    short = clean(text, _MOST)
+    short = clean_text(text, _MOST)
     return short if len(text) <= _MOST else f"{short} (and {len(text) - _MOST} characters more)"

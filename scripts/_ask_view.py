@@ -9,7 +9,7 @@ from rich.rule import Rule
 from rich.table import Table
 from rich.text import Text
 
-from agent.text import clean, format_scalar
+from agent.text import clean_text, format_scalar
 from domain.event import (
     AnswerDelta,
     CallFinished,
@@ -65,12 +65,12 @@ class AskView:
             case ProgramRefused() | ProgramStarted() | ProgramLooked() | ProgramFailed() | ProgramEnded():
                 self._programs.show(event)
             case InputNeeded():
-                self._line(f"  [yellow]?[/yellow]  {escape(clean(event.reason, 400))}")
+                self._line(f"  [yellow]?[/yellow]  {escape(clean_text(event.reason, 400))}")
             case QuestionAnswered():
                 said = f"“{event.answer}”" if event.answer else event.unanswered
                 self._line(f"  [yellow]?[/yellow]  {escape(event.question)}  [dim]{escape(said)}[/dim]")
             case RunDelayed():
-                self._line(f"  [yellow]…  {escape(clean(event.reason, 400))}[/yellow]")
+                self._line(f"  [yellow]…  {escape(clean_text(event.reason, 400))}[/yellow]")
             case AnswerDelta():
                 return  # the whole of it stands below everything else
             case WeightsLearned():
@@ -84,54 +84,58 @@ class AskView:
         """What leads to a plan."""
         match event:
             case RunStarted():
-                self._request = clean(event.request, 400)
+                self._request = clean_text(event.request, 400)
                 self._line(f"[bold]{escape(self._request)}[/bold]\n")
             case SubtaskStarted():
                 self._subtask(event)
             case MemoryRecalled():
                 self._memories(event)
             case SolutionTaken() | NoSolution():
-                self._line(f"  [cyan]≈[/cyan] {escape(clean(describe_selection(event), 400))}")
+                self._line(f"  [cyan]≈[/cyan] {escape(clean_text(describe_selection(event), 400))}")
             case ReflectionMade():
                 self._reflection(event)
             case CandidatesConsidered():
                 self._candidates(event)
             case StepChosen():
-                self._line(f"  [green]→ {_name(event.tool)}[/green]  {escape(clean(event.reason, 300))}")
+                self._line(f"  [green]→ {_name(event.tool)}[/green]  {escape(clean_text(event.reason, 300))}")
             case StepBacktracked():
-                self._line(f"  [yellow]← {_name(event.dropped)}[/yellow]  {escape(clean(event.reason, 300))}")
+                self._line(f"  [yellow]← {_name(event.dropped)}[/yellow]  {escape(clean_text(event.reason, 300))}")
             case PathEnded():
                 colour = "green" if event.how == "finished" else "yellow"
                 self._line(
-                    f"  [{colour}]■ {event.how.replace('_', ' ')}[/{colour}]  {escape(clean(event.reason, 300))}"
+                    f"  [{colour}]■ {event.how.replace('_', ' ')}[/{colour}]  {escape(clean_text(event.reason, 300))}"
                 )
             case PlanReady():
                 self._line(f"\n[bold]plan[/bold]  {' → '.join(_name(tool) for tool in event.plan.path)}")
             case PolicyFellBack():
-                self._line(f"  [yellow]{event.policy} → {event.to}[/yellow]  {escape(clean(event.reason, 300))}")
+                self._line(f"  [yellow]{event.policy} → {event.to}[/yellow]  {escape(clean_text(event.reason, 300))}")
             case _:
                 assert_never(event)
 
     def _subtask(self, event: SubtaskStarted) -> None:
         """A part of the request; a request that is its own only part is on the screen already."""
-        if clean(event.description, 400) != self._request:
+        if clean_text(event.description, 400) != self._request:
             waits = f" after {', '.join(map(str, event.depends_on))}" if event.depends_on else ""
-            kind = f" ({escape(clean(event.category, 60))})" if event.category else ""
-            self._line(f"\n[bold]subtask {event.subtask}{kind}{waits}[/bold]  {escape(clean(event.description, 400))}")
+            kind = f" ({escape(clean_text(event.category, 60))})" if event.category else ""
+            self._line(
+                f"\n[bold]subtask {event.subtask}{kind}{waits}[/bold]  {escape(clean_text(event.description, 400))}"
+            )
 
     def _reflection(self, event: ReflectionMade) -> None:
         """A judgement that changes nothing is not worth a line."""
         if event.verdict == "success" or not event.resumed:
             return
         place = f" from step {event.first_wrong} on" if event.verdict == "partial" else ""
-        self._line(f"  [yellow]↺ {event.verdict} failure, again{place}[/yellow]  {escape(clean(event.reason, 300))}")
+        self._line(
+            f"  [yellow]↺ {event.verdict} failure, again{place}[/yellow]  {escape(clean_text(event.reason, 300))}"
+        )
 
     def _memories(self, event: MemoryRecalled) -> None:
         if event.note:
-            self._line(f"[yellow]{escape(clean(event.note, 400))}[/yellow]")
+            self._line(f"[yellow]{escape(clean_text(event.note, 400))}[/yellow]")
         for one in event.memories[: min(3, self._most)]:
             path = " → ".join(_name(tool) for tool in one.path)
-            self._line(f"[dim]remembered {one.similarity:.2f}  {escape(clean(one.request, 120))}: {path}[/dim]")
+            self._line(f"[dim]remembered {one.similarity:.2f}  {escape(clean_text(one.request, 120))}: {path}[/dim]")
 
     def _call(self, event: CallStarted | CallFinished | ResponseCompressed) -> None:
         """What happens around a call."""
@@ -141,13 +145,15 @@ class AskView:
                 for binding in event.provenance:
                     value = format_scalar(event.arguments.get(binding.parameter), 80)
                     self._line(
-                        f"     {escape(clean(binding.parameter, 60))} = {escape(value)}  [dim]{_origin(binding)}[/dim]"
+                        f"     {escape(clean_text(binding.parameter, 60))} = {escape(value)}  [dim]{_origin(binding)}[/dim]"
                     )
             case CallFinished():
                 self._result(event)
             case ResponseCompressed():
                 kept = (
-                    f"to {', '.join(clean(field, 60) for field in event.fields[:8])}" if event.fields else "by cutting"
+                    f"to {', '.join(clean_text(field, 60) for field in event.fields[:8])}"
+                    if event.fields
+                    else "by cutting"
                 )
                 self._line(f"     [dim]shortened {event.before} → {event.after} characters {escape(kept)}[/dim]")
             case _:
@@ -158,7 +164,7 @@ class AskView:
             part = event.transitions or event.tools or event.remembered or event.solutions
             what = "Not all that this run teaches was learnt" if part else "Nothing was learnt from this run"
             why = event.error.partition(": ")[2] or event.error
-            self._line(f"\n[yellow]{what}, and it is not made up for later: {escape(clean(why, 300))}.[/yellow]")
+            self._line(f"\n[yellow]{what}, and it is not made up for later: {escape(clean_text(why, 300))}.[/yellow]")
             return
         kept = "; remembered" if event.remembered else ""
         kept += "; kept as a solution" if event.solutions else ""
@@ -176,7 +182,11 @@ class AskView:
         table.add_column("tool", overflow="fold")
         for candidate in event.candidates[: self._most]:
             available = "—" if candidate.availability is None else f"{candidate.availability:.2f}"
-            needs = f"  [dim]needs {escape(clean(', '.join(candidate.missing), 80))}[/dim]" if candidate.missing else ""
+            needs = (
+                f"  [dim]needs {escape(clean_text(', '.join(candidate.missing), 80))}[/dim]"
+                if candidate.missing
+                else ""
+            )
             name = Text.from_markup(f"{_name(candidate.tool)}{_fed(candidate)}{needs}")
             table.add_row(f"{candidate.weight:.2f}", available, f"{candidate.relevance:.2f}", name)
         self._console.print(table)
@@ -188,13 +198,15 @@ class AskView:
         colour = _GOOD.get(result.status, "red")
         status = f"{result.status} {result.http_status}" if result.http_status else result.status
         told = " ".join(
-            part for part in (clean(result.response, _EXCERPT), result.note and f"({clean(result.note)})") if part
+            part
+            for part in (clean_text(result.response, _EXCERPT), result.note and f"({clean_text(result.note)})")
+            if part
         )
         self._line(f"     [{colour}]{status}[/{colour}] {result.seconds * 1000:.0f} ms  {escape(told)}")
 
     def _end(self, event: RunFinished) -> None:
         if event.error:
-            self._line(f"[red]{escape(clean(event.error, 400))}[/red]")
+            self._line(f"[red]{escape(clean_text(event.error, 400))}[/red]")
         self._line(f"\n[dim]{event.outcome.replace('_', ' ')} {_took(event.usage)}[/dim]")
         if event.answer:
             self._line("")
@@ -218,18 +230,18 @@ def _took(usage: Usage) -> str:
 def _name(tool: ToolId) -> str:
     """Tool set and API, safe to print."""
     _, toolset, api = split_tool_id(tool)
-    return escape(f"{clean(toolset, 50)}/{clean(api, 60)}")
+    return escape(f"{clean_text(toolset, 50)}/{clean_text(api, 60)}")
 
 
 def _fed(candidate: ConsideredTool) -> str:
     """The fields of earlier steps that fill its parameters: ``← 1.places[].id``."""
-    fields = dict.fromkeys(f"{feed.step}.{clean(feed.field, 60)}" for feed in candidate.feeds)
+    fields = dict.fromkeys(f"{feed.step}.{clean_text(feed.field, 60)}" for feed in candidate.feeds)
     return f"  [cyan]← {escape(', '.join(list(fields)[:4]))}[/cyan]" if fields else ""
 
 
 def _origin(binding: Binding) -> str:
     """Where a value comes from, in words."""
-    reference = escape(clean(binding.reference, 80))
+    reference = escape(clean_text(binding.reference, 80))
     match binding.origin:
         case "step":
             return f"from step {reference}"

@@ -112,7 +112,7 @@ async def _moved(store: Path, address: str) -> None:
     """Let the documents of a store name this address."""
     to = httpx.URL(address)
     async with open_container(store=store) as container:
-        docs = [doc async for doc in container.graph.documents()]
+        docs = [doc async for doc in container.graph.stream_documents()]
         await container.graph.put_tools(
             [doc.model_copy(update={"url": doc.url.replace(_origin(doc.url), str(to).rstrip("/"), 1)}) for doc in docs]
         )

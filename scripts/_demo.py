@@ -8,7 +8,7 @@ from tempfile import TemporaryDirectory
 
 import httpx
 
-from agent.execution.approvers import AllowChangesApprover
+from agent.execution.approval import AllowChangesApprover
 from agent.run import run
 from domain.errors import UnavailableError
 from domain.event import Event
@@ -19,10 +19,10 @@ from playground.demo_check import Verdict, judge
 from playground.demo_requests import demo_requests
 from playground.record import CATALOGUE, DATA
 from playground.serve import bind
-from wiring.build import BuildOptions, build
 from wiring.container import Container, open_container
 from wiring.runs import build_budget, build_run_deps
 from wiring.settings import Settings
+from wiring.store_build import BuildOptions, build
 from wiring.store_folder import StoreFolder
 
 Show = Callable[[Event], None]

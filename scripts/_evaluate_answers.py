@@ -15,7 +15,7 @@ from rich.markup import escape
 from rich.progress import Progress
 from rich.table import Table
 
-from agent.execution.approvers import AllowChangesApprover
+from agent.execution.approval import AllowChangesApprover
 from agent.run import RunDeps
 from domain.errors import UnavailableError, UsageError
 from evaluation.answers import evaluate_answers, report

@@ -13,8 +13,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from agent.execution.approval import IntendedCall
-from agent.execution.approvers import DryRunApprover
+from agent.execution.approval import DryRunApprover, IntendedCall
 from agent.execution.executor import Executor
 from agent.run import run
 from domain.errors import BrokenInputError, UsageError

@@ -80,7 +80,7 @@ async def _retained(asked: list[EvaluationCase], address: str, policy: str, limi
         store = Path(folder) / "store"
         await build_demo(address, store)
         async with opened(address, store) as container:
-            tools = {doc.api: doc async for doc in container.graph.documents()}
+            tools = {doc.api: doc async for doc in container.graph.stream_documents()}
             executor = await container.open_executor("http")
             chosen = container.field_choices()
             found = await evaluate_retention(asked, tools, executor, container.create_policy(policy), chosen, limit)

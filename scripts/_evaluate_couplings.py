@@ -43,12 +43,12 @@ async def _figures(
     programs: list[GoldProgram], verdicts: dict[FieldDependency, str], store: Path | None
 ) -> dict[str, Any]:
     async with open_container(store=store) as container:
-        documents = [document async for document in container.graph.documents()]
+        documents = [document async for document in container.graph.stream_documents()]
         functions = FunctionDocuments(documents)
         wanted = {dependency for program in programs for dependency in program.dependencies}
         named = (functions.get(dependency.target) for dependency in {*wanted, *verdicts})
         targets = {document.id for document in named if document is not None}
-        feeds = {tool: await container.graph.feeds_into(tool) for tool in sorted(targets)}
+        feeds = {tool: await container.graph.get_feeds_into(tool) for tool in sorted(targets)}
     judged = {dependency: judge_dependency(dependency, functions, feeds) for dependency in wanted}
     missed = sorted(
         f"{one.source}.{one.field} -> {one.target}.{one.parameter}" for one in wanted if not judged[one].exact

@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.table import Table
 
 from agent.budget import BudgetMeter
-from agent.execution.approvers import AllowChangesApprover
+from agent.execution.approval import AllowChangesApprover
 from agent.execution.executor import Executor
 from agent.programs.program_request import ProgramRequest as AskedFor
 from agent.resume import RunLog

@@ -122,7 +122,7 @@ async def _measure(run: Run, labelled: Sequence[LabelledRequest], store: Path | 
             task = bars.add_task("requests", total=len(given.requests))
 
             def asked(query: str) -> None:
-                on.experience.ask(query)
+                on.experience.begin_request(query)
                 bars.update(task, completed=len(run.retrieval))
 
             try:
@@ -135,7 +135,7 @@ async def _documented(labelled: Sequence[LabelledRequest], graph: GraphStore) ->
     """The documents that labels could mean: those ids, or all of them where labels are keys."""
     labels = {label for one in labelled for label in one.relevant}
     if any(isinstance(label, tuple) for label in labels):
-        return {document.id async for document in graph.documents()}
+        return {document.id async for document in graph.stream_documents()}
     return set(await graph.get_tools(label for label in labels if not isinstance(label, tuple)))
 
 

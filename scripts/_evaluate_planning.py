@@ -14,11 +14,10 @@ from rich.console import Console
 from rich.progress import Progress
 from rich.table import Table
 
-from agent.plan_only import plan_path
-from agent.planners.protocol import Planner
-from agent.planners.registry import DEFAULT_START_TOOLS, get_planner, get_search_options
+from agent.planners.plan_only import plan_without_calls
+from agent.planners.registry import DEFAULT_START_TOOLS, Planner, get_planner, get_search_options
 from agent.policy.protocol import Policy, PolicyCost
-from agent.search.settings import SearchOptions
+from agent.search.dfs import SearchOptions
 from domain.errors import UsageError
 from domain.tool import ToolId
 from evaluation.api_names import ApiName
@@ -102,7 +101,7 @@ async def planned(way: Way, on: Measured) -> dict[str, Any]:
 
     async def path(request: str, relevant: frozenset[ApiName]) -> tuple[ToolId, ...]:
         who = _policy(on.container, way.policy, relevant)
-        ended = await plan_path(
+        ended = await plan_without_calls(
             request, reads, on.finder, who, planner=way.planner, options=way.options, weights=on.container.weights,
             settings=build_walk_settings(on.container, way.policy), budget=build_budget(on.container),
             memory=on.memories if way.memory else None, reader=create_reader(way.policy),

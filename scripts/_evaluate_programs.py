@@ -14,8 +14,8 @@ from rich.console import Console
 from rich.progress import Progress
 from rich.table import Table
 
-from agent.programs.limits import SandboxLimits
 from agent.programs.offered_functions import OFFER_SIZE
+from agent.programs.program_types import SandboxLimits
 from agent.programs.sandbox import MontySandbox
 from domain.errors import UsageError
 from domain.tool import ToolDoc
@@ -110,7 +110,7 @@ def _gold(order: Order) -> Offering:
 async def _from_store(store: Path | None) -> AsyncGenerator[Offering]:
     """The offers of a store. Its tools are the benchmark's functions by method and path."""
     async with open_container(store=store) as container:
-        functions = FunctionDocuments([document async for document in container.graph.documents()])
+        functions = FunctionDocuments([document async for document in container.graph.stream_documents()])
 
         async def offered(sample: ProgramSample) -> tuple[list[ToolDoc], dict[str, str]]:
             found = await (await container.create_offer_maker()).offer(sample.request, OFFER_SIZE)

@@ -11,7 +11,7 @@ from _evaluate_output import scoring, tell
 from rich.console import Console
 from rich.table import Table
 
-from agent.execution.approvers import AllowChangesApprover
+from agent.execution.approval import AllowChangesApprover
 from agent.run import RunDeps
 from domain.errors import UsageError
 from evaluation.answers import ResettableServices, evaluate_answers

@@ -93,7 +93,7 @@ def retrieval(
 
         async def prepared(container: Container) -> None:
             if trajectories is not None:
-                documents = [document async for document in container.graph.documents()]
+                documents = [document async for document in container.graph.stream_documents()]
                 run.asked = read_labelled(trajectories, measured, without, documents, sample)
 
         async def written(container: Container) -> None:

@@ -16,14 +16,14 @@ from rich.table import Table
 
 from agent.budget import Budget
 from agent.memory.long_term import LongTermMemory
-from agent.plan_only import plan_path
+from agent.planners.plan_only import plan_without_calls
 from agent.planners.registry import build_retrieve_planner, get_planner, get_search_options
 from evaluation.chain_metrics import PlannedChain, compute_means, find_best_k
 from evaluation.corpora import traject_bench, ultratool
 from evaluation.corpora.corpus import BenchmarkCorpus, ChainCase, split_cases, write_sources
-from wiring.build import BuildOptions, build
 from wiring.container import Container, open_container
 from wiring.runs import build_walk_settings, create_reader
+from wiring.store_build import BuildOptions, build
 
 READERS = {"traject_bench": traject_bench.read_corpus, "ultratool": ultratool.read_corpus}
 LONGEST = 12
@@ -102,7 +102,7 @@ async def _plan(
     memories: LongTermMemory | None,
     done: Callable[[], None],
 ) -> PlannedChain:
-    ended = await plan_path(
+    ended = await plan_without_calls(
         case.request,
         container.graph,
         await container.open_search(),

@@ -156,7 +156,7 @@ async def _services(scenario: Scenario, who: Conditions, pace: Pace, store: Path
         else:
             await asyncio.to_thread(shutil.copytree, store, copy)
         async with open_container(settings_for(addresses, copy, who, pace), copy) as container:
-            docs = {doc.id: doc async for doc in container.graph.documents()}
+            docs = {doc.id: doc async for doc in container.graph.stream_documents()}
             yield Services(container, addresses, _named(docs), docs)
 
 

@@ -6,8 +6,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from agent.offer.offer import AbsenceReport, OfferEntry, OfferReason, ToolOffer
-from agent.text import clean
+from agent.offer.tool_offer import AbsenceReport, OfferEntry, OfferReason, ToolOffer
+from agent.text import clean_text
 
 SHOWN = 5
 """Reasons that are shown of a tool."""
@@ -70,7 +70,9 @@ def show_absence(name: str, figures: dict[str, Any]) -> None:
     if tool is not None:
         console.print(_with_reasons(tool))
     for link in figures["links"]:
-        console.print(Text(f"  {link['told']}: {clean(link['by'])} ({clean(link['detail'], 120)})", style="dim"))
+        console.print(
+            Text(f"  {link['told']}: {clean_text(link['by'])} ({clean_text(link['detail'], 120)})", style="dim")
+        )
     if tool is not None and not figures["links"]:
         console.print(Text("  no feed and no past call joins it to a tool that is offered", style="dim"))
 
@@ -78,22 +80,22 @@ def show_absence(name: str, figures: dict[str, Any]) -> None:
 def _verdict(name: str, figures: dict[str, Any]) -> str:
     tool = figures["tool"]
     if tool is None:
-        return f"{clean(name)} has no document: it can be offered to nobody"
+        return f"{clean_text(name)} has no document: it can be offered to nobody"
     found = f"the search finds it as {figures['found']}." if figures["found"] else "the search does not find it"
     if figures["offered"] and figures["stands_for"]:
-        return f"{clean(name)} is offered as {clean(figures['stands_for'])}, a copy of it; {found}"
+        return f"{clean_text(name)} is offered as {clean_text(figures['stands_for'])}, a copy of it; {found}"
     if figures["offered"]:
-        return f"{clean(name)} is offered as {figures['place']}.; {found}"
+        return f"{clean_text(name)} is offered as {figures['place']}.; {found}"
     short = figures["last"] - tool["score"]
-    return f"{clean(name)} is not offered: {found}, it is {figures['place']}. of all that were weighed, and {short:.2f} short of the last offered"
+    return f"{clean_text(name)} is not offered: {found}, it is {figures['place']}. of all that were weighed, and {short:.2f} short of the last offered"
 
 
 def _with_reasons(tool: dict[str, Any]) -> Text:
-    text = Text(clean(tool["id"]))
+    text = Text(clean_text(tool["id"]))
     for reason in tool["reasons"][:SHOWN]:
-        by = f" {clean(reason['by'])}" if reason["by"] else ""
-        detail = f" ({clean(reason['detail'], 120)})" if reason["detail"] else ""
+        by = f" {clean_text(reason['by'])}" if reason["by"] else ""
+        detail = f" ({clean_text(reason['detail'], 120)})" if reason["detail"] else ""
         text.append(f"\n{reason['share']:+.2f}  {reason['told']}{by and ':'}{by}{detail}", style="dim")
     if tool["alike"]:
-        text.append(f"\nalso as {', '.join(map(clean, tool['alike']))}", style="dim")
+        text.append(f"\nalso as {', '.join(map(clean_text, tool['alike']))}", style="dim")
     return text

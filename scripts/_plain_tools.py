@@ -19,7 +19,7 @@ from wiring.container import Container, open_container
 
 async def plain_server(container: Container) -> Server[Any, Any]:
     """Lists every tool with all that its document says of it, and makes the calls as a run would."""
-    docs = {doc.function: doc async for doc in container.graph.documents()}
+    docs = {doc.function: doc async for doc in container.graph.stream_documents()}
     executor = await container.open_executor("http")
     server: Server[Any, Any] = Server("plain")
 

@@ -9,7 +9,7 @@ from rich.padding import Padding
 from rich.text import Text
 
 from agent.programs.analysis.program_flow import parse_site
-from agent.text import clean, format_scalar
+from agent.text import clean_text, format_scalar
 from domain.event import (
     CallFinished,
     CallStarted,
@@ -49,20 +49,20 @@ class ProgramView:
                 self._texts[event.number] = event.program.text.encode()
                 self._code(event.program.text)
             case ProgramRefused(text=""):
-                self._line(f"\n[yellow]no program was written[/yellow]  {escape(clean(event.complaints[0], 300))}")
+                self._line(f"\n[yellow]no program was written[/yellow]  {escape(clean_text(event.complaints[0], 300))}")
             case ProgramRefused():
                 self._line("\n[yellow]program refused before anything was called[/yellow]")
                 for complaint in event.complaints[:_COMPLAINTS]:
-                    self._line(f"  [yellow]{escape(clean(complaint, 300))}[/yellow]")
+                    self._line(f"  [yellow]{escape(clean_text(complaint, 300))}[/yellow]")
             case ProgramLooked():
-                self._line(f"  [dim]looked at {escape(clean(event.shown, 300))}[/dim]")
+                self._line(f"  [dim]looked at {escape(clean_text(event.shown, 300))}[/dim]")
             case ProgramFailed():
                 place = f" on line {event.line}" if event.line else ""
-                why = "" if self._refused else escape(clean(event.error, 300))  # the answer says why
+                why = "" if self._refused else escape(clean_text(event.error, 300))  # the answer says why
                 self._line(f"  [yellow]↺ broke off{place}[/yellow]  {why}".rstrip())
             case ProgramEnded():
                 missing = f"missing: {event.missing}" if event.missing else ""
-                why = "; ".join(clean(part, 300) for part in (event.veto, missing) if part)
+                why = "; ".join(clean_text(part, 300) for part in (event.veto, missing) if part)
                 colour = _VERDICTS[event.verdict]
                 self._line(f"  [{colour}]■ answered: {event.verdict}[/{colour}]  {escape(why)}")
             case _:
@@ -81,10 +81,12 @@ class ProgramView:
     def _result(self, event: CallFinished) -> None:
         result = event.result
         colour = _COLOURS.get(result.status, "red")
-        given = ", ".join(f"{clean(name, 40)}={format_scalar(value, 60)}" for name, value in result.arguments.items())
+        given = ", ".join(
+            f"{clean_text(name, 40)}={format_scalar(value, 60)}" for name, value in result.arguments.items()
+        )
         status = f"{result.status} {result.http_status}" if result.http_status else result.status
         self._refused = result.status == "skipped"
-        told = clean(result.response, _EXCERPT) or ("" if self._refused else clean(result.note, _EXCERPT))
+        told = clean_text(result.response, _EXCERPT) or ("" if self._refused else clean_text(result.note, _EXCERPT))
         line = self._line_of(event.site)
         place = f"[dim]line {line}[/dim] " if line else ""
         self._line(f"  {event.step}. {place}[cyan]{_name(result.tool)}[/cyan]({escape(given)})")
@@ -119,4 +121,4 @@ class ProgramView:
 def _name(tool: ToolId) -> str:
     """Tool set and API, safe to print."""
     _, toolset, api = split_tool_id(tool)
-    return escape(f"{clean(toolset, 50)}/{clean(api, 60)}")
+    return escape(f"{clean_text(toolset, 50)}/{clean_text(api, 60)}")

@@ -21,7 +21,7 @@ class TerminalAsker:
     async def answer(self, question: UserQuestion) -> str | None:
         """The choice that is typed, or whose number is, or the text; None for an empty line, or where the terminal is closed."""
         async with self._turn:
-            self._console.print(Text(f"\n{question.framed}", "bold yellow"), soft_wrap=True)
+            self._console.print(Text(f"\n{question.display_text}", "bold yellow"), soft_wrap=True)
             for number, choice in enumerate(question.choices, start=1):
                 self._console.print(Text(f"  {number}. {choice}"), soft_wrap=True)
             how = "a choice, its number, or your own words" if question.choices else "your answer"

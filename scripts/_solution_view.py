@@ -2,7 +2,7 @@
 
 from pydantic.types import JsonValue
 
-from agent.plans.inputs import build_shown_schemas
+from agent.plans.plan_inputs import build_shown_schemas
 from domain.solution import Solution
 from domain.tool import ToolId
 

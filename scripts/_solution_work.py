@@ -6,17 +6,17 @@ from pathlib import Path
 
 from orjson import JSONDecodeError, loads
 
-from agent.plans.checked_plan import check_plan
-from agent.solutions.alignment import list_inputs
+from agent.plans.plan_text_check import check_plan
+from agent.solutions.conversion import build_solution_from_plan
 from agent.solutions.drift import find_drifted_tools
-from agent.solutions.from_plan import build_solution_from_plan
+from agent.solutions.patterns import list_inputs
 from domain.errors import UsageError
 from domain.model import JsonObject
 from domain.solution import Solution
 from domain.tool import ToolId
 from graph.tool_description import find_tool
 from wiring.container import Container
-from wiring.user_programs import plan_user_program, refuse
+from wiring.user_programs import plan_user_program, raise_complaints
 
 
 async def listed(container: Container, request: str, tool: str, limit: int) -> list[tuple[Solution, float | None]]:
@@ -28,7 +28,7 @@ async def listed(container: Container, request: str, tool: str, limit: int) -> l
     if tool:
         return [(one, None) for one in (await kept.list_by_tools([await find_tool(container.graph, tool)]))[:limit]]
     found: list[tuple[Solution, float | None]] = []
-    async for one in kept.all():
+    async for one in kept.stream_all():
         found.append((one, None))
         if len(found) == limit:
             break
@@ -60,7 +60,9 @@ async def taken_up(container: Container, begins: str) -> str:
     one = await found(container, begins)
     program = one.plan.program
     docs = await container.graph.get_tools(program.tools.values())
-    refuse(await check_plan(program.text, one.plan.inputs, program.tools, docs, container.sandbox(), values={}))
+    raise_complaints(
+        await check_plan(program.text, one.plan.inputs, program.tools, docs, container.sandbox(), values={})
+    )
     await (await container.solutions(one.owner)).reinstate(one.id)
     return one.id
 
@@ -80,7 +82,7 @@ async def found(container: Container, begins: str) -> Solution:
     kept = await container.solution_store()
     if (whole := (await kept.get([begins])).get(begins)) is not None:
         return whole
-    alike = [one async for one in kept.all() if begins and one.id.startswith(begins)]
+    alike = [one async for one in kept.stream_all() if begins and one.id.startswith(begins)]
     if len(alike) != 1:
         several = f"{len(alike)} solutions begin so" if alike else "there is no such solution"
         raise UsageError(f"{several}: {begins!r}; python scripts/solutions.py list names them")

@@ -8,8 +8,7 @@ from _approvals import HOW_ELSE, TerminalApprover, show_change
 from _questions import TerminalAsker
 from rich.console import Console
 
-from agent.execution.approval import Approver
-from agent.execution.approvers import AllowChangesApprover, DenyChangesApprover, DryRunApprover
+from agent.execution.approval import AllowChangesApprover, Approver, DenyChangesApprover, DryRunApprover
 from agent.user_questions import NoUser, UserChannel
 
 Changes = Literal["ask", "yes", "dry run"]

@@ -8,8 +8,8 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from agent.execution.caller_supplied import find_required_secrets
 from agent.execution.secret_store import to_variable_name
+from agent.execution.supplied_values import find_required_secrets
 from agent.programs.signatures import ToolSignature
 from domain.tool import ToolDoc
 from graph.availability_history import format_parts

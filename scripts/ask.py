@@ -128,7 +128,7 @@ async def _ask(
         approves = approver(changes, executor, turn)
         files = await read_given_files(paths, container.settings)
         asked = RunRequest(
-            request, policy, planner, caller, learn=learn, approver=approves, asker=asker(turn), files=files
+            request, policy, planner, caller, learn=learn, approver=approves, user_channel=asker(turn), files=files
         )
         async for record in asked_of(container, asked):
             transcript.add(record)

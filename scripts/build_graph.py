@@ -89,7 +89,7 @@ def _sources(tools: list[str]) -> list[Path | str]:
 def _build(**options: Any) -> "tuple[ImportResult, ImportSummary]":
     """Imported here: Ctrl-C while the program loads ends as it does later, and ``--help`` waits for nothing."""
     from graph.input_files import find_own_addresses
-    from wiring.build import BuildOptions, build
+    from wiring.store_build import BuildOptions, build
 
     kept = find_own_addresses([one for one in options["tools"] if isinstance(one, Path)], options["server"])
     if kept:

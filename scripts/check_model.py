@@ -51,9 +51,9 @@ def main(
 
 def _with_form_kept(report: "ModelReport", url: str | None, model: str | None) -> "ModelReport":
     """With a word on where it is kept what the model writes programs in, where that is news."""
-    from wiring.program_forms import keep_new_form
+    from wiring.program_forms import store_new_form
 
-    file, form = keep_new_form(_settings(url, model), report.program_form), report.program_form
+    file, form = store_new_form(_settings(url, model), report.program_form), report.program_form
     told = f"programs are asked for in {form} from now on, which is kept in {file}"
     return report.model_copy(update={"advice": (*report.advice, told)}) if file else report
 

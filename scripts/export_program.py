@@ -9,7 +9,7 @@ import _environment as _environment  # first: it tells where the packages are mi
 import typer
 from _terminal import check_utf8
 
-from agent.exporting.forms import ExportedFile, Form, written
+from agent.exporting.program_files import ExportedProgramFile, ExportForm, render_exported_file
 from domain.errors import NotLinearError, UnavailableError, UsageError
 from wiring.container import open_container
 from wiring.program_export import export_program
@@ -23,7 +23,7 @@ def main(
             help="The id of a run, as scripts/ask.py says it, or of a solution; its beginning will do.",
         ),
     ],
-    form: Annotated[Form, typer.Option("--as", help="What to write: a file for one of these.")] = "python",
+    form: Annotated[ExportForm, typer.Option("--as", help="What to write: a file for one of these.")] = "python",
     to: Annotated[
         Path | None, typer.Option("-o", "--output", metavar="FILE", help="Where to write it; without: to the terminal.")
     ] = None,
@@ -47,9 +47,9 @@ def main(
     print(to if to is not None else made.text, end="\n" if to is not None else "")
 
 
-async def _made(name: str, form: Form, store: Path | None) -> ExportedFile:
+async def _made(name: str, form: ExportForm, store: Path | None) -> ExportedProgramFile:
     async with open_container(store=store) as container:
-        return written(await export_program(container, name), form)
+        return render_exported_file(await export_program(container, name), form)
 
 
 if __name__ == "__main__":

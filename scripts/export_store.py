@@ -41,10 +41,10 @@ def main(
 
 def _export(*, to: Path, store: Path | None, **options: Any) -> "ExportResult":
     """Imported here: Ctrl-C while the program loads ends as it does later, and ``--help`` waits for nothing."""
-    from wiring.transfer import export_to
+    from wiring.store_transfer import export_store_file
 
     with progress_bars() as progress:
-        return asyncio.run(export_to(to, store, progress, **options))
+        return asyncio.run(export_store_file(to, store, progress, **options))
 
 
 if __name__ == "__main__":

@@ -16,7 +16,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from agent.text import clean
+from agent.text import clean_text
 from domain.errors import UsageError
 from graph.tool_description import find_category, find_tool
 from wiring.container import open_container
@@ -105,10 +105,10 @@ def _show(found: dict[str, Any]) -> None:
     table.add_column("tool", overflow="fold")
     for place, tool in enumerate(found["tools"], start=1):
         figures = (f"{tool[name]:.2f}" for name in ("score", "cosine", "bm25"))
-        text = Text(clean(tool["id"]))
-        text.append(f"\n{clean(tool['description'], 160)}", style="dim")
+        text = Text(clean_text(tool["id"]))
+        text.append(f"\n{clean_text(tool['description'], 160)}", style="dim")
         if tool["alike"]:
-            text.append(f"\nalso as {', '.join(map(clean, tool['alike']))}", style="dim")
+            text.append(f"\nalso as {', '.join(map(clean_text, tool['alike']))}", style="dim")
         table.add_row(str(place), *figures, text)
     if not found["tools"]:
         print("no tool is found: the store has none, or none of that category", file=sys.stderr)

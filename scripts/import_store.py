@@ -10,7 +10,7 @@ import typer
 from _transfer_view import console, ending, print_json, progress_bars, said
 
 if TYPE_CHECKING:
-    from wiring.transfer import StoreImportResult
+    from wiring.store_transfer import StoreImportResult
 
 
 def main(
@@ -35,10 +35,10 @@ def main(
 
 def _import(source: Path, store: Path | None, *, embed: bool) -> "StoreImportResult":
     """Imported here: Ctrl-C while the program loads ends as it does later, and ``--help`` waits for nothing."""
-    from wiring.transfer import import_from
+    from wiring.store_transfer import import_store_file
 
     with progress_bars() as progress:
-        return asyncio.run(import_from(source, store, progress, embed=embed))
+        return asyncio.run(import_store_file(source, store, progress, embed=embed))
 
 
 if __name__ == "__main__":

@@ -43,7 +43,7 @@ def main(
 
 async def _labels(form: Form, paths: list[Path], domain: str, store: Path | None) -> ResolvedLabels:
     async with open_container(store=store) as container:
-        names = ToolNameIndex([document async for document in container.graph.documents()])
+        names = ToolNameIndex([document async for document in container.graph.stream_documents()])
     return resolve_labels(read_benchmark_requests(form, paths, domain), names)
 
 

@@ -9,7 +9,7 @@ import typer
 from orjson import dumps
 
 from domain.errors import UnavailableError, UsageError
-from server.storage.migrate import migrate
+from server.storage.migration import migrate
 from server.storage.storage import resolve_database_url
 from wiring.settings import read_settings
 

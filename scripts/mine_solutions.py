@@ -63,12 +63,12 @@ def _mine(
     """Imported here: Ctrl-C while the program loads ends as it does later, and ``--help`` waits for nothing."""
     from synthesis.triplets import write_triplets
     from wiring.container import open_container
-    from wiring.mining import MiningOptions, mine, open_journal
+    from wiring.mining import MiningOptions, mine_store, open_journal
 
     async def mined() -> "tuple[MiningReport, int]":
         async with open_container(store=store) as container:
             with progress_bars() as progress:
-                report = await mine(container, MiningOptions(toolsets, **options), progress)
+                report = await mine_store(container, MiningOptions(toolsets, **options), progress)
             written = write_triplets(triplets, open_journal(container).read_triplets()) if triplets is not None else 0
             return report, written
 

@@ -39,7 +39,7 @@ def main(
 async def _describe(name: str, store: Path | None) -> Shown:
     async with open_container(store=store) as container:
         found = await describe_tool(container.graph, name, container.weights)
-        into, out = await container.graph.feeds_into(found.id), await container.graph.feeds_out(found.id)
+        into, out = await container.graph.get_feeds_into(found.id), await container.graph.get_feeds_out(found.id)
         return Shown(found, build_signature(found.document) if found.document else None, into, out)
 
 

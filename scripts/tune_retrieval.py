@@ -39,7 +39,7 @@ async def _tune(
     store: Path, trajectories: Path, measured: Path, without: str, sample: int, grid: tuple[list[float], ...]
 ) -> None:
     async with open_container(store=store) as container:
-        documents = [document async for document in container.graph.documents()]
+        documents = [document async for document in container.graph.stream_documents()]
         requests = read_labelled(trajectories, measured, without, documents, sample)
         texts = {document.id: build_lexical_text(document) for document in documents}
         console.print(f"{len(requests)} requests, {len(documents)} documents")

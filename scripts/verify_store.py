@@ -9,7 +9,7 @@ import typer
 from _transfer_view import console, ending, print_json, progress_bars
 
 if TYPE_CHECKING:
-    from wiring.verify import StoreVerification
+    from wiring.store_verification import StoreVerification
 
 SHOWN = 20
 
@@ -33,17 +33,17 @@ def main(
 
 
 def _figures(found: "StoreVerification") -> dict[str, Any]:
-    from wiring.verify import to_json
+    from wiring.store_verification import to_json
 
     return to_json(found, SHOWN)
 
 
 def _verify(store: Path | None, *, mend: bool) -> "StoreVerification":
     """Imported here: Ctrl-C while the program loads ends as it does later, and ``--help`` waits for nothing."""
-    from wiring.verify import verify
+    from wiring.store_verification import verify
 
     with progress_bars() as progress:
-        return asyncio.run(verify(store, progress, mend=mend))
+        return asyncio.run(verify(store, progress, repair=mend))
 
 
 def _show(found: "StoreVerification", figures: dict[str, Any]) -> None:

@@ -71,7 +71,7 @@ def main(
         documents = tools_of(tools)
         walked = trajectories_of(trajectories)
         queries = read_queries_strictly(measured)
-        corpus, examples = build_training_set(documents, walked, queries, most=counts(unlike, walked))
+        corpus, examples = build_training_set(documents, walked, queries, max_by_source=counts(unlike, walked))
         run, budget = _Run(corpus, examples, documents, queries, chosen, out), WritingBudget(most, tokens, at_once)
         with Progress(*COLUMNS, console=console) as bar:
             told = asyncio.run(run.offline(apis, bar) if offline else run.asked(what, apis, budget, bar))

@@ -26,10 +26,9 @@ from server.models.testing import ServiceTests
 from server.oauth.client import OAuth, open_oauth
 from server.readiness import Readiness
 from server.runs.agent_runtime import AgentRuntime, open_agent_runtime
-from server.runs.broker import EventBroker
+from server.runs.event_stream import EventBroker, StreamSessions, watch_sessions
 from server.runs.late_lessons import run_late_learner
-from server.runs.outage import RetryWait
-from server.runs.stream_sessions import StreamSessions, watch_sessions
+from server.runs.store_outage import RetryWait
 from server.runs.worker import RunWorker, WorkerParameters, run_worker
 from server.runs.worker_locks import find_dead_workers, forget_workers, hold_worker_lock
 from server.sources.at_work import sources_at_work
@@ -118,7 +117,7 @@ async def open_services(
         async with (
             run_worker(
                 storage,
-                agents.begin,
+                agents.start_run,
                 broker,
                 parameters,
                 stored,

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from agent.execution.secret_store import SecretStore, check_host
+from agent.execution.secret_store import SecretStore, check_secret_host
 from server.oauth.renewal import Renewals
 from server.storage.database import run_to_completion
 from server.storage.vault import ToolKey, ToolKeys
@@ -27,12 +27,12 @@ class UserSecrets:
         """Whether the owner or the operator has one of this name."""
         return name in await self._own() or await self._shared.has(name)
 
-    async def value(self, name: str, host: str, port: int, *, encrypted: bool) -> str | None:
+    async def get_value(self, name: str, host: str, port: int, *, encrypted: bool) -> str | None:
         """The value for this host; None where there is none. Raises ``SecretError``."""
         key = (await self._own()).get(name)
         if key is None:
-            return _concealed(await self._shared.value(name, host, port, encrypted=encrypted))
-        check_host(name, key.hosts, host, port, encrypted=encrypted, where=self.where)
+            return _concealed(await self._shared.get_value(name, host, port, encrypted=encrypted))
+        check_secret_host(name, key.hosts, host, port, encrypted=encrypted, setting=self.where)
         if key.grant is not None:
             return _concealed(await run_to_completion(self._renewals.token(self._owner, name)))
         return _concealed(await run_to_completion(self._tool_keys.get_value(self._owner, name)))
@@ -44,9 +44,9 @@ class UserSecrets:
             return await self._shared.replace_refused(name, value)
         return key.grant is not None and await run_to_completion(self._renewals.refused(self._owner, name, value))
 
-    def advice(self, name: str, host: str, port: int, what: str = "a key") -> str:
+    def build_advice(self, name: str, host: str, port: int, needed: str = "a key") -> str:
         """Where to keep one."""
-        return f"{what} is needed for {host}:{port}: keep it as {name} on the page Keys (by the API: PUT /api/v1/me/tool-keys/{name})"
+        return f"{needed} is needed for {host}:{port}: keep it as {name} on the page Keys (by the API: PUT /api/v1/me/tool-keys/{name})"
 
     async def _own(self) -> Mapping[str, ToolKey]:
         return {key.name: key for key in await run_to_completion(self._tool_keys.list_all(self._owner))}
@@ -57,10 +57,10 @@ class SourceSecrets(UserSecrets):
 
     where = "the hosts of this key of its source"
 
-    def advice(self, name: str, host: str, port: int, what: str = "a key") -> str:
+    def build_advice(self, name: str, host: str, port: int, needed: str = "a key") -> str:
         """Who keeps one."""
         place = f"PUT /api/v1/sources/{self._owner}/keys/{name}"
-        return f"{what} is needed for {host}:{port}: who keeps this source keeps it as {name} on its page, under Keys (by the API: {place})"
+        return f"{needed} is needed for {host}:{port}: who keeps this source keeps it as {name} on its page, under Keys (by the API: {place})"
 
 
 def _concealed(value: str | None) -> str | None:

@@ -5,8 +5,8 @@ from functools import lru_cache
 
 from pydantic.types import JsonValue
 
-from agent.execution.thing_names import is_identifying
-from agent.parameters.needs import need_of
+from agent.execution.call_wording import is_identifying_field
+from agent.parameter_needs import derive_need
 from domain.tool import Parameter, ToolDoc
 from graph.identifiers import extract_words, split_words
 from graph.lenient_json import read_value
@@ -52,7 +52,7 @@ def find_label_field(doc: ToolDoc, path: str) -> OutputField | None:
 
 def _pick_label_field(fields: Sequence[OutputField]) -> OutputField | None:
     """Pick the field whose name is a label word, else the first whose name ends in one."""
-    text_fields = [field for field in fields if field.type in ("string", None) and not is_identifying(field.name)]
+    text_fields = [field for field in fields if field.type in ("string", None) and not is_identifying_field(field.name)]
     fields_by_words = [(split_words(field.name), field) for field in text_fields]
     exact = (field for wanted in _LABEL_WORDS for named, field in fields_by_words if named == (wanted,))
     ending = (field for wanted in _LABEL_WORDS for named, field in fields_by_words if named and named[-1] == wanted)
@@ -64,7 +64,11 @@ def find_echo_field(doc: ToolDoc, parameter: Parameter) -> OutputField | None:
 
     A search by words of titles echoes its input in ``[].title``.
     """
-    fields = [field for field in output_fields(doc) if is_identifying(field.name) <= is_identifying(parameter.name)]
+    fields = [
+        field
+        for field in output_fields(doc)
+        if is_identifying_field(field.name) <= is_identifying_field(parameter.name)
+    ]
     parameter_words = split_words(parameter.name)
     same = (field for field in fields if split_words(field.name) == parameter_words)
     longer = (
@@ -73,7 +77,7 @@ def find_echo_field(doc: ToolDoc, parameter: Parameter) -> OutputField | None:
         if parameter_words and set(parameter_words) < set(split_words(field.name)) and field.type == parameter.type
     )
     echo = next(same, next(longer, None)) or _find_by_description(doc, parameter, fields)
-    if echo is None and need_of(parameter).kind == "query" and _NAME_WORDS & extract_words(parameter.description):
+    if echo is None and derive_need(parameter).kind == "query" and _NAME_WORDS & extract_words(parameter.description):
         list_path = next((field.path for field in fields if "[]" in field.path), None)
         return find_label_field(doc, list_path) if list_path is not None else None
     return echo

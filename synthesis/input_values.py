@@ -7,8 +7,8 @@ from itertools import islice
 
 from pydantic.types import JsonValue
 
-from agent.execution.thing_names import is_identifying
-from agent.parameters.forms import allowed
+from agent.execution.call_wording import is_identifying_field
+from agent.parameter_needs import list_allowed_values
 from domain.model import JsonObject
 from domain.tool import Parameter, ToolDoc, ToolId
 from graph.identifiers import split_words
@@ -173,9 +173,9 @@ class InputValueFinder:
 
     def _collect_seeds(self, parameter: Parameter) -> Iterator[JsonValue]:
         """Yield the values that documents name for a parameter, and for equally named fields and parameters."""
-        candidates = [parameter.example, *allowed(parameter), parameter.default]
+        candidates = [parameter.example, *list_allowed_values(parameter), parameter.default]
         parameter_words = split_words(parameter.name)
-        for doc in self.tools if not is_identifying(parameter.name) else ():
+        for doc in self.tools if not is_identifying_field(parameter.name) else ():
             same = (
                 one
                 for one in output_fields(doc)

@@ -8,9 +8,9 @@ from typing import Literal
 from pydantic.types import JsonValue
 
 from agent.execution.validation import build_value_schema
-from agent.programs.grammar.compiling import CompiledSentence, compile_sentence
+from agent.programs.function_names import RESERVED_NAMES, assign_names, to_identifier
 from agent.programs.grammar.sentence import Argument, Call, Figure, First, ForEach, Ranked, Sentence, Step, Test, Where
-from agent.programs.names import RESERVED_NAMES, assign_names, to_identifier
+from agent.programs.grammar.sentence_compiler import CompiledSentence, compile_sentence
 from agent.programs.signatures import OfferText, render_offer
 from domain.errors import InvalidDecisionError
 from domain.model import JsonObject

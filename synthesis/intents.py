@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from agent.execution.thing_names import is_identifying
+from agent.execution.call_wording import is_identifying_field
 from domain.tool import ToolDoc, ToolId
 from graph.identifiers import split_words
 from graph.links import FeedLink
@@ -166,7 +166,7 @@ def _enumerate_final_intents(query_path: QueryPath, item_modes: tuple[ItemMode, 
         return
     if path.endswith("[]") or (label is not None and label.path == path):
         yield Intent(query_path, item_modes, "count")
-    if field.type in _NUMBERS and not is_identifying(field.name) and (label or (is_fan_out and not has_own_list)):
+    if field.type in _NUMBERS and not is_identifying_field(field.name) and (label or (is_fan_out and not has_own_list)):
         yield Intent(query_path, item_modes, "most", path)
         yield Intent(query_path, item_modes, "least", path)
     if label is not None and label.path == path:
@@ -182,6 +182,6 @@ def _find_condition_fields(doc: ToolDoc, path: str) -> list[OutputField]:
     candidates = [
         one
         for one in list_object_fields(doc, path)
-        if one.path != path and one is not label and not is_identifying(one.name)
+        if one.path != path and one is not label and not is_identifying_field(one.name)
     ]
     return [one for one in candidates if one.type in ("string", "integer", "boolean")][:MAX_CONDITIONS]

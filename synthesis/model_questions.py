@@ -9,8 +9,8 @@ from pydantic import BaseModel
 from agent.llm.client.chat import ChatModel
 from agent.llm.prompts import PromptFence, load_instructions
 from agent.llm.structured_output import ModelAllowance, ModelPrompter
-from agent.plans.request_template import find_names
-from agent.text import clean
+from agent.plans.request_words import find_placeholders
+from agent.text import clean_text
 from synthesis.intent_program import IntentProgram
 from synthesis.intents import QueryPath
 
@@ -53,7 +53,9 @@ class ModelQuestionWriter:
         if not numbered:
             return [() for _ in programs_with_questions]
         fence = PromptFence()
-        tools = "\n".join(f"{tool.api}: {clean(tool.description, _MAX_DESCRIPTION)}" for tool in query_path.walk.tools)
+        tools = "\n".join(
+            f"{tool.api}: {clean_text(tool.description, _MAX_DESCRIPTION)}" for tool in query_path.walk.tools
+        )
         program_texts = "\n\n".join(_render_program(number, code, own) for number, (code, own) in numbered.items())
         message = fence.build_message(
             fence.render_block("functions", tools),
@@ -82,9 +84,9 @@ class ModelQuestionWriter:
 
 def _is_usable(input_names: set[str] | None, question: str) -> bool:
     """Return whether a question names every input of its program once, and has no other braces."""
-    if input_names is None or len(question) > _MAX_LENGTH or clean(question, _MAX_LENGTH) != question:
+    if input_names is None or len(question) > _MAX_LENGTH or clean_text(question, _MAX_LENGTH) != question:
         return False
-    occurrences = Counter(name for name in find_names(question) for _ in range(question.count(f"{{{name}}}")))
+    occurrences = Counter(name for name in find_placeholders(question) for _ in range(question.count(f"{{{name}}}")))
     return (
         set(occurrences) == input_names
         and all(count == 1 for count in occurrences.values())
@@ -94,6 +96,6 @@ def _is_usable(input_names: set[str] | None, question: str) -> bool:
 
 def _render_program(number: int, program: IntentProgram, questions: Sequence[str]) -> str:
     inputs = ", ".join(
-        f"{one.name} ({clean(one.parameter.description, 80) or one.parameter.name})" for one in program.inputs
+        f"{one.name} ({clean_text(one.parameter.description, 80) or one.parameter.name})" for one in program.inputs
     )
     return f"{number}. {questions[0] if questions else ''}\nInputs: {inputs or 'none'}\n{program.text}"

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Collection, Sequence
 
-from agent.execution.thing_names import is_identifying
+from agent.execution.call_wording import is_identifying_field
 from domain.tool import Parameter, ToolDoc
 from graph.entity_vocabulary import IDENTIFYING_WORDS, IDENTITY
 from graph.identifiers import singularize, split_words
@@ -140,13 +140,13 @@ def name_source(doc: ToolDoc, feeds: Sequence[FeedLink], filled_parameters: Coll
     noun = " ".join(word for word in split_words(name) if word not in IDENTITY)
     holder = name_holder(doc, feed.field, filled_parameters)
     other_ids = [
-        one for one in list_object_fields(doc, feed.field) if one.path != feed.field and is_identifying(one.name)
+        one for one in list_object_fields(doc, feed.field) if one.path != feed.field and is_identifying_field(one.name)
     ]
     label = find_label_field(doc, feed.field)
     if noun and (
         not holder
-        or (is_identifying(name) and other_ids)
-        or ("[]" in feed.field and not is_identifying(name) and not _is_label(label, feed))
+        or (is_identifying_field(name) and other_ids)
+        or ("[]" in feed.field and not is_identifying_field(name) and not _is_label(label, feed))
     ):
         return (
             noun

@@ -9,12 +9,12 @@ from itertools import count
 from pydantic.types import JsonValue
 
 from agent.execution.call_cache import CachingExecutor
-from agent.execution.execute import execute_call
 from agent.execution.executor import Executor
-from agent.execution.validation import validate
+from agent.execution.step_execution import execute_call
+from agent.execution.validation import validate_arguments
 from agent.policy.protocol import CallArguments
-from agent.programs.answers import to_answer
-from agent.programs.protocol import CallFailure, PendingCall, PendingCalls, ProgramError, ReturnedValue, Sandbox
+from agent.programs.program_types import CallFailure, PendingCalls, ProgramError, ReturnedValue, Sandbox, SandboxCall
+from agent.programs.program_values import to_answer
 from domain.errors import FootpathError, InvalidArgumentsError
 from domain.model import JsonObject
 from domain.program import ProgramPlan
@@ -83,7 +83,7 @@ class ReadOnlyCaller:
         if not tool.safe:
             raise MiningCallError(f"{tool.api} changes something")
         try:
-            result = await execute_call(tool, CallArguments(validate(tool, arguments), ()), self._cache)
+            result = await execute_call(tool, CallArguments(validate_arguments(tool, arguments), ()), self._cache)
         except InvalidArgumentsError as error:
             raise MiningCallError(f"{tool.api}: {error}") from error
         self.call_count += bool(result.attempts)
@@ -122,7 +122,7 @@ async def try_program(
     """Run a plan once; ``docs_by_function`` holds its tools by the names of its functions."""
     argument_names, call_tool = plan.program.arguments, caller.limit_to(MAX_CALLS)
 
-    async def answer_call(call: PendingCall) -> JsonValue | CallFailure:
+    async def answer_call(call: SandboxCall) -> JsonValue | CallFailure:
         arguments = {argument_names[call.function].get(name, name): value for name, value in call.arguments.items()}
         try:
             return await call_tool(docs_by_function[call.function], arguments)

@@ -3,8 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from agent.parameters.kinds import names_person
-from agent.parameters.needs import need_of
+from agent.parameter_needs import derive_need, mentions_person
 from domain.tool import Parameter
 from graph.identifiers import split_words
 from graph.response_fields import OutputField, output_fields
@@ -133,7 +132,7 @@ def _render_list_question(intent: Intent, plain: _QuestionParts) -> str:
     if label is None or label.path != intent.query_path.output or not plain.holder:
         return f"List {_join_with_of(f'the {pluralize(plain.requested)}', f'the {pluralize(plain.holder)}' if plain.holder else '', plain.owners)}."
     holders = _join_with_of(f"the {pluralize(plain.holder)}", plain.owners)
-    return f"Who are {holders}?" if names_person(frozenset(split_words(plain.holder))) else f"List {holders}."
+    return f"Who are {holders}?" if mentions_person(frozenset(split_words(plain.holder))) else f"List {holders}."
 
 
 def _render_count_questions(intent: Intent, plain: _QuestionParts, described: _QuestionParts) -> tuple[str, ...]:
@@ -362,7 +361,7 @@ def _render_subject(query_path: QueryPath, inputs: Sequence[ProgramInput], *, by
     conditions = _render_conditions(query_path, inputs, excluded=label)
     if label is not None:
         name = next(one.name for one in inputs if one.parameter.name == label.name and one.user_name)
-        kind = () if bare_names and names_person(frozenset(split_words(noun))) else ("the", noun)
+        kind = () if bare_names and mentions_person(frozenset(split_words(noun))) else ("the", noun)
         return " ".join(part for part in (*kind, f"{{{name}}}", conditions) if part)
     if _find_first_list(query_path):
         return " ".join(part for part in ("the", pluralize(noun), conditions) if part)
@@ -392,7 +391,7 @@ def _render_conditions(query_path: QueryPath, inputs: Sequence[ProgramInput], ex
     ]
     nouns = [name_parameter(program_input.parameter) for program_input in others]
     for program_input, noun in zip(others, nouns, strict=True):
-        need, is_unique = need_of(program_input.parameter), nouns.count(noun) == 1
+        need, is_unique = derive_need(program_input.parameter), nouns.count(noun) == 1
         preposition = (
             "for"
             if set(split_words(program_input.parameter.name)) <= _SEARCH_WORDS

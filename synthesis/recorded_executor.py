@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 import orjson
 
-from agent.execution.call_similarity import has_answer, normalize_arguments, parse_recorded_arguments
+from agent.execution.call_similarity import has_usable_answer, normalize_arguments, parse_recorded_arguments
 from agent.execution.executor import CallResult
 from domain.model import JsonObject
 from domain.tool import ToolDoc, ToolId
@@ -58,7 +58,9 @@ class RecordedExecutor:
 
     async def _load_calls(self, tool: ToolId) -> dict[bytes, RecordedCall]:
         if tool not in self._calls_by_tool:
-            calls = [call for call in (await self.recordings.list_calls(tool))[:MAX_RECORDED] if has_answer(call)]
+            calls = [
+                call for call in (await self.recordings.list_calls(tool))[:MAX_RECORDED] if has_usable_answer(call)
+            ]
             calls_by_key: dict[bytes, RecordedCall] = {}
             for call in calls:
                 calls_by_key.setdefault(_build_key(parse_recorded_arguments(call.arguments)), call)

@@ -13,11 +13,11 @@ from typing import Protocol
 
 from pydantic.types import JsonValue
 
-from agent.plans.checked_plan import check_plan
-from agent.plans.request_template import find_names, render_request
-from agent.programs.protocol import Sandbox
+from agent.plans.plan_text_check import check_plan
+from agent.plans.request_words import fill_placeholders, find_placeholders
+from agent.programs.program_types import Sandbox
 from agent.programs.signatures import OfferText, render_offer
-from agent.solutions.identity import compute_solution_id
+from agent.solutions.evidence import compute_solution_id
 from domain.model import JsonObject
 from domain.program import Program, ProgramPlan
 from domain.solution import Solution
@@ -384,7 +384,7 @@ def _build_triplets(
     functions = {one.tool: one.name for one in intent_program.offer.signatures}
     solution = [functions[tool] for tool in intent.query_path.walk.path]
     return [
-        build_triplet(render_request(pattern, values, plan.inputs), solution, plan.program.text, values)
+        build_triplet(fill_placeholders(pattern, values, plan.inputs), solution, plan.program.text, values)
         for pattern in patterns
-        if set(find_names(pattern)) == set(plan.inputs)
+        if set(find_placeholders(pattern)) == set(plan.inputs)
     ]

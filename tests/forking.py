@@ -24,16 +24,16 @@ LARGEST = 1 << 20
 PACKAGES = (
     *(
         "server.serve",
-        "server.storage.migrate",
+        "server.storage.migration",
         "wiring.container",
-        "wiring.build",
+        "wiring.store_build",
         "wiring.runs",
         "agent.run",
         "footpath",
     ),
-    *("agent.execution.http", "agent.llm.client.langchain", "langchain_openai", "agent.programs.worker_pool"),
+    *("agent.execution.http", "agent.llm.client.langchain_model", "langchain_openai", "agent.programs.worker_pool"),
     *(
-        "graph.backends.sqlite",
+        "graph.backends.sqlite_graph",
         "retriever.backends.edge",
         "retriever.backends.edge_folder",
         "retriever.embedders.bundled",

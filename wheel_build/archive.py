@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from pathlib import Path, PurePosixPath
 from zipfile import ZIP_DEFLATED, ZipFile
 
-from footpath.commands import COMMANDS
+from footpath.command_table import COMMANDS
 from wheel_build.relocation import ABOVE, SCRIPTS, Relocation
 
 _CARRIED = {command.script for command in COMMANDS.values()}

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from itertools import accumulate
 from pathlib import PurePosixPath
 
-from footpath.commands import COMMANDS
+from footpath.command_table import COMMANDS
 
 ABOVE = "footpath"
 SCRIPTS = "scripts"

@@ -9,9 +9,9 @@ from agent.conversation import EarlierRun
 from agent.execution.approval import Approver
 from agent.execution.executor import Executor
 from agent.execution.provenance import RunStatements
-from agent.files.given import GivenFiles
-from agent.files.reading import FileLimits, read_file
-from agent.plans.fixed_values import collect_fixed_values, collect_given_texts
+from agent.files.file_parsing import FileLimits, read_file
+from agent.files.given_files import GivenFiles
+from agent.plans.planned_arguments import collect_fixed_values, collect_given_texts
 from agent.run_context import RunUser
 from agent.scheduler import closing
 from agent.user_questions import NoUser, UserChannel
@@ -21,7 +21,7 @@ from domain.given_file import GivenFile
 from domain.learning_events import WeightsLearned
 from domain.program import ProgramPlan
 from wiring.container import Container
-from wiring.links import link_news
+from wiring.links import link_after_run
 from wiring.program_export import find_run_basis
 from wiring.run_history import find_wrong_answers, record_run
 from wiring.runs import build_budget, build_run_deps, run_and_learn
@@ -42,7 +42,7 @@ class RunRequest:
     """Learn from the run, unless the settings forbid learning."""
     approver: Approver | None = None
     """Approves calls that may change something; without one, none is made."""
-    asker: UserChannel = field(default_factory=NoUser)
+    user_channel: UserChannel = field(default_factory=NoUser)
     """Answers questions of the run."""
     plan: ProgramPlan | None = None
     """Carried out in place of a new plan."""
@@ -72,12 +72,14 @@ async def ask(container: Container, run_request: RunRequest) -> AsyncGenerator[E
             (*collect_given_texts(run_request.plan), *run_request.earlier_texts, run_request.request),
             collect_fixed_values(run_request.plan),
         )
-    wrong = await find_wrong_answers(container, run_request.request)
+    wrong_answers = await find_wrong_answers(container, run_request.request)
     deps = replace(
         deps,
         knowledge=deps.knowledge if run_request.remember else replace(deps.knowledge, memory=None),
         planning=replace(deps.planning, plan=run_request.plan),
-        user=RunUser(run_request.asker, voices=statements, files=run_request.files, wrong_answers=wrong),
+        user=RunUser(
+            run_request.user_channel, statements=statements, files=run_request.files, wrong_answers=wrong_answers
+        ),
     )
     learns = run_request.learn and container.settings.learn
     records: list[EventRecord] = []
@@ -88,9 +90,11 @@ async def ask(container: Container, run_request: RunRequest) -> AsyncGenerator[E
         async for record in events:
             records.append(record)
             yield record
-    unlearnt = any(isinstance(one.event, WeightsLearned) and one.event.error for one in records)
-    if learns and not unlearnt:  # a store that is out of reach cannot be linked; a later run does it
-        await link_news(container)
+    learning_failed = any(
+        isinstance(event_record.event, WeightsLearned) and event_record.event.error for event_record in records
+    )
+    if learns and not learning_failed:  # a store that is out of reach cannot be linked; a later run does it
+        await link_after_run(container)
     await record_run(container, records, await find_run_basis(container, records, run_request.plan))
 
 
@@ -111,14 +115,14 @@ async def read_given_files(paths: Sequence[Path], settings: Settings, before: Se
 
 def _read_files(paths: Sequence[Path], settings: Settings, before: Sequence[GivenFile]) -> GivenFiles:
     limits = FileLimits(settings.file_bytes, settings.file_rows, settings.files)
-    used_names = {one.variable for one in before}
+    used_names = {given_file.variable for given_file in before}
     files: list[GivenFile] = []
     for path in paths:
         try:
             with path.open("rb") as opened:
-                data = opened.read(limits.bytes + 1)
+                data = opened.read(limits.max_bytes + 1)
         except OSError as error:
             raise UsageError(f"{path} cannot be read: {error.strerror or error}") from None
         files.append(read_file(path.name, data, limits, used_names))
         used_names.add(files[-1].variable)
-    return GivenFiles(tuple(files), tuple(before)[: limits.files])
+    return GivenFiles(tuple(files), tuple(before)[: limits.max_files])

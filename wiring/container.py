@@ -22,7 +22,7 @@ from agent.memory.long_term import LongTermMemory
 from agent.offer.offer_maker import OfferMaker
 from agent.offer.tool_evidence import CachedGraphReads
 from agent.policy.protocol import Policy
-from agent.programs.protocol import ProgramForm, Sandbox
+from agent.programs.program_types import ProgramForm, Sandbox
 from agent.solutions.library import SolutionLibrary
 from domain.errors import FootpathError, UsageError
 from domain.memory import MemoryStore
@@ -40,24 +40,24 @@ from retriever.search import ToolSearch
 from wiring.encoder_state import FolderNotes, NoteStore
 from wiring.encoders import read_encoder_identity
 from wiring.lazy import Lazy, set_up
+from wiring.named_secrets import read_secrets
 from wiring.optional_stores import open_or_unavailable
 from wiring.program_forms import get_form, read_forms
 from wiring.reranker import get_reranker
 from wiring.secret_files import read_secret_files
-from wiring.secrets import read_secrets
 from wiring.settings import Settings, list_variables, read_settings, warn_of_unknown_settings
 from wiring.store_backends import (
     adopt_programs,
     copy_flows_to_server,
+    create_field_choice_store,
     create_flow_store,
-    create_kept_fields,
     create_memory_store,
     create_pattern_index,
     create_solution_store,
+    get_vector_address,
 )
 from wiring.store_encoders import StoreEncoders
 from wiring.store_folder import StoreFolder
-from wiring.store_servers import get_vector_address
 
 _log = logging.getLogger(__name__)
 
@@ -135,8 +135,8 @@ class Container:
     @property
     def weights(self) -> WeightParameters:
         """Return the parameters of the weight formulas."""
-        chosen = self.settings
-        return WeightParameters(chosen.weights, chosen.alpha, chosen.half_life, chosen.beta, chosen.gamma)
+        settings = self.settings
+        return WeightParameters(settings.weights, settings.alpha, settings.half_life, settings.beta, settings.gamma)
 
     async def get_retrieval(self) -> tuple[Embedder, VectorIndex, LexicalIndex]:
         """Return encoder, vectors in use and lexical index, each opened once.
@@ -150,12 +150,12 @@ class Container:
         """Return the folder of the vectors in use, for a store in a folder."""
         return self.folder.root / (await self.encoders.get_current_vectors()).place
 
-    def _create_index(self, place: str) -> VectorIndex:
+    def _create_index(self, folder_name: str) -> VectorIndex:
         if self.vectors_on_server:
             return self.create_server_index()
         from retriever.backends.edge import EdgeIndex
 
-        return EdgeIndex(self.folder.root / place, self.reindex_command)
+        return EdgeIndex(self.folder.root / folder_name, self.reindex_command)
 
     async def _open_notes(self) -> NoteStore:
         notes: NoteStore
@@ -202,7 +202,7 @@ class Container:
 
         Requests are compared by vectors of this encoder, by default of the one in use.
         """
-        from wiring.experience import StoreExperience
+        from wiring.reranker import StoreExperience
 
         return StoreExperience(self.graph, await self.memories_or_unavailable(), embedder or await self.embedder())
 
@@ -224,9 +224,9 @@ class Container:
         """Create an index on the server of the settings, not set up; the caller closes it."""
         from retriever.backends.qdrant import QdrantIndex
 
-        chosen = self.settings
+        settings = self.settings
         return QdrantIndex(
-            get_vector_address(chosen), name=chosen.vector_collection, quantization=chosen.vector_quantization
+            get_vector_address(settings), name=settings.vector_collection, quantization=settings.vector_quantization
         )
 
     async def recordings(self) -> RecordingStore:
@@ -266,12 +266,12 @@ class Container:
         index = await open_or_unavailable(self._patterns.get, "patterns of solutions", on_server=self.vectors_on_server)
         await self._adopted.get()
         library_owner = self.settings.owner if owner is None else owner
-        shares_alone = (
+        shares_by_agreement = (
             self.settings.registration != "open"
         )  # with open registration, several accounts may be one person
         encoder = embedder or await self.embedder()
         return SolutionLibrary(
-            store, index, encoder, library_owner, self.graph, self.hidden, shares_by_agreement=shares_alone
+            store, index, encoder, library_owner, self.graph, self.hidden, shares_by_agreement=shares_by_agreement
         )
 
     async def solution_store(self) -> SolutionStore:
@@ -326,7 +326,7 @@ class Container:
         They are shared by all runs of this process, and stored with the graph.
         """
         if self._field_choices is None:
-            store = create_kept_fields(self.settings, self.folder, on_server=self.graph_on_server)
+            store = create_field_choice_store(self.settings, self.folder, on_server=self.graph_on_server)
             self._stack.push_async_callback(store.close)
             self._field_choices = FieldChoices(store)
         return self._field_choices
@@ -372,12 +372,12 @@ class Container:
     def sandbox(self) -> Sandbox:
         """Return the sandbox for programs; its workers start with the first program, and end with the container."""
         if self._sandbox is None:
-            from agent.programs.limits import SandboxLimits
+            from agent.programs.program_types import SandboxLimits
             from agent.programs.sandbox import MontySandbox
 
-            chosen = self.settings
+            settings = self.settings
             limits = SandboxLimits(
-                chosen.program_seconds, chosen.program_memory, chosen.program_workers, chosen.program_calls
+                settings.program_seconds, settings.program_memory, settings.program_workers, settings.program_calls
             )
             self._sandbox = MontySandbox(limits)
             self._stack.push_async_callback(self._sandbox.close)
@@ -449,10 +449,10 @@ async def open_container(
 
 def _create_graph(settings: Settings, folder: StoreFolder, *, embedded: bool) -> LinkedGraph:
     if settings.graph_url and not embedded:
-        from graph.backends.neo4j import Neo4jGraph
+        from graph.backends.neo4j_graph import Neo4jGraph
 
         password = settings.graph_password.get_secret_value()
         return Neo4jGraph(settings.graph_url, settings.graph_user, password, settings.graph_database)
-    from graph.backends.sqlite import SqliteGraph
+    from graph.backends.sqlite_graph import SqliteGraph
 
     return SqliteGraph(folder.graph)

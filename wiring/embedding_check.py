@@ -10,7 +10,7 @@ from wiring.settings import Settings
 
 if TYPE_CHECKING:
     from agent.llm.client.embeddings import OpenaiEmbeddings
-    from agent.llm.client.transport import Addresses
+    from agent.llm.client.transport import AddressResolver
 
 _QUERY = "What will the weather be like tomorrow in Oslo?"
 _TOOL_TEXTS = (
@@ -19,7 +19,7 @@ _TOOL_TEXTS = (
 )
 """Texts of tools, the fitting one first."""
 
-_SAME = 0.98
+_MIN_SAME_COSINE = 0.98
 """Smallest cosine between one text's vectors, alone and in a batch; below it, rows are mixed up."""
 
 
@@ -49,7 +49,7 @@ class EmbeddingReport(Model):
         return not self.failure and self.ordered and self.sensible
 
 
-async def check_embedding(settings: Settings, addresses: "Addresses | None" = None) -> EmbeddingReport:
+async def check_embedding(settings: Settings, addresses: "AddressResolver | None" = None) -> EmbeddingReport:
     """Ask the service of the settings for a few vectors. Its failures are in the report.
 
     ``addresses``: where the service may be, None for anywhere.
@@ -77,20 +77,23 @@ async def _measure(settings: Settings, service: "OpenaiEmbeddings", report: Embe
     began = time.perf_counter()
     batch = await embedder.embed(texts, "document")
     speed = len(texts) / (time.perf_counter() - began)
-    alone = [(await embedder.embed([text], "document"))[0] for text in (texts[0], texts[-1])]
+    single_vectors = [(await embedder.embed([text], "document"))[0] for text in (texts[0], texts[-1])]
     measured = {
         "dimension": row.size,
-        "ordered": all(float(one @ batch[place]) > _SAME for one, place in zip(alone, (0, -1), strict=True)),
+        "ordered": all(
+            float(vector @ batch[position]) > _MIN_SAME_COSINE
+            for vector, position in zip(single_vectors, (0, -1), strict=True)
+        ),
         "sensible": bool(query_vector @ batch[0] > query_vector @ batch[1]),
         "seconds": seconds,
         "texts_a_second": speed,
         "identity": embedder.identity,
     }
     report = report.model_copy(update=measured)
-    return report.model_copy(update={"advice": _advise(settings, report)})
+    return report.model_copy(update={"advice": _collect_advice(settings, report)})
 
 
-def _advise(settings: Settings, report: EmbeddingReport) -> tuple[str, ...]:
+def _collect_advice(settings: Settings, report: EmbeddingReport) -> tuple[str, ...]:
     advice: list[str] = []
     if settings.embedding_dimension != report.dimension:
         advice.append(f"set FOOTPATH_EMBEDDING_DIMENSION={report.dimension}")

@@ -25,12 +25,12 @@ from wiring.encoders import SETTINGS, EncoderChoice, list_choices, open_encoder
 from wiring.indexing import publish_words
 from wiring.links import ignore_progress, link
 from wiring.reranker import read_chosen_reranker
-from wiring.store_encoders import PLACE, OpenVectors
+from wiring.store_encoders import DEFAULT_VECTORS_FOLDER, OpenVectors
 
 _log = logging.getLogger(__name__)
-_PROBE = "ready"
+_PROBE_TEXT = "ready"
 
-Progress = Callable[[int, int], None]
+VectorProgress = Callable[[int, int], None]
 """Callback with the number of tools that have vectors of the new encoder, and of all tools."""
 
 
@@ -58,7 +58,7 @@ class EncoderChange:
         self._encoders = container.encoders
 
     async def prepare(
-        self, choice: EncoderChoice, progress: Progress, *, threads: int | None = 1, again: bool = False
+        self, choice: EncoderChoice, progress: VectorProgress, *, threads: int | None = 1, again: bool = False
     ) -> VectorUpdate:
         """Make this encoder's vectors of all tools, memories and solutions, beside those in use.
 
@@ -78,23 +78,23 @@ class EncoderChange:
             embedder, close = await open_encoder(choice, self._container.settings, self._encoders.services, threads)
             stack.push_async_callback(close)
             state = await self._encoders.load_state()
-            in_force = await self.find_vectors_in_use()
+            current_vectors = await self.find_vectors_in_use()
             if again and state.beside is not None and state.beside.identity != embedder.identity:
                 await self.discard()
                 state = await self._encoders.load_state()
-            _check(state, in_force, embedder, again=again)
+            _check_preparable(state, current_vectors, embedder, again=again)
             await read_chosen_reranker(self._container.settings, embedder.identity)
-            if in_force is not None:
-                await self._encoders.open_index(in_force)  # fails where another process owns the index
-            await embedder.embed([_PROBE], "document")
+            if current_vectors is not None:
+                await self._encoders.open_index(current_vectors)  # fails where another process owns the index
+            await embedder.embed([_PROBE_TEXT], "document")
             await self._calibrate(embedder, anew=state.beside is None)
-            new_vectors = state.beside or await self._begin(state, in_force, EncoderVectors(
+            new_vectors = state.beside or await self._begin_vectors(state, current_vectors, EncoderVectors(
                 encoder=choice, identity=embedder.identity, dimension=embedder.dimension, at=datetime.now(UTC)
             ))  # fmt: skip
-            index = await self._encoders.open_index(new_vectors, beside=True)
+            index = await self._encoders.open_index(new_vectors, staged=True)
             update = await update_vectors(self._container, embedder, index, progress)
             await embed_memories_and_solutions(self._container, embedder)
-            await self._encoders.change(state.model_copy(update={"beside": new_vectors, "whole": True}))
+            await self._encoders.change_state(state.model_copy(update={"beside": new_vectors, "whole": True}))
             return update
 
     async def find_vectors_in_use(self, preferred: str = "") -> EncoderVectors | None:
@@ -103,22 +103,22 @@ class EncoderChange:
         Settings may name another encoder by now. ``preferred``: of several encoders' vectors, prefer those of this one.
         """
         stored, current = (await self._encoders.load_state()).in_use, await self._encoders.get_current_vectors()
-        place = stored.place if stored else current.place
-        makers = await self._find_makers(place)
-        if not makers:
+        folder_name = stored.place if stored else current.place
+        encoders = await self._list_vector_encoders(folder_name)
+        if not encoders:
             return None
-        switched = stored is not None and (stored.identity, stored.dimension) in makers
+        switched = stored is not None and (stored.identity, stored.dimension) in encoders
         if stored is not None and switched and stored.identity != current.identity:
             # Only another process's settings name this encoder; this process goes on with the former vectors.
             return stored.model_copy(
                 update={"encoder": (await self._find_available_encoders()).get(stored.identity, SETTINGS)}
             )
-        if (current.identity, current.dimension) in makers:
+        if (current.identity, current.dimension) in encoders:
             return current
         available = await self._find_available_encoders()
-        identity, dimension = min(makers, key=lambda one: (one[0] != preferred, one[0] not in available, one))
+        identity, dimension = min(encoders, key=lambda one: (one[0] != preferred, one[0] not in available, one))
         choice = available.get(identity, SETTINGS)
-        return EncoderVectors(encoder=choice, identity=identity, dimension=dimension, place=place)
+        return EncoderVectors(encoder=choice, identity=identity, dimension=dimension, place=folder_name)
 
     async def _find_available_encoders(self) -> dict[str, EncoderChoice]:
         """Return the usable encoders here, by identity, without those whose files are broken."""
@@ -130,7 +130,7 @@ class EncoderChange:
                 _log.warning("an encoder cannot be used: %s", error)
         return choices
 
-    async def _find_makers(self, place: str) -> list[tuple[str, int]]:
+    async def _list_vector_encoders(self, folder_name: str) -> list[tuple[str, int]]:
         container = self._container
         if container.vectors_on_server:
             index = container.create_server_index()
@@ -138,11 +138,11 @@ class EncoderChange:
                 return await index.list_active_encoders()
             finally:
                 await index.close()
-        maker = await asyncio.to_thread(EdgeFolder(container.folder.root / place).find_identity)
-        if maker is None:
+        encoder = await asyncio.to_thread(EdgeFolder(container.folder.root / folder_name).find_identity)
+        if encoder is None:
             return []
-        vectors = EncoderVectors(encoder=SETTINGS, identity=maker[0], dimension=maker[1], place=place)
-        return [maker] if await (await self._encoders.open_index(vectors)).count() else []
+        vectors = EncoderVectors(encoder=SETTINGS, identity=encoder[0], dimension=encoder[1], place=folder_name)
+        return [encoder] if await (await self._encoders.open_index(vectors)).count() else []
 
     async def get_state(self) -> EncoderState:
         """Return the state of the change."""
@@ -161,8 +161,8 @@ class EncoderChange:
             raise ConflictError(
                 "no vectors of another encoder are ready: prepare them first, and let that come to its end"
             )
-        _check_room(state, await self.find_vectors_in_use(), state.beside.identity)
-        return await self._switch(state.beside, state, beside=True)
+        _check_former_slot(state, await self.find_vectors_in_use(), state.beside.identity)
+        return await self._switch(state.beside, state, staged=True)
 
     async def switch_back(self) -> EncoderVectors:
         """Search by the former vectors again, updated first; those in use become the former ones.
@@ -173,26 +173,26 @@ class EncoderChange:
         state = await self._encoders.load_state()
         if state.former is None:
             raise ConflictError("no former vectors are kept: there was no switch, or they were dropped")
-        return await self._switch(state.former, state, beside=False)
+        return await self._switch(state.former, state, staged=False)
 
     async def discard(self) -> list[str]:
         """Delete the new vectors, finished or not; return the names of what was deleted."""
         state = await self._encoders.load_state()
         if state.beside is None:
             return []
-        gone = await self._delete(state.beside, beside=True)
-        await self._encoders.change(state.model_copy(update={"beside": None, "whole": False}))
+        deleted_names = await self._delete(state.beside, staged=True)
+        await self._encoders.change_state(state.model_copy(update={"beside": None, "whole": False}))
         await self._encoders.write_note(COMPARISON, "")
-        return gone
+        return deleted_names
 
     async def drop_former(self) -> list[str]:
         """Delete the vectors in use before the last switch, so that nobody can switch back; return the names."""
         state = await self._encoders.load_state()
         if state.former is None:
             return []
-        gone = await self._delete(state.former, beside=False)
-        await self._encoders.change(state.model_copy(update={"former": None}))
-        return gone
+        deleted_names = await self._delete(state.former, staged=False)
+        await self._encoders.change_state(state.model_copy(update={"former": None}))
+        return deleted_names
 
     async def drop_older(self, older: EncoderVectors) -> list[str]:
         """Delete replaced vectors of the encoder in use, after it made them anew; return the names of what was deleted."""
@@ -200,7 +200,7 @@ class EncoderChange:
         if in_use is None or in_use.identity != older.identity:
             return []
         if not self._container.vectors_on_server:
-            return [] if in_use.place == older.place else await self._delete(older, beside=False)
+            return [] if in_use.place == older.place else await self._delete(older, staged=False)
         index = await self._encoders.open_index(in_use)
         assert isinstance(index, QdrantIndex)  # noqa: S101
         return await index.drop_older()
@@ -219,45 +219,51 @@ class EncoderChange:
             raise UsageError(describe_indistinctness(calibration))
         await scales.keep(calibration)
 
-    async def _begin(self, state: EncoderState, in_force: EncoderVectors | None, new: EncoderVectors) -> EncoderVectors:
-        place = choose_folder(new.identity, {one.place for one in (in_force, state.former) if one})
-        new_vectors = new.model_copy(update={"place": place})
+    async def _begin_vectors(
+        self, state: EncoderState, current_vectors: EncoderVectors | None, new: EncoderVectors
+    ) -> EncoderVectors:
+        folder_name = choose_vectors_folder(
+            new.identity, {vectors.place for vectors in (current_vectors, state.former) if vectors}
+        )
+        new_vectors = new.model_copy(update={"place": folder_name})
         await self._encoders.write_note(COMPARISON, "")
-        await self._encoders.change(state.model_copy(update={"beside": new_vectors, "whole": False}))
+        await self._encoders.change_state(state.model_copy(update={"beside": new_vectors, "whole": False}))
         return new_vectors
 
-    async def _switch(self, to: EncoderVectors, state: EncoderState, *, beside: bool) -> EncoderVectors:
-        container, opened = self._container, await self._encoders.open(to, beside=beside)
+    async def _switch(self, target: EncoderVectors, state: EncoderState, *, staged: bool) -> EncoderVectors:
+        container, opened = self._container, await self._encoders.open(target, staged=staged)
         # Most of the work is done before the lock is taken; the second call has only the rest to do.
         await catch_up(container, opened)
         async with container.change_lock:
             await catch_up(container, opened)
-            before, now = await self.find_vectors_in_use(), to.model_copy(update={"at": datetime.now(UTC)})
+            before, now = await self.find_vectors_in_use(), target.model_copy(update={"at": datetime.now(UTC)})
             await _activate(container, opened)
             anew = before is not None and before.identity == now.identity
-            cleared = {"beside": None, "whole": False} if beside else {}
+            cleared = {"beside": None, "whole": False} if staged else {}
             former = state.former if anew else before
-            await self._encoders.change(state.model_copy(update={"in_use": now, "former": former, **cleared}))
+            await self._encoders.change_state(state.model_copy(update={"in_use": now, "former": former, **cleared}))
             await catch_up(container, opened)  # tools that another process admitted before it knew of the switch
         return now
 
-    async def _delete(self, vectors: EncoderVectors, *, beside: bool) -> list[str]:
+    async def _delete(self, vectors: EncoderVectors, *, staged: bool) -> list[str]:
         container = self._container
         if container.vectors_on_server:
             async with AsyncExitStack() as stack:
                 index = container.create_server_index()
                 stack.push_async_callback(index.close)
                 await self._encoders.close(vectors)
-                return await index.delete(vectors.identity, vectors.dimension, staged=beside)
+                return await index.delete(vectors.identity, vectors.dimension, staged=staged)
         await self._encoders.close(vectors)
-        place = container.folder.root / (vectors.place or PLACE)
-        return [place.name] if await asyncio.to_thread(EdgeFolder(place).delete) else []
+        vectors_folder = container.folder.root / (vectors.place or DEFAULT_VECTORS_FOLDER)
+        return [vectors_folder.name] if await asyncio.to_thread(EdgeFolder(vectors_folder).delete) else []
 
 
-def _check(state: EncoderState, in_force: EncoderVectors | None, embedder: Embedder, *, again: bool) -> None:
+def _check_preparable(
+    state: EncoderState, current_vectors: EncoderVectors | None, embedder: Embedder, *, again: bool
+) -> None:
     if again:
-        _check_room(state, in_force, embedder.identity)
-    if not again and in_force is not None and in_force.identity == embedder.identity:
+        _check_former_slot(state, current_vectors, embedder.identity)
+    if not again and current_vectors is not None and current_vectors.identity == embedder.identity:
         raise ConflictError(f"{embedder.identity} is the encoder in use: there is nothing to change")
     if not again and state.former is not None and state.former.identity == embedder.identity:
         raise ConflictError(f"the vectors of {embedder.identity} are kept still: switch back to them")
@@ -267,23 +273,23 @@ def _check(state: EncoderState, in_force: EncoderVectors | None, embedder: Embed
         )
 
 
-def _check_room(state: EncoderState, in_force: EncoderVectors | None, identity: str) -> None:
+def _check_former_slot(state: EncoderState, current_vectors: EncoderVectors | None, identity: str) -> None:
     """Raise ``ConflictError`` while former vectors of another encoder are kept.
 
     There is room for one encoder's former vectors, and only somebody who knows that no server searches by them may drop
     them.
     """
-    if state.former is not None and (in_force is None or in_force.identity != identity):
+    if state.former is not None and (current_vectors is None or current_vectors.identity != identity):
         raise ConflictError(
             f"the vectors of {state.former.identity} are kept from the switch before: drop them first, once no server searches by "
             "them, or switch back (scripts/reindex.py --step drop, --step back)"
         )
 
 
-def choose_folder(identity: str, used: set[str]) -> str:
+def choose_vectors_folder(identity: str, used_names: set[str]) -> str:
     """Return the name of a new folder for an encoder's vectors."""
-    name = f"{PLACE}-{hashlib.blake2b(identity.encode(), digest_size=6).hexdigest()}"
-    return name if name not in used else f"{name}-2"
+    name = f"{DEFAULT_VECTORS_FOLDER}-{hashlib.blake2b(identity.encode(), digest_size=6).hexdigest()}"
+    return name if name not in used_names else f"{name}-2"
 
 
 async def catch_up(container: Container, opened: OpenVectors) -> None:
@@ -293,14 +299,14 @@ async def catch_up(container: Container, opened: OpenVectors) -> None:
 
 
 async def update_vectors(
-    container: Container, embedder: Embedder, index: VectorIndex, progress: Progress
+    container: Container, embedder: Embedder, index: VectorIndex, progress: VectorProgress
 ) -> VectorUpdate:
     """Make the vectors of an index match the documents of the store. Unchanged documents are not embedded again."""
     ids, embedded = set[ToolId](), 0
-    total, digests = (await container.graph.statistics()).documents, await index.fetch_digests()
+    total, digests = (await container.graph.compute_statistics()).documents, await index.fetch_digests()
 
     async def iterate_documents() -> AsyncIterator[ToolDoc]:
-        async for tool in container.graph.documents():
+        async for tool in container.graph.stream_documents():
             ids.add(tool.id)
             yield tool
 

@@ -15,7 +15,7 @@ from domain.model import Model, describe_errors
 from retriever.calibration import REFERENCE_ENCODER, CosineScale, EncoderCalibration, build_scale, calibrate
 from retriever.index import Embedder, Vectors
 from wiring.encoders import EncoderChoice
-from wiring.private_files import FILE
+from wiring.private_files import PRIVATE_FILE_MODE
 
 _log = logging.getLogger(__name__)
 
@@ -90,11 +90,11 @@ class FolderNotes:
             raise UnavailableError(f"{file} cannot be read ({error}); see who owns it, or delete it") from error
 
     def _write(self, file: Path, text: str) -> None:
-        part = file.with_suffix(".part")
+        part_file = file.with_suffix(".part")
         try:
-            part.touch(mode=FILE)
-            part.write_text(text, encoding="utf-8")
-            part.replace(file)
+            part_file.touch(mode=PRIVATE_FILE_MODE)
+            part_file.write_text(text, encoding="utf-8")
+            part_file.replace(file)
         except OSError as error:
             raise UnavailableError(f"cannot write {file} ({error.strerror}); free some space and try again") from error
 
@@ -199,7 +199,7 @@ class ScaledEmbedder:
         return await self._scales.get_scale(self._embedder)
 
 
-def use_stored_scale(embedder: Embedder, scales: EncoderScales) -> Embedder:
+def add_stored_scale(embedder: Embedder, scales: EncoderScales) -> Embedder:
     """Return the encoder with its stored scale; the bundled one needs none."""
     return embedder if embedder.identity == REFERENCE_ENCODER else ScaledEmbedder(embedder, scales)
 

@@ -29,7 +29,7 @@ from wiring.store_encoders import OpenVectors
 
 MAX_REQUESTS = 120
 """Number of requests that both encoders get: a minute or two."""
-_ENOUGH = 30
+_MIN_OWN_REQUESTS = 30
 """With fewer requests of the store's own, questions made from tools' documents are used too."""
 
 Origin = Literal["given", "memory", "solution", "made"]
@@ -42,60 +42,68 @@ class TrialRequests:
     """Requests for a comparison."""
 
     requests: tuple[ResolvedRequest, ...]
-    shown: frozenset[str]
+    showable_ids: frozenset[str]
     """Ids of requests whose text may be shown: those that all users share, or that nobody asked."""
     origins: Mapping[str, int]
     """Number of requests of each origin."""
 
 
-async def collect_requests(container: Container, labelled: Sequence[LabelledRequest] | None = None) -> TrialRequests:
+async def collect_trial_requests(
+    container: Container, labelled: Sequence[LabelledRequest] | None = None
+) -> TrialRequests:
     """Return the requests to compare encoders on, the same ones each time.
 
     These are the given ones, else requests that memories and solutions served; where they are few, also questions made
     from documents.
     """
-    docs = {tool.id: tool async for tool in container.graph.documents()}
+    docs = {tool.id: tool async for tool in container.graph.stream_documents()}
     if labelled is not None:
         matches = resolve_requests(labelled, docs).requests
-        answerable = tuple(one for one in matches if any(needed.ids for needed in one.needed))
-        return _build_trial_requests([("given", one, True) for one in answerable])
-    own = _choose_requests(
+        answerable = tuple(request for request in matches if any(needed.ids for needed in request.needed))
+        return _build_trial_requests([("given", request, True) for request in answerable])
+    own_requests = _choose_requests(
         [*await _load_memory_requests(container, docs), *await _load_solution_requests(container, docs)], MAX_REQUESTS
     )
-    if len(own) < _ENOUGH:
-        own += await asyncio.to_thread(_make_requests, list(docs.values()), MAX_REQUESTS // 2)
-    return _build_trial_requests(own)
+    if len(own_requests) < _MIN_OWN_REQUESTS:
+        own_requests += await asyncio.to_thread(_generate_requests, list(docs.values()), MAX_REQUESTS // 2)
+    return _build_trial_requests(own_requests)
 
 
 def _build_trial_requests(requests: Sequence[RequestWithOrigin]) -> TrialRequests:
-    shown = frozenset(one.id for _, one, told in requests if told)
-    return TrialRequests(tuple(one for _, one, _ in requests), shown, Counter(origin for origin, _, _ in requests))
+    showable_ids = frozenset(request.id for _, request, may_show in requests if may_show)
+    return TrialRequests(
+        tuple(request for _, request, _ in requests), showable_ids, Counter(origin for origin, _, _ in requests)
+    )
 
 
 async def _load_memory_requests(container: Container, docs: Collection[ToolId]) -> list[RequestWithOrigin]:
     memories = await container.memories()
     return [
-        ("memory", _build_request(one.id, one.request, one.path), not one.owner)
-        async for one in memories.all()
-        if one.path and all(tool in docs for tool in one.path)
+        ("memory", _build_request(memory.id, memory.request, memory.path), not memory.owner)
+        async for memory in memories.stream_all()
+        if memory.path and all(tool in docs for tool in memory.path)
     ]
 
 
 async def _load_solution_requests(container: Container, docs: Collection[ToolId]) -> list[RequestWithOrigin]:
     store = await container.solution_store()
     return [
-        ("solution", _build_request(f"{one.id} {number}", mask_inputs(text, one.plan.inputs), one.path), not one.owner)
-        async for one in store.all()
-        if one.path and all(tool in docs for tool in one.path)
-        for number, text in enumerate(one.patterns)
+        (
+            "solution",
+            _build_request(f"{solution.id} {number}", mask_inputs(text, solution.plan.inputs), solution.path),
+            not solution.owner,
+        )
+        async for solution in store.stream_all()
+        if solution.path and all(tool in docs for tool in solution.path)
+        for number, text in enumerate(solution.patterns)
     ]
 
 
-def _make_requests(docs: Sequence[ToolDoc], most: int) -> list[RequestWithOrigin]:
+def _generate_requests(docs: Sequence[ToolDoc], max_tools: int) -> list[RequestWithOrigin]:
     requests: list[RequestWithOrigin] = []
-    for tool in nsmallest(most, docs, key=lambda one: _hash_text(one.id)):
+    for tool in nsmallest(max_tools, docs, key=lambda one: _hash_text(one.id)):
         requests.extend(
-            ("made", _build_request(tool.id, text, [tool.id]), True) for text in make_sample_requests(tool, most=1)
+            ("made", _build_request(tool.id, text, [tool.id]), True) for text in make_sample_requests(tool, limit=1)
         )
     return requests
 
@@ -104,19 +112,19 @@ def _build_request(name: str, text: str, path: Iterable[ToolId]) -> ResolvedRequ
     return ResolvedRequest(name, text, "", tuple(NeededTool(tool, frozenset({tool})) for tool in dict.fromkeys(path)))
 
 
-def _choose_requests(requests: Sequence[RequestWithOrigin], most: int) -> list[RequestWithOrigin]:
-    """Choose requests: each wording once, shared ones first; of more than ``most``, always the same."""
-    by_wording = {one[1].query: one for one in sorted(requests, key=lambda one: one[2])}
-    return nsmallest(most, by_wording.values(), key=lambda one: _hash_text(one[1].query))
+def _choose_requests(requests: Sequence[RequestWithOrigin], max_requests: int) -> list[RequestWithOrigin]:
+    """Choose requests: each wording once, shared ones first; of more than ``max_requests``, always the same."""
+    by_wording = {entry[1].query: entry for entry in sorted(requests, key=lambda one: one[2])}
+    return nsmallest(max_requests, by_wording.values(), key=lambda one: _hash_text(one[1].query))
 
 
 def _hash_text(text: str) -> bytes:
     return blake2b(text.encode()).digest()
 
 
-_NUMBER = 4
+_BYTES_PER_NUMBER = 4
 """Bytes of one number in a vector."""
-_CHARACTERS = 4
+_CHARACTERS_PER_TOKEN = 4
 """Characters of a token, approximately."""
 
 
@@ -133,30 +141,34 @@ async def compare_on_store(
         UnavailableError: something is out of reach.
     """
     encoders, change = container.encoders, EncoderChange(container)
-    state, in_force = await encoders.load_state(), await change.find_vectors_in_use()
+    state, current_vectors = await encoders.load_state(), await change.find_vectors_in_use()
     if state.beside is None or not state.whole:
         raise ConflictError("no vectors of another encoder are ready: prepare them first, and let that come to its end")
-    if in_force is None:
+    if current_vectors is None:
         raise ConflictError("no vectors are in use that others could be compared with: switch to the new ones")
-    judged = await collect_requests(container, labelled)
-    old, new = await encoders.open(in_force), await encoders.open(state.beside, beside=True)
+    trial_requests = await collect_trial_requests(container, labelled)
+    old, new = await encoders.open(current_vectors), await encoders.open(state.beside, staged=True)
     await catch_up(container, new)
-    ways, asks = zip(*[await _prepare_way(container, one) for one in (old, new)], strict=True)
+    runs, experiences = zip(*[await _prepare_run(container, side) for side in (old, new)], strict=True)
     done = 0
 
-    def ask(request: str) -> None:
+    def begin_request(request: str) -> None:
         nonlocal done
-        for one in asks:
-            one.ask(request)
-        progress(done, len(judged.requests))
+        for experience in experiences:
+            experience.ask(request)
+        progress(done, len(trial_requests.requests))
         done += 1
 
-    await measure_all(judged.requests, [(one.make_offer, one.measured) for one in ways], _count_nothing, ask)
+    await measure_all(
+        trial_requests.requests, [(side.make_offer, side.measured) for side in runs], _count_nothing, begin_request
+    )
     costs = [
-        await _measure_cost(container, kept, one, judged.requests)
-        for kept, one in ((in_force, old), (state.beside, new))
+        await _measure_cost(container, vectors, side, trial_requests.requests)
+        for vectors, side in ((current_vectors, old), (state.beside, new))
     ]
-    comparison = compare_encoders((ways[0], costs[0]), (ways[1], costs[1]), judged.origins, judged.shown)
+    comparison = compare_encoders(
+        (runs[0], costs[0]), (runs[1], costs[1]), trial_requests.origins, trial_requests.showable_ids
+    )
     await encoders.write_note(COMPARISON, comparison.model_dump_json())
     return comparison
 
@@ -173,7 +185,7 @@ async def load_last_comparison(container: Container) -> EncoderComparison | None
     return EncoderComparison.model_validate_json(text) if text else None
 
 
-async def _prepare_way(container: Container, opened: OpenVectors) -> tuple[EncoderRun, PerRequestExperience]:
+async def _prepare_run(container: Container, opened: OpenVectors) -> tuple[EncoderRun, PerRequestExperience]:
     graph = container.graph
     own_experience = PerRequestExperience(graph, await container.memories_or_unavailable(), opened.embedder)
     reranker = await get_reranker(container.settings, opened.embedder)
@@ -190,9 +202,9 @@ async def _prepare_way(container: Container, opened: OpenVectors) -> tuple[Encod
 async def _measure_cost(
     container: Container, vectors: EncoderVectors, opened: OpenVectors, requests: Sequence[ResolvedRequest]
 ) -> EncoderProfile:
-    size = await opened.index.count() * vectors.dimension * _NUMBER
+    size = await opened.index.count() * vectors.dimension * _BYTES_PER_NUMBER
     reranked = await get_reranker(container.settings, opened.embedder) is not None
     price = vectors.encoder.service.price if vectors.encoder.service else None
-    letters = sum(len(request.query) for request in requests) / max(1, len(requests))
-    cost = None if price is None else price * math.ceil(letters / _CHARACTERS) / 1_000_000
+    mean_length = sum(len(request.query) for request in requests) / max(1, len(requests))
+    cost = None if price is None else price * math.ceil(mean_length / _CHARACTERS_PER_TOKEN) / 1_000_000
     return EncoderProfile(vectors.identity, vectors.dimension, size, reranked, cost)

@@ -16,12 +16,12 @@ from wiring.settings import Settings, list_variables, read_settings, read_settin
 
 if TYPE_CHECKING:
     from agent.llm.client.embeddings import OpenaiEmbeddings
-    from agent.llm.client.transport import Addresses
+    from agent.llm.client.transport import AddressResolver
     from retriever.embedders.bundled import BundledEmbedder
 
 CloseCallback = Callable[[], Awaitable[None]]
 
-_MOST_NUMBERS = 16_384
+_MAX_DIMENSION = 16_384
 """Numbers of one vector for which a response has room before the dimension is known."""
 
 
@@ -77,7 +77,7 @@ def read_former_settings(file: Path) -> Settings:
     return read_settings(**{name: values.get(name, Settings.model_fields[name].default) for name in names})
 
 
-def create_embedding_service(settings: Settings, addresses: "Addresses | None" = None) -> "OpenaiEmbeddings":
+def create_embedding_service(settings: Settings, addresses: "AddressResolver | None" = None) -> "OpenaiEmbeddings":
     """Create a client of the service, whatever the dimension of its vectors; the caller closes it.
 
     ``addresses``: where the service may be, None for anywhere.
@@ -85,7 +85,7 @@ def create_embedding_service(settings: Settings, addresses: "Addresses | None" =
     Raises:
         UsageError: the settings name none.
     """
-    _require(settings, "embedding_url", "embedding_name")
+    _require_settings(settings, "embedding_url", "embedding_name")
     from agent.llm.client.embeddings import EmbeddingParameters, OpenaiEmbeddings, compute_response_limit
 
     return OpenaiEmbeddings(
@@ -97,7 +97,7 @@ def create_embedding_service(settings: Settings, addresses: "Addresses | None" =
             attempts=settings.embedding_attempts,
             dimension=settings.embedding_dimension if settings.embedding_shorten else None,
             response_limit=compute_response_limit(
-                settings.embedding_batch, settings.embedding_dimension or _MOST_NUMBERS
+                settings.embedding_batch, settings.embedding_dimension or _MAX_DIMENSION
             ),
             use_environment=settings.model_use_environment,
             addresses=addresses,
@@ -113,17 +113,19 @@ def wrap_embedding_service(service: "OpenaiEmbeddings", settings: Settings, dime
     return ServiceEmbedder(service, dimension, prefixes, batch=settings.embedding_batch)
 
 
-def open_service_embedder(settings: Settings, addresses: "Addresses | None" = None) -> tuple[Embedder, CloseCallback]:
+def open_service_embedder(
+    settings: Settings, addresses: "AddressResolver | None" = None
+) -> tuple[Embedder, CloseCallback]:
     """Return the service of the settings as an encoder, and a function that closes it. Raises ``UsageError``.
 
     ``addresses``: where the service may be, None for anywhere.
     """
-    _require(settings, "embedding_url", "embedding_name", "embedding_dimension")
+    _require_settings(settings, "embedding_url", "embedding_name", "embedding_dimension")
     service = create_embedding_service(settings, addresses)
     return wrap_embedding_service(service, settings, settings.embedding_dimension or 0), service.close
 
 
-def _require(settings: Settings, *names: str) -> None:
+def _require_settings(settings: Settings, *names: str) -> None:
     missing = [f"FOOTPATH_{name.upper()}" for name in names if not getattr(settings, name)]
     if missing:
         raise UsageError(
@@ -177,7 +179,7 @@ class EncoderServices(Protocol):
         ...
 
 
-class ServicesBySettings:
+class SettingsEncoderServices:
     """Services without a key store: the key of the settings goes to the address of the settings, and to no other."""
 
     def __init__(self, settings: Settings) -> None:
@@ -190,15 +192,15 @@ class ServicesBySettings:
 
     async def open(self, service: EncoderService) -> tuple[Embedder, CloseCallback]:
         """Open the service as it is stored."""
-        own = service.url.rstrip("/") == self._settings.embedding_url.rstrip("/")
-        key = self._settings.embedding_api_key.get_secret_value() if own else ""
+        is_own_address = service.url.rstrip("/") == self._settings.embedding_url.rstrip("/")
+        key = self._settings.embedding_api_key.get_secret_value() if is_own_address else ""
         return create_embedder(build_service_settings(service, self._settings, key))
 
 
 def get_settings_choice(settings: Settings) -> EncoderChoice:
     """Return the choice of the settings, in a form that can be opened without them where possible."""
-    plain = settings.embedder == "bundled" and settings.encoder_folder is None
-    return BUNDLED if plain else SETTINGS
+    is_bundled = settings.embedder == "bundled" and settings.encoder_folder is None
+    return BUNDLED if is_bundled else SETTINGS
 
 
 async def open_encoder(
@@ -240,10 +242,10 @@ def list_choices(settings: Settings) -> list[EncoderChoice]:
     """Return the encoders available without a service of the server: bundled, exported, and the one of the settings."""
     choices = [BUNDLED]
     if settings.encoders.is_dir():
-        names = sorted(one.name for one in settings.encoders.iterdir() if (one / MODEL_FILE).is_file())
+        names = sorted(folder.name for folder in settings.encoders.iterdir() if (folder / MODEL_FILE).is_file())
         choices += [EncoderChoice(kind="folder", name=name) for name in names]
-    own = get_settings_choice(settings)
-    return choices if own == BUNDLED else [*choices, own]
+    settings_choice = get_settings_choice(settings)
+    return choices if settings_choice == BUNDLED else [*choices, settings_choice]
 
 
 def get_model_size(choice: EncoderChoice, settings: Settings) -> int | None:

@@ -67,15 +67,15 @@ def build_mcp_parameters(settings: Settings) -> "McpParameters":
 
     commands = {
         name: ServerCommand(
-            one.command,
-            _read_environment(name, one.environment),
-            frozenset(one.keys),
-            one.folder,
-            one.memory * MIB,
-            one.cpu,
-            one.file * MIB,
+            mcp_command.command,
+            _read_environment(name, mcp_command.environment),
+            frozenset(mcp_command.keys),
+            mcp_command.folder,
+            mcp_command.memory * MIB,
+            mcp_command.cpu,
+            mcp_command.file * MIB,
         )
-        for name, one in settings.mcp_commands.items()
+        for name, mcp_command in settings.mcp_commands.items()
     }
     return McpParameters(http=build_http_parameters(settings), commands=commands, sessions=settings.mcp_sessions)
 
@@ -99,7 +99,7 @@ async def open_replay(container: Container, paths: Sequence[Path]) -> AsyncGener
         BrokenInputError: it holds a line that cannot be read.
     """
     from agent.execution.replay import ReplayExecutor
-    from graph.backends.memory import MemoryGraph
+    from graph.backends.in_memory import InMemoryGraph
     from graph.backends.sqlite_recordings import SqliteRecordings
     from graph.function_names import NameIndex
     from graph.ingest import GraphImporter
@@ -111,9 +111,9 @@ async def open_replay(container: Container, paths: Sequence[Path]) -> AsyncGener
         try:
             await recordings.setup()
             names = NameIndex()
-            async for document in container.graph.documents():
+            async for document in container.graph.stream_documents():
                 names.add(document)
-            ingest = GraphImporter(MemoryGraph(), recordings, _ignore_progress, strict=True)
+            ingest = GraphImporter(InMemoryGraph(), recordings, _ignore_progress, strict=True)
             for source in sources:
                 await ingest.import_records(source, names)
             yield ReplayExecutor(recordings, floor=container.settings.replay_floor)
@@ -131,8 +131,8 @@ async def open_json_client(settings: Settings) -> AsyncGenerator[JsonHttpClient]
     from agent.execution.http.guard import AddressGuard
     from agent.execution.http.guarded_json_client import GuardedJsonClient
 
-    exchange = GuardedJsonClient(AddressGuard(settings.allow_hosts))
+    client = GuardedJsonClient(AddressGuard(settings.allow_hosts))
     try:
-        yield exchange
+        yield client
     finally:
-        await exchange.close()
+        await client.close()

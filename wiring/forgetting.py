@@ -27,11 +27,11 @@ async def forget_owner(container: OwnerStores, owner: str) -> None:
         raise ValueError("what all share belongs to no owner")
     await withdraw_shared(container, owner)
     library = await container.solutions(owner)
-    await library.forget([one.id async for one in library.iterate_all() if one.owner == owner])
+    await library.forget([entry.id async for entry in library.iterate_all() if entry.owner == owner])
     memories = await container.memories()
-    await memories.remove([one.id async for one in memories.all() if one.owner == owner])
+    await memories.remove([entry.id async for entry in memories.stream_all() if entry.owner == owner])
 
 
 async def withdraw_shared(container: OwnerStores, owner: str) -> None:
     """Stop sharing what came from this owner without an administrator's approval. Raises as :func:`forget_owner`."""
-    await (await container.solutions("")).withdraw(owner)
+    await (await container.solutions("")).withdraw_shared(owner)

@@ -19,7 +19,7 @@ from retriever.indexing import index_tools
 from retriever.lexical import LexicalIndex
 from wiring.container import Container
 
-_NOTE = "words"
+_FINGERPRINT_NOTE = "words"
 _log = logging.getLogger(__name__)
 
 
@@ -37,7 +37,7 @@ async def publish_fingerprint(index: VectorIndex, lexical: LexicalIndex) -> None
     from retriever.backends.qdrant import QdrantIndex
 
     if isinstance(index, QdrantIndex):
-        await index.note(_NOTE, await lexical.read_fingerprint())
+        await index.note(_FINGERPRINT_NOTE, await lexical.read_fingerprint())
 
 
 async def follow_others(container: Container) -> None:
@@ -46,24 +46,24 @@ async def follow_others(container: Container) -> None:
     Both are read at the same time, the words' fingerprint with the vectors that were in use: each is a round trip to a
     server.
     """
-    before = await _open_index(container)
-    noted, followed = await asyncio.gather(
-        _read_fingerprint(before), container.encoders.follow(), return_exceptions=True
+    previous_index = await _get_known_index(container)
+    published, followed = await asyncio.gather(
+        _read_fingerprint(previous_index), container.encoders.follow(), return_exceptions=True
     )
     if isinstance(followed, BaseException):
         raise followed
     _, index, lexical = await container.get_retrieval()
-    if index is not before:
-        noted = await _read_fingerprint(index)
-    if isinstance(noted, BaseException):
-        raise noted
-    if noted and noted == await lexical.read_fingerprint():
+    if index is not previous_index:
+        published = await _read_fingerprint(index)
+    if isinstance(published, BaseException):
+        raise published
+    if published and published == await lexical.read_fingerprint():
         return
     async with container.words_lock:
         await follow_words(container.graph, index, lexical)
 
 
-async def _open_index(container: Container) -> VectorIndex | None:
+async def _get_known_index(container: Container) -> VectorIndex | None:
     """Return the vectors in use as this process knows them; None where it knows none, or cannot open them any more."""
     try:
         return (await container.get_retrieval())[1] if container.encoders.has_state else None
@@ -78,15 +78,15 @@ async def follow_words(graph: GraphStore, index: VectorIndex, lexical: LexicalIn
 
     A store without any tool gets an index without any word, so that a search over it finds nothing rather than fails.
     """
-    noted, here = await _read_fingerprint(index), await lexical.read_fingerprint()
-    if not here and (noted or await index.count()):
+    published, local_fingerprint = await _read_fingerprint(index), await lexical.read_fingerprint()
+    if not local_fingerprint and (published or await index.count()):
         _log.warning("there is no readable word index here: it is made anew from the graph's documents")
-    elif noted and noted != here:
+    elif published and published != local_fingerprint:
         _log.info("another machine has indexed other documents: the word index is made anew from the graph's")
-    elif here or (await graph.statistics()).documents:
+    elif local_fingerprint or (await graph.compute_statistics()).documents:
         return  # equal fingerprints; or documents that were never indexed, which the search reports
     await lexical.replace(await _collect_texts(graph))
-    if noted and await lexical.read_fingerprint() != noted:
+    if published and await lexical.read_fingerprint() != published:
         # Two machines changed different tools at once: each published its own fingerprint, and the graph has both.
         await publish_fingerprint(index, lexical)
 
@@ -94,20 +94,20 @@ async def follow_words(graph: GraphStore, index: VectorIndex, lexical: LexicalIn
 async def _read_fingerprint(index: VectorIndex | None) -> str:
     from retriever.backends.qdrant import QdrantIndex
 
-    return (await index.read_notes()).get(_NOTE, "") if isinstance(index, QdrantIndex) else ""
+    return (await index.read_notes()).get(_FINGERPRINT_NOTE, "") if isinstance(index, QdrantIndex) else ""
 
 
 async def _collect_texts(graph: GraphStore) -> dict[ToolId, str]:
-    return {tool.id: build_lexical_text(tool) async for tool in graph.documents()}
+    return {tool.id: build_lexical_text(tool) async for tool in graph.stream_documents()}
 
 
 async def index_documents(container: Container, progress: TransferProgress) -> int:
     """Index every new or changed document of the graph; return their number. Raises ``UnavailableError``."""
     embedder, index, lexical = await container.get_retrieval()
     await embedder.scale()  # measured and stored before anything is searched by these vectors
-    total = (await container.graph.statistics()).documents
+    total = (await container.graph.compute_statistics()).documents
     report = await index_tools(
-        container.graph.documents(), embedder, index, lexical, lambda done: progress("embed", done, total)
+        container.graph.stream_documents(), embedder, index, lexical, lambda done: progress("embed", done, total)
     )
     await publish_words(container.graph, index, lexical)
     return report.embedded

@@ -25,17 +25,17 @@ class Lazy(Generic[T]):
     """
 
     def __init__(self, make: Callable[[], Awaitable[T]]) -> None:
-        self._make = make
-        self._made: tuple[T] | None = None  # a tuple, so that None can be an object
+        self._create = make
+        self._value: tuple[T] | None = None  # a tuple, so that None can be an object
         self._lock = asyncio.Lock()
 
     async def get(self) -> T:
         """Return the object."""
-        if self._made is None:
+        if self._value is None:
             async with self._lock:
-                if self._made is None:
-                    self._made = (await self._make(),)
-        return self._made[0]
+                if self._value is None:
+                    self._value = (await self._create(),)
+        return self._value[0]
 
 
 async def set_up(store: S, stack: AsyncExitStack) -> S:

@@ -18,12 +18,12 @@ from wiring.container import Container
 _log = logging.getLogger(__name__)
 
 _PORTION = 2_000
-LINKED_AT_ONCE = 2_000
+MAX_LINKED_TOOLS = 2_000
 """Largest number of tools in a store whose links are updated after a run: that takes less than a second."""
-_BLOCK = 512
-_LOOKED_AT = 300
+_BLOCK_ROWS = 512
+_NEAREST_SEARCHED = 300
 """Number of most similar tools that a new one is linked with at once, where the store is too large for all."""
-NEAREST = 30
+MAX_NEIGHBOURS = 30
 """Number of similar tools that are kept for each tool."""
 
 
@@ -41,15 +41,15 @@ class VectorNeighbours:
         self._vectors: Vectors | None = None
 
     async def find_similar(self, tools: Sequence[ToolId]) -> SimilarityMap:
-        """Return the :data:`NEAREST` similar tools of each tool that has a vector, best first.
+        """Return the :data:`MAX_NEIGHBOURS` similar tools of each tool that has a vector, best first.
 
         Raises ``UnavailableError``.
         """
         if self._vectors is None:
-            self._vectors = await self._read()
+            self._vectors = await self._read_vectors()
         return await asyncio.to_thread(self._find_near, set(tools), self._vectors)
 
-    async def _read(self) -> Vectors:
+    async def _read_vectors(self) -> Vectors:
         ids = sorted(await self._index.fetch_digests())
         rows: list[Vectors] = []
         # In portions: while they are read, vectors take ten times the memory that they need in the end.
@@ -63,25 +63,25 @@ class VectorNeighbours:
         wanted_rows = [row for row, tool in enumerate(self._ids) if tool in tools]
         compares_all = len(wanted_rows) == len(self._ids)  # each pair of rows is compared once then
         hits: dict[int, list[tuple[float, int]]] = {row: [] for row in wanted_rows}
-        for start in range(0, len(wanted_rows), _BLOCK):
-            rows = wanted_rows[start : start + _BLOCK]
+        for start in range(0, len(wanted_rows), _BLOCK_ROWS):
+            rows = wanted_rows[start : start + _BLOCK_ROWS]
             first = start if compares_all else 0
             scores = self._scale.map(vectors[rows] @ vectors[first:].T)
             ours, theirs = np.nonzero(scores >= MIN_SIMILARITY)
             score_list: list[float] = scores[ours, theirs].tolist()
-            for one, other, score in zip(ours.tolist(), theirs.tolist(), score_list, strict=True):
-                row, column = rows[one], first + other
+            for row_offset, other, score in zip(ours.tolist(), theirs.tolist(), score_list, strict=True):
+                row, column = rows[row_offset], first + other
                 if row < column or (row > column and not compares_all):
                     hits[row].append((-score, column))
                     if compares_all:
                         hits[column].append((-score, row))
         return {
-            self._ids[row]: [(self._ids[other], -score) for score, other in sorted(near)[:NEAREST]]
-            for row, near in hits.items()
+            self._ids[row]: [(self._ids[other], -score) for score, other in sorted(neighbours)[:MAX_NEIGHBOURS]]
+            for row, neighbours in hits.items()
         }
 
 
-async def link_news(container: Container) -> None:
+async def link_after_run(container: Container) -> None:
     """Update the links after a run whose responses had a new shape; in a large store they wait for the next build.
 
     The run was answered already: errors here are only logged.
@@ -101,7 +101,7 @@ async def link_pending(container: Container) -> None:
     Raises ``UnavailableError``.
     """
     graph = container.graph
-    if (await graph.link_counts()).pending and (await graph.statistics()).documents <= LINKED_AT_ONCE:
+    if (await graph.count_links()).pending and (await graph.compute_statistics()).documents <= MAX_LINKED_TOOLS:
         await link(container, ignore_progress, embedded=True)
 
 
@@ -125,9 +125,9 @@ async def link_changed(container: Container, tools: Sequence[ToolId]) -> LinkedT
     if not tools:
         return LinkedTools(0)
     toolsets = {tool.rpartition("/")[0] for tool in tools}
-    states = await container.graph.link_states()
+    states = await container.graph.get_link_states()
     toolset_mates = [tool for tool in states if tool.rpartition("/")[0] in toolsets]
-    if (await container.graph.statistics()).documents > LINKED_AT_ONCE:
+    if (await container.graph.compute_statistics()).documents > MAX_LINKED_TOOLS:
         return await _link_with_nearest(container, tools, toolset_mates)
     await container.graph.expect_links({}, toolset_mates)
     return LinkedTools((await link(container, ignore_progress, embedded=True)).computed)
@@ -139,14 +139,14 @@ async def _link_with_nearest(
     """Link tools with the most similar ones of a large store, rather than with all."""
     embedder, index, _ = await container.get_retrieval()
     scale = (await embedder.scale()).documents
-    near: dict[ToolId, list[tuple[ToolId, float]]] = {}
+    neighbours: dict[ToolId, list[tuple[ToolId, float]]] = {}
     others = set(toolset_mates)
     for tool, vector in (await index.fetch_vectors(tools)).items():
-        hits = [hit for hit in await index.search(vector, _LOOKED_AT) if hit.id != tool]
+        hits = [hit for hit in await index.search(vector, _NEAREST_SEARCHED) if hit.id != tool]
         scored = [(hit.id, scale.map(hit.score)) for hit in hits]
-        near[tool] = [(other, score) for other, score in scored if score >= MIN_SIMILARITY][:NEAREST]
+        neighbours[tool] = [(other, score) for other, score in scored if score >= MIN_SIMILARITY][:MAX_NEIGHBOURS]
         others.update(hit.id for hit in hits)
-    return LinkedTools(await link_among(container.graph, tools, others, near), waiting=len(near))
+    return LinkedTools(await link_among(container.graph, tools, others, neighbours), waiting=len(neighbours))
 
 
 async def link(container: Container, progress: LinkProgress, *, embedded: bool) -> LinkingResult:
@@ -175,7 +175,7 @@ async def find_partly_linked(container: Container, tools: Collection[ToolId]) ->
     """
     if not tools:
         return frozenset()
-    docs, states = await container.graph.get_tools(tools), await container.graph.link_states()
+    docs, states = await container.graph.get_tools(tools), await container.graph.get_link_states()
     identity = (await container.embedder()).identity
     fully_linked = {
         tool

@@ -7,7 +7,7 @@ from graph.importers.mcp import McpListing, McpSource
 from wiring.container import Container
 
 
-async def list_mcp(container: Container, source: McpSource, secrets: SecretStore, owner: str) -> McpListing:
+async def list_mcp_server(container: Container, source: McpSource, secrets: SecretStore, owner: str) -> McpListing:
     """Return the server's tools, as it lists them to a caller with these keys. ``owner``: whose session it is.
 
     Raises:

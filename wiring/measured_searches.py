@@ -6,8 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from agent.offer.offer import OfferEntry
 from agent.offer.offer_maker import OfferMaker
+from agent.offer.tool_offer import OfferEntry
 from agent.programs.signatures import build_signatures
 from domain.errors import UsageError
 from domain.memory import MemorySearch
@@ -21,7 +21,7 @@ from retriever.experience import Precedent, TransitionCount
 from retriever.index import Embedder
 from retriever.search import SearchParameters, ToolSearch
 from wiring.container import Container
-from wiring.experience import StoreExperience, TransitionReader
+from wiring.reranker import StoreExperience, TransitionReader
 
 
 async def build_searches(container: Container, names: Sequence[str] = ()) -> dict[str, RetrievalSearch]:
@@ -62,7 +62,7 @@ class MeasuredOffers:
     """Offers by retrieval alone."""
     tokens: TokenCounter
     experience: "PerRequestExperience"
-    """Experience that both searches read; :meth:`PerRequestExperience.ask` is called before each request."""
+    """Experience that both searches read; :meth:`PerRequestExperience.begin_request` is called before each request."""
     kept_edges: Mapping[str, float]
     """Share of a rewired graph's edges that the store has as well, by kind."""
 
@@ -85,7 +85,7 @@ async def prepare_measurement(container: Container, edges: Edges, *, precedents:
 
 
 class PerRequestExperience:
-    """Experience read anew for each request (:meth:`ask`), as by a run, which shares it with no other."""
+    """Experience read anew for each request (:meth:`begin_request`), as by a run, which shares it with no other."""
 
     def __init__(self, graph: TransitionReader, memories: MemorySearch, embedder: Embedder) -> None:
         self._graph = graph
@@ -98,7 +98,7 @@ class PerRequestExperience:
         """Return the requests that memory knew."""
         return self._memories.met
 
-    def ask(self, request: str) -> None:
+    def begin_request(self, request: str) -> None:
         """Begin a request: drop what was read for the one before, and withhold memories of this one."""
         self._memories.exclude_request(request)
         self._experience = self._create_experience()
@@ -118,7 +118,7 @@ class PerRequestExperience:
 def _create_token_counter(graph: GraphStore) -> TokenCounter:
 
     async def count_tokens(tools: Sequence[ToolId]) -> int:
-        found = await graph.get_tools(tools)
-        return sum(one.tokens for one in build_signatures([found[tool] for tool in tools if tool in found]))
+        docs = await graph.get_tools(tools)
+        return sum(signature.tokens for signature in build_signatures([docs[tool] for tool in tools if tool in docs]))
 
     return count_tokens

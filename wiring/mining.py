@@ -20,7 +20,7 @@ from synthesis.solution_builder import CombinationOutcome, SolutionBuilder
 from wiring.container import Container
 
 JOURNAL = "mined.jsonl"
-_NAMED = 40
+_MAX_LABEL = 40
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +50,7 @@ def open_journal(container: Container) -> MiningJournal:
     return MiningJournal(container.folder.root / JOURNAL)
 
 
-async def mine(container: Container, mining: MiningOptions, progress: TransferProgress) -> MiningReport:
+async def mine_store(container: Container, options: MiningOptions, progress: TransferProgress) -> MiningReport:
     """Mine, and continue an interrupted mining.
 
     The report covers all that was ever done with these tool sets in this way.
@@ -61,41 +61,41 @@ async def mine(container: Container, mining: MiningOptions, progress: TransferPr
         UsageError: there is no such tool set.
     """
     journal, library, recordings = open_journal(container), await container.solutions(""), await container.recordings()
-    way = mining.way if mining.live else f"{mining.way} of {await recordings.count()}"
-    done, seen, untried, counts = (
+    way = options.way if options.live else f"{options.way} of {await recordings.count()}"
+    done_keys, seen_keys, untried, counts = (
         await asyncio.to_thread(journal.collect_done, way),
         set[bytes](),
         MiningReport(),
         MiningCounts(),
     )
-    live = await container.open_executor("http") if mining.live else None
-    asking = ModelQuestionWriter(container.chat_model(), mining.language) if mining.model else None
-    forge = SolutionBuilder(container.sandbox(), question_writer=asking, keep_unproven=mining.unproven)
+    live = await container.open_executor("http") if options.live else None
+    question_writer = ModelQuestionWriter(container.chat_model(), options.language) if options.model else None
+    builder = SolutionBuilder(container.sandbox(), question_writer=question_writer, keep_unproven=options.unproven)
     calls, failure = 0, ""
     async for solution in library.iterate_all():
-        forge.reserve_patterns(solution)
-    async for toolset in _iterate_toolsets(container, mining.toolsets):
+        builder.reserve_patterns(solution)
+    async for toolset in _iterate_toolsets(container, options.toolsets):
         recorded = RecordedExecutor(recordings)
-        forge.recorded = recorded if live is None else None
-        forge.caller = ReadOnlyCaller(live or recorded)
-        forge.value_finder = InputValueFinder(toolset.tools, forge.caller, forge.recorded)
-        label = ", ".join(dict.fromkeys(one.toolset for one in toolset.tools))[:_NAMED]
-        for place, combination in enumerate(toolset.mined.combinations):
-            progress(label, place, len(toolset.mined.combinations))
-            if hash_key(combination.key) not in done:
-                forged = await forge.build_solutions(combination)
-                if forged.untried:
-                    untried.add(_build_record(forged, (), way))
+        builder.recorded = recorded if live is None else None
+        builder.caller = ReadOnlyCaller(live or recorded)
+        builder.value_finder = InputValueFinder(toolset.tools, builder.caller, builder.recorded)
+        label = ", ".join(dict.fromkeys(tool.toolset for tool in toolset.tools))[:_MAX_LABEL]
+        for position, combination in enumerate(toolset.mined.combinations):
+            progress(label, position, len(toolset.mined.combinations))
+            if hash_key(combination.key) not in done_keys:
+                outcome = await builder.build_solutions(combination)
+                if outcome.untried:
+                    untried.add(_build_record(outcome, (), way))
                     continue
-                ids = await library.keep(forged.solutions) if forged.solutions else []
-                journal.add(_build_record(forged, ids, way))
-            seen.add(hash_key(combination.key))
+                ids = await library.add_unembedded(outcome.solutions) if outcome.solutions else []
+                journal.add(_build_record(outcome, ids, way))
+            seen_keys.add(hash_key(combination.key))
         counts.add(toolset.mined.counts)
-        calls += forge.caller.call_count
-        failure = failure or forge.caller.failure
+        calls += builder.caller.call_count
+        failure = failure or builder.caller.failure
         progress("tool sets", counts.toolsets, None)
     await library.embed(lambda embedded: progress("solutions made to be found", embedded, None))
-    report = await asyncio.to_thread(journal.build_report, way, seen)
+    report = await asyncio.to_thread(journal.build_report, way, seen_keys)
     report.merge(untried)
     report.counts.update(tools=counts.tools, walks=counts.walks.total(), calls=calls)
     report.left_out.update(counts.left_out)
@@ -104,37 +104,37 @@ async def mine(container: Container, mining: MiningOptions, progress: TransferPr
 
 
 @dataclass(frozen=True, slots=True)
-class _ToolSet:
+class _ToolsetToMine:
     tools: tuple[ToolDoc, ...]
     mined: MinedToolset
 
 
-async def _iterate_toolsets(container: Container, toolset_names: Collection[str]) -> AsyncIterator[_ToolSet]:
+async def _iterate_toolsets(container: Container, toolset_names: Collection[str]) -> AsyncIterator[_ToolsetToMine]:
     """Yield the tools that are mined together, with their combinations.
 
     These are the wanted tool sets as one; without any, each tool set of the store by itself, one at a time.
     """
     if not toolset_names:
-        async for place, tools in group_by_toolset(container.graph.documents()):
-            yield _ToolSet(tuple(tools), mine_toolset(place, tools))
+        async for id_prefix, tools in group_by_toolset(container.graph.stream_documents()):
+            yield _ToolsetToMine(tuple(tools), mine_toolset(id_prefix, tools))
         return
-    names = {one.casefold() for one in toolset_names}
-    selected = [doc async for doc in container.graph.documents() if doc.toolset.casefold() in names]
+    names = {name.casefold() for name in toolset_names}
+    selected = [doc async for doc in container.graph.stream_documents() if doc.toolset.casefold() in names]
     present = {doc.toolset.casefold() for doc in selected}
-    if missing := sorted(one for one in toolset_names if one.casefold() not in present):
+    if missing := sorted(name for name in toolset_names if name.casefold() not in present):
         missing_names = ", ".join(map(repr, missing))
         raise UsageError(f"there is no tool set called {missing_names}: scripts/find_tools.py finds tools")
-    yield _ToolSet(tuple(selected), mine_toolset("", selected))
+    yield _ToolsetToMine(tuple(selected), mine_toolset("", selected))
 
 
-def _build_record(forged: CombinationOutcome, solution_ids: Sequence[str], way: str) -> MiningRecord:
+def _build_record(outcome: CombinationOutcome, solution_ids: Sequence[str], way: str) -> MiningRecord:
     return MiningRecord(
-        key=forged.key,
+        key=outcome.key,
         way=way,
         kept=tuple(dict.fromkeys(solution_ids)),
-        intents=forged.intents,
-        questions=forged.questions,
-        tried=forged.tried,
-        dropped=dict(forged.dropped),
-        triplets=forged.triplets,
+        intents=outcome.intents,
+        questions=outcome.questions,
+        tried=outcome.tried,
+        dropped=dict(outcome.dropped),
+        triplets=outcome.triplets,
     )

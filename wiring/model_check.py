@@ -9,30 +9,36 @@ from typing import TypeVar
 from pydantic import Field
 
 from agent.llm.client.chat import AnswerForm, ChatMessage, ModelReply
-from agent.llm.client.dialect import Structured
-from agent.llm.client.langchain import LangchainModel, ModelParameters
-from agent.llm.client.listing import list_models
+from agent.llm.client.dialect import AnswerFormat
+from agent.llm.client.langchain_model import LangchainModel, ModelParameters
+from agent.llm.client.model_listing import list_models
 from agent.llm.policy import LlmPolicy
 from agent.policy.protocol import Policy
-from agent.programs.protocol import ProgramForm
+from agent.programs.program_types import ProgramForm
 from domain.errors import InvalidDecisionError, ModelUnavailableError
 from domain.model import Model
-from wiring.model_samples import FORECAST, REQUEST, build_answer_sample, build_arguments_sample, build_choice_sample
+from wiring.model_samples import (
+    FORECAST,
+    SAMPLE_REQUEST,
+    build_answer_sample,
+    build_arguments_sample,
+    build_choice_sample,
+)
 from wiring.models import build_model_parameters, get_settings_prices
-from wiring.program_check import ProgramCheck, check_programs, choose_form
+from wiring.program_check import ProgramCheck, check_programs, choose_program_form
 from wiring.settings import Settings
 
-_READY = (
+_PROBE_MESSAGES = (
     ChatMessage("system", "You answer with JSON."),
     ChatMessage("user", 'Answer with the JSON object {"state": "ready"} and nothing else.'),
 )
-_FORM = AnswerForm(
+_PROBE_FORM = AnswerForm(
     "state",
     {"type": "object", "properties": {"state": {"type": "string", "enum": ["ready"]}}, "required": ["state"], "additionalProperties": False},
 )  # fmt: skip
 T = TypeVar("T")
-_AT_ONCE = 3
-TYPICAL = {"choose": 3, "arguments": 2, "answer": 1}
+_CONCURRENT_QUESTIONS = 3
+TYPICAL_DECISIONS = {"choose": 3, "arguments": 2, "answer": 1}
 """Decisions of a request that takes two calls."""
 
 
@@ -80,7 +86,7 @@ class ModelReport(Model):
         return not self.failure and bool(self.decisions) and all(check.valid for check in self.decisions.values())
 
 
-_REASONS = 3
+_MAX_REASONS = 3
 """Number of reasons shown for each form why no program was written."""
 
 
@@ -112,7 +118,7 @@ async def check_endpoint(
     try:
         async with asyncio.timeout_at(end):
             report = await _measure_chat(model, report)
-            report = await _try_forms(parameters, report)
+            report = await _try_answer_forms(parameters, report)
             report = await _try_decisions(model, report, prices)
         report = await _check_programs(model, report, prices, end)
     except ModelUnavailableError as error:
@@ -131,7 +137,7 @@ async def _check_programs(
             programs = await check_programs(model, prices)
     except TimeoutError:
         return report
-    return report.model_copy(update={"programs": programs, "program_form": choose_form(programs)})
+    return report.model_copy(update={"programs": programs, "program_form": choose_program_form(programs)})
 
 
 async def _list_models(parameters: ModelParameters, url: str) -> tuple[str, ...] | ModelUnavailableError:
@@ -148,24 +154,26 @@ async def _list_models(parameters: ModelParameters, url: str) -> tuple[str, ...]
 async def _measure_chat(model: LangchainModel, report: ModelReport) -> ModelReport:
     """Measure a full answer, a streamed one, and several at the same time."""
     # The first question pays for loading the client, so the second one is measured.
-    await model.complete(_READY)
-    reply, seconds = await _measure_time(lambda: model.complete(_READY))
+    await model.complete(_PROBE_MESSAGES)
+    reply, seconds = await _measure_time(lambda: model.complete(_PROBE_MESSAGES))
     first, pieces, began = None, 0, time.perf_counter()
-    async for piece in model.stream(_READY):
+    async for piece in model.stream(_PROBE_MESSAGES):
         first = time.perf_counter() - began if first is None else first
         pieces += not isinstance(piece, ModelReply)
-    _, at_once = await _measure_time(lambda: asyncio.gather(*(model.complete(_READY) for _ in range(_AT_ONCE))))
+    _, at_once = await _measure_time(
+        lambda: asyncio.gather(*(model.complete(_PROBE_MESSAGES) for _ in range(_CONCURRENT_QUESTIONS)))
+    )
     measured = {"chat_seconds": seconds, "usage_reported": reply.usage.is_counted, "stream_first_seconds": first}
     return report.model_copy(update={**measured, "streams": pieces > 1, "at_once_seconds": at_once})
 
 
-async def _try_forms(parameters: ModelParameters, report: ModelReport) -> ModelReport:
+async def _try_answer_forms(parameters: ModelParameters, report: ModelReport) -> ModelReport:
     forms: dict[str, bool] = {}
-    tried: tuple[Structured, ...] = ("json_schema", "json_object")
+    tried: tuple[AnswerFormat, ...] = ("json_schema", "json_object")
     for form in tried:
         model = LangchainModel(replace(parameters, structured=form))
         try:
-            reply = await model.complete(_READY, _FORM)
+            reply = await model.complete(_PROBE_MESSAGES, _PROBE_FORM)
             forms[form] = '"ready"' in reply.text and reply.text.strip().startswith("{")
         except ModelUnavailableError as error:
             if error.kind not in ("request", "server", "protocol"):
@@ -188,8 +196,8 @@ async def _try_decisions(model: LangchainModel, report: ModelReport, prices: tup
         checks[kind] = DecisionCheck(
             valid=valid, right=right, prompt_tokens=used.prompt_tokens, completion_tokens=used.completion_tokens, seconds=seconds
         )  # fmt: skip
-    prompt = sum(checks[kind].prompt_tokens * times for kind, times in TYPICAL.items())
-    completion = sum(checks[kind].completion_tokens * times for kind, times in TYPICAL.items())
+    prompt = sum(checks[kind].prompt_tokens * times for kind, times in TYPICAL_DECISIONS.items())
+    completion = sum(checks[kind].completion_tokens * times for kind, times in TYPICAL_DECISIONS.items())
     cost = (prompt * prices[0] + completion * prices[1]) / 1_000_000 if prices else None
     measured = {"decisions": checks, "run_prompt_tokens": prompt, "run_completion_tokens": completion, "cost": cost}
     return report.model_copy(update=measured)
@@ -210,7 +218,7 @@ async def _try_arguments(policy: Policy) -> tuple[bool, bool]:
 
 async def _try_answer(policy: Policy) -> tuple[bool, bool]:
     try:
-        text = "".join([piece async for piece in policy.answer(REQUEST, build_answer_sample())])
+        text = "".join([piece async for piece in policy.answer(SAMPLE_REQUEST, build_answer_sample())])
     except InvalidDecisionError:
         return False, False
     return True, all(figure in text for figure in ("5.5", "6.5", "7.5")) and "[2]" in text
@@ -241,10 +249,10 @@ async def _suggest_fixes(
 def _collect_remarks(report: ModelReport, *, of_settings: bool) -> tuple[str, ...]:
     """Return remarks for the user of a working endpoint."""
     remarks: list[str] = []
-    bad = [kind for kind, check in report.decisions.items() if not check.right]
-    if bad:
+    wrong_kinds = [kind for kind, check in report.decisions.items() if not check.right]
+    if wrong_kinds:
         remarks.append(
-            f"the model is wrong on an easy sample of: {', '.join(bad)}; a larger one may be worth its price"
+            f"the model is wrong on an easy sample of: {', '.join(wrong_kinds)}; a larger one may be worth its price"
         )
     if not report.programs:
         remarks.append("programs were not tried: the model took too long with what came before")
@@ -252,7 +260,9 @@ def _collect_remarks(report: ModelReport, *, of_settings: bool) -> tuple[str, ..
         react = "--planner react" if of_settings else "the planner react"
         remarks.append(f"the model writes no programs that serve the samples: use {react}, or a larger model")
         remarks += [
-            f"instead of a program: {why}" for check in report.programs.values() for why in check.unwritten[:_REASONS]
+            f"instead of a program: {why}"
+            for check in report.programs.values()
+            for why in check.unwritten[:_MAX_REASONS]
         ]
     elif report.program_form == "grammar":
         setting_hint = (

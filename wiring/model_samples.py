@@ -9,15 +9,15 @@ from dataclasses import dataclass
 
 from pydantic.types import JsonValue
 
-from agent.offer.candidates import Candidate
+from agent.offer.candidates import ToolCandidate
 from agent.policy.protocol import ArgumentsQuestion, MoveQuestion
-from agent.programs.protocol import CallFailure, PendingCall
-from agent.programs.verdict import ProgramClaim
+from agent.programs.program_types import CallFailure, SandboxCall
+from agent.programs.program_verdict import ProgramClaim
 from domain.event import Feed
 from domain.plan import StepResult
 from domain.tool import Parameter, ToolDoc, tool_id
 
-REQUEST = "Find the city of Tarnholm and tell me the highest temperature there on each of the next 3 days."
+SAMPLE_REQUEST = "Find the city of Tarnholm and tell me the highest temperature there on each of the next 3 days."
 
 
 def _build_sample_tool(toolset: str, api: str, description: str, *parameters: Parameter) -> ToolDoc:
@@ -47,7 +47,7 @@ FORECAST = _build_sample_tool(
     "Daily forecast for a point: highest and lowest temperature, rain and wind, for up to 16 days from today.",
     *_POINT, _build_parameter("days", "integer", "How many days, today included.", required=False),
 )  # fmt: skip
-_OTHERS = (
+_OTHER_TOOLS = (
     _build_sample_tool("skyline_weather", "get_current_weather", "The weather at a point right now.", *_POINT),
     _build_sample_tool("skyline_weather", "get_air_quality", "Air quality at a point: particles, ozone, pollen.", *_POINT),
     _build_sample_tool("atlas_places", "get_place", "All that is known of a place, by its identifier.", _build_parameter("place_id")),
@@ -59,25 +59,25 @@ _OTHERS = (
     _build_sample_tool("headlines", "search_news", "News articles that mention a word.", _build_parameter("query")),
 )  # fmt: skip
 
-_FED = (Feed(parameter="latitude", step=1, field="results[].latitude", score=0.9),
+_POINT_FEEDS = (Feed(parameter="latitude", step=1, field="results[].latitude", score=0.9),
         Feed(parameter="longitude", step=1, field="results[].longitude", score=0.9))  # fmt: skip
 
 
-def _build_candidate(tool: ToolDoc, weight: float, relevance: float) -> Candidate:
-    fed = _FED if {"latitude", "longitude"} <= {p.name for p in tool.required} else ()
-    missing = tuple(p.name for p in tool.required if p.name not in {f.parameter for f in fed})
-    return Candidate(tool, weight, 0.9, (relevance,), "graph", missing, fed)
+def _build_candidate(tool: ToolDoc, weight: float, relevance: float) -> ToolCandidate:
+    feeds = _POINT_FEEDS if {"latitude", "longitude"} <= {p.name for p in tool.required} else ()
+    missing = tuple(p.name for p in tool.required if p.name not in {f.parameter for f in feeds})
+    return ToolCandidate(tool, weight, 0.9, (relevance,), "graph", missing, feeds)
 
 
 def build_choice_sample() -> MoveQuestion:
     """Build a choice of the next tool: the place is found, and the right one is the fourth of ten candidates."""
-    tools = (*_OTHERS[:3], FORECAST, *_OTHERS[3:])
+    tools = (*_OTHER_TOOLS[:3], FORECAST, *_OTHER_TOOLS[3:])
     candidates = tuple(
         _build_candidate(tool, round(0.4 / (i + 1), 2), 0.7 if tool is FORECAST else 0.3)
         for i, tool in enumerate(tools)
     )
     return MoveQuestion(
-        request=REQUEST, clauses=(REQUEST,), path=(PLACES,), path_relevance=((0.5,),), best_relevance=(0.7,),
+        request=SAMPLE_REQUEST, clauses=(SAMPLE_REQUEST,), path=(PLACES,), path_relevance=((0.5,),), best_relevance=(0.7,),
         candidates=candidates, finish_weight=0.2,
     )  # fmt: skip
 
@@ -88,7 +88,7 @@ def build_arguments_sample() -> ArgumentsQuestion:
     step = StepResult(
         tool=PLACES.id, arguments={"city": "Tarnholm"}, status="ok", attempts=1, http_status=200, response=response
     )
-    return ArgumentsQuestion(REQUEST, FORECAST, ((PLACES, step),))
+    return ArgumentsQuestion(SAMPLE_REQUEST, FORECAST, ((PLACES, step),))
 
 
 def build_answer_sample() -> list[tuple[ToolDoc, StepResult]]:
@@ -103,7 +103,7 @@ def build_answer_sample() -> list[tuple[ToolDoc, StepResult]]:
     return [*build_arguments_sample().earlier, (FORECAST, last)]
 
 
-TODAY = "2026-03-02"
+SAMPLE_TODAY = "2026-03-02"
 
 _CITIES: dict[str, dict[str, JsonValue]] = {
     "Tarnholm": {"city_id": "c-17", "city": "Tarnholm", "population": 61200, "highs": [5.5, 6.5, 7.5]},
@@ -117,7 +117,7 @@ class ProgramCheckSample:
     """A sample request."""
 
     request: str
-    right: Callable[[ProgramClaim], bool]
+    is_right: Callable[[ProgramClaim], bool]
     """Returns whether a program's claim serves the request, by figures and names that only the recorded answers hold."""
 
 
@@ -132,7 +132,7 @@ def _build_city_parameter(name: str, description: str, kind: str = "string", *, 
     return Parameter.model_validate({"name": name, "description": description, "type": kind, "required": required})
 
 
-TOOLS = (
+SAMPLE_TOOLS = (
     _build_city_tool("list_cities", "All cities of a region.", '[{"city_id": "c-1", "city": "Aldmoor", "population": 1000}]', _build_city_parameter("region", "Name of the region.")),
     _build_city_tool("find_city", "Find a city by its name.", '{"city_id": "c-1", "city": "Aldmoor", "population": 1000}', _build_city_parameter("name", "Name of the city.")),
     _build_city_tool(
@@ -144,17 +144,22 @@ TOOLS = (
 )  # fmt: skip
 
 
-def answer_call(call: PendingCall) -> JsonValue | CallFailure:
+def answer_call(call: SandboxCall) -> JsonValue | CallFailure:
     """Return the recorded answer to a call."""
     arguments: Mapping[str, JsonValue] = call.arguments
     match call.function:
         case "list_cities" if str(arguments.get("region")).casefold() == "northmark":
-            return [_hide_forecast(one) for one in _CITIES.values()]
+            return [_hide_forecast(record) for record in _CITIES.values()]
         case "list_cities" | "list_holidays":
             return []
         case "find_city":
             city = next(
-                (one for name, one in _CITIES.items() if name.casefold() == str(arguments.get("name")).casefold()), None
+                (
+                    record
+                    for name, record in _CITIES.items()
+                    if name.casefold() == str(arguments.get("name")).casefold()
+                ),
+                None,
             )
             return _hide_forecast(city) if city else CallFailure("404: there is no such city")
         case _:
@@ -166,7 +171,7 @@ def _hide_forecast(city: Mapping[str, JsonValue]) -> JsonValue:
 
 
 def _answer_forecast(arguments: Mapping[str, JsonValue]) -> JsonValue | CallFailure:
-    highs = next((one["highs"] for one in _CITIES.values() if one["city_id"] == arguments.get("city_id")), None)
+    highs = next((city["highs"] for city in _CITIES.values() if city["city_id"] == arguments.get("city_id")), None)
     days = arguments.get("days", 3)
     if not isinstance(highs, list) or not isinstance(days, int):
         return CallFailure("404: there is no city with this city_id")
@@ -176,14 +181,14 @@ def _answer_forecast(arguments: Mapping[str, JsonValue]) -> JsonValue | CallFail
     }
 
 
-def _claims_with(*words: str) -> Callable[[ProgramClaim], bool]:
+def _create_claim_check(*words: str) -> Callable[[ProgramClaim], bool]:
     return lambda claim: claim.answered == "yes" and all(word in claim.answer for word in words)
 
 
-SAMPLES = (
-    ProgramCheckSample("What are the highest temperatures in Tarnholm on the next 3 days?", _claims_with("5.5", "6.5", "7.5")),
-    ProgramCheckSample("Which city of the region Northmark has the most inhabitants?", _claims_with("Velmora")),
-    ProgramCheckSample("Which city of the region Northmark will be the warmest tomorrow, and how warm will it be there?", _claims_with("Ostrava Bay", "14.5")),
+PROGRAM_SAMPLES = (
+    ProgramCheckSample("What are the highest temperatures in Tarnholm on the next 3 days?", _create_claim_check("5.5", "6.5", "7.5")),
+    ProgramCheckSample("Which city of the region Northmark has the most inhabitants?", _create_claim_check("Velmora")),
+    ProgramCheckSample("Which city of the region Northmark will be the warmest tomorrow, and how warm will it be there?", _create_claim_check("Ostrava Bay", "14.5")),
     ProgramCheckSample("How many cities of the region Northmark have more than 50000 inhabitants?", lambda claim: claim.answered == "yes" and ("2" in claim.answer or "two" in claim.answer.casefold())),
     ProgramCheckSample("Reserve a table for four in Tarnholm tonight.", lambda claim: claim.answered == "no"),
 )  # fmt: skip

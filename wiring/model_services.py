@@ -7,28 +7,28 @@ from urllib.parse import urlsplit
 
 from pydantic import SecretStr
 
-from agent.llm.client.langchain import ModelParameters
+from agent.llm.client.langchain_model import ModelParameters
 from domain.errors import ForbiddenAddressError
 from domain.model_service import NewModelService, ServiceTest, TriedDecision, TriedPrograms
 from retriever.index import Embedder
 from wiring.embedding_check import check_embedding
 from wiring.encoders import CloseCallback, open_service_embedder
-from wiring.model_check import TYPICAL, ModelReport, check_endpoint
+from wiring.model_check import TYPICAL_DECISIONS, ModelReport, check_endpoint
 from wiring.models import strip_operation
 from wiring.settings import Settings
 
 if TYPE_CHECKING:
     from agent.execution.http.guard import AddressGuard
-    from agent.llm.client.transport import Addresses
+    from agent.llm.client.transport import AddressResolver
 
 TEST_SECONDS = 120.0
 """Time limit of a test."""
-_MEANT = (
+_OWN_NETWORK_ADVICE = (
     "where {place} is meant, a machine of your own, tick “It is on this machine or in our own network” (own_network)"
 )
 
 
-def get_allowed_addresses(settings: Settings, service: NewModelService) -> "Addresses":
+def get_allowed_addresses(settings: Settings, service: NewModelService) -> "AddressResolver":
     """Return the check of the addresses that the service's host may have.
 
     Public addresses pass, and those that the administrator or the settings allow.
@@ -40,8 +40,8 @@ def _create_guard(settings: Settings, service: NewModelService) -> "AddressGuard
     from agent.execution.http.guard import AddressGuard
 
     host, port = _parse_host_and_port(service.address)
-    own = [f"[{host}]:{port}" if ":" in host else f"{host}:{port}"] if service.own_network else []
-    return AddressGuard(settings.allow_hosts, own_hosts=own, advice=_MEANT)
+    own_hosts = [f"[{host}]:{port}" if ":" in host else f"{host}:{port}"] if service.own_network else []
+    return AddressGuard(settings.allow_hosts, own_hosts=own_hosts, advice=_OWN_NETWORK_ADVICE)
 
 
 def _parse_host_and_port(address: str) -> tuple[str, int]:
@@ -51,19 +51,19 @@ def _parse_host_and_port(address: str) -> tuple[str, int]:
 
 def build_service_parameters(settings: Settings, service: NewModelService, key: str) -> ModelParameters:
     """Return how to call a language model that an administrator has set up."""
-    chosen = service.parameters
+    parameters = service.parameters
     return ModelParameters(
         url=strip_operation(service.address),
         name=service.model,
         api_key=key,
-        timeout=chosen.timeout,
-        attempts=chosen.attempts,
-        temperature=chosen.temperature,
-        max_tokens=chosen.max_tokens,
-        structured=chosen.structured,
+        timeout=parameters.timeout,
+        attempts=parameters.attempts,
+        temperature=parameters.temperature,
+        max_tokens=parameters.max_tokens,
+        structured=parameters.structured,
         use_environment=settings.model_use_environment,
-        top_p=chosen.top_p,
-        top_k=chosen.top_k,
+        top_p=parameters.top_p,
+        top_k=parameters.top_k,
         addresses=get_allowed_addresses(settings, service),
     )
 
@@ -102,19 +102,19 @@ def open_embeddings(settings: Settings, service: NewModelService, key: str) -> t
 
 
 def _to_settings(settings: Settings, service: NewModelService, key: str) -> Settings:
-    chosen = service.parameters
+    parameters = service.parameters
     changes = {
         "embedder": "service",
         "embedding_url": service.address,
         "embedding_name": service.model,
         "embedding_api_key": SecretStr(key),
-        "embedding_dimension": chosen.dimension,
-        "embedding_shorten": chosen.shorten,
-        "embedding_query_prefix": chosen.query_prefix,
-        "embedding_document_prefix": chosen.document_prefix,
-        "embedding_batch": chosen.batch,
-        "embedding_timeout": chosen.timeout,
-        "embedding_attempts": chosen.attempts,
+        "embedding_dimension": parameters.dimension,
+        "embedding_shorten": parameters.shorten,
+        "embedding_query_prefix": parameters.query_prefix,
+        "embedding_document_prefix": parameters.document_prefix,
+        "embedding_batch": parameters.batch,
+        "embedding_timeout": parameters.timeout,
+        "embedding_attempts": parameters.attempts,
     }
     return settings.model_copy(update=changes)
 
@@ -123,7 +123,7 @@ async def _try_embeddings(settings: Settings, service: NewModelService, key: str
     """Try an embedding service as that of the settings is tried."""
     trial_settings = _to_settings(settings, service, key).model_copy(update={"embedding_attempts": 1})
     report = await check_embedding(trial_settings, get_allowed_addresses(settings, service))
-    advice = [told for told in report.advice if not told.startswith("set FOOTPATH_EMBED")]
+    advice = [remark for remark in report.advice if not remark.startswith("set FOOTPATH_EMBED")]
     return ServiceTest(
         works=report.works,
         failure=report.failure,
@@ -137,8 +137,8 @@ async def _try_embeddings(settings: Settings, service: NewModelService, key: str
 
 
 def _to_service_test(report: ModelReport) -> ServiceTest:
-    decisions = {kind: TriedDecision.model_validate(one.model_dump()) for kind, one in report.decisions.items()}
-    invalid = [kind for kind, one in decisions.items() if not one.valid]
+    decisions = {kind: TriedDecision.model_validate(check.model_dump()) for kind, check in report.decisions.items()}
+    invalid = [kind for kind, check in decisions.items() if not check.valid]
     return ServiceTest(
         works=report.works,
         failure=report.failure or ("decisions" if invalid else ""),
@@ -152,9 +152,11 @@ def _to_service_test(report: ModelReport) -> ServiceTest:
         listed=None if report.listed is None else report.model in report.listed,
         forms=report.forms,
         decisions=decisions,
-        programs={form: TriedPrograms(right=one.right, samples=one.samples) for form, one in report.programs.items()},
+        programs={
+            form: TriedPrograms(right=check.right, samples=check.samples) for form, check in report.programs.items()
+        },
         program_form=report.program_form,
         run_tokens=report.run_prompt_tokens + report.run_completion_tokens,
-        decision_cost=None if report.cost is None else report.cost / sum(TYPICAL.values()),
+        decision_cost=None if report.cost is None else report.cost / sum(TYPICAL_DECISIONS.values()),
         run_cost=report.cost,
     )

@@ -2,12 +2,11 @@
 
 from weakref import WeakSet
 
-from agent.llm.client.langchain import LangchainModel, ModelParameters
+from agent.llm.client.langchain_model import LangchainModel, ModelParameters
 from agent.llm.policy import LlmPolicy
 from agent.llm.structured_output import ModelAccount, ModelAllowance, TokenPrices
-from agent.policy.circuit_breaker import CircuitBreaker
-from agent.policy.fallback import FallbackPolicy
-from agent.programs.protocol import ProgramForm
+from agent.policy.fallback import CircuitBreaker, FallbackPolicy
+from agent.programs.program_types import ProgramForm
 from domain.errors import UsageError
 from offline.planning_time import TimedPlanning
 from offline.policy import OfflinePolicy
@@ -21,10 +20,12 @@ def build_model_parameters(settings: Settings, name: str = "") -> ModelParameter
         UsageError: the settings name none.
     """
     missing = [
-        one for one in ("model_url", "model_name") if not getattr(settings, one) and not (name and one == "model_name")
+        setting
+        for setting in ("model_url", "model_name")
+        if not getattr(settings, setting) and not (name and setting == "model_name")
     ]
     if missing:
-        names = " and ".join(f"FOOTPATH_{one.upper()}" for one in missing)
+        names = " and ".join(f"FOOTPATH_{setting.upper()}" for setting in missing)
         raise UsageError(
             f"the policy llm needs a language model: set {names} (and FOOTPATH_MODEL_API_KEY where the endpoint wants a "
             "key); any OpenAI-compatible endpoint will do, scripts/check_model.py tries it. The policy offline needs none"

@@ -6,10 +6,9 @@ from agent.llm.client.chat import ChatModel
 from agent.llm.policy import LlmPolicy
 from agent.policy.protocol import Policy
 from agent.programs.author_feedback import describe_complaints, describe_failure
-from agent.programs.limits import SandboxLimits
-from agent.programs.names import collect_defined_names
-from agent.programs.program_checks import check
-from agent.programs.protocol import (
+from agent.programs.function_names import collect_defined_names
+from agent.programs.program_checks import check_program
+from agent.programs.program_types import (
     CellStop,
     LookRequest,
     PendingCalls,
@@ -19,20 +18,21 @@ from agent.programs.protocol import (
     ProgramQuestion,
     ReturnedValue,
     Sandbox,
+    SandboxLimits,
     SandboxSession,
 )
+from agent.programs.program_verdict import parse_claim
 from agent.programs.sandbox import MontySandbox
 from agent.programs.signatures import render_offer
 from agent.programs.value_previews import preview_values
-from agent.programs.verdict import parse_claim
 from domain.model import Model
-from wiring.model_samples import SAMPLES, TODAY, TOOLS, ProgramCheckSample, answer_call
+from wiring.model_samples import PROGRAM_SAMPLES, SAMPLE_TODAY, SAMPLE_TOOLS, ProgramCheckSample, answer_call
 
-ENOUGH = 0.8
+SUFFICIENT_SHARE = 0.8
 """Share of samples that a form must serve, so that the next form is not tried."""
-_TEXTS = 3
-_OFFER = render_offer(TOOLS)
-_DOCS = {one.name: doc for one, doc in zip(_OFFER.signatures, TOOLS, strict=True)}
+_MAX_TEXTS = 3
+_OFFER = render_offer(SAMPLE_TOOLS)
+_DOCS = {one.name: doc for one, doc in zip(_OFFER.signatures, SAMPLE_TOOLS, strict=True)}
 
 
 class ProgramCheck(Model):
@@ -64,30 +64,32 @@ async def check_programs(model: ChatModel, prices: tuple[float, float] | None) -
     forms: tuple[ProgramForm, ...] = ("code", "grammar")
     try:
         for form in forms:
-            checks[form] = await _try_form(model, form, sandbox, prices)
-            if checks[form].right >= ENOUGH * len(SAMPLES):
+            checks[form] = await _try_program_form(model, form, sandbox, prices)
+            if checks[form].right >= SUFFICIENT_SHARE * len(PROGRAM_SAMPLES):
                 break
     finally:
         await sandbox.close()
     return checks
 
 
-def choose_form(checks: dict[ProgramForm, ProgramCheck]) -> ProgramForm | None:
+def choose_program_form(checks: dict[ProgramForm, ProgramCheck]) -> ProgramForm | None:
     """Return the form that serves more samples, the first one of equals; None where neither serves half of them."""
-    able: list[ProgramForm] = [form for form, one in checks.items() if 2 * one.right >= one.samples]
+    usable_forms: list[ProgramForm] = [
+        form for form, form_check in checks.items() if 2 * form_check.right >= form_check.samples
+    ]
     best: ProgramForm | None = None
-    for form in able:
+    for form in usable_forms:
         if best is None or checks[form].right > checks[best].right:
             best = form
     return best
 
 
-async def _try_form(
+async def _try_program_form(
     model: ChatModel, form: ProgramForm, sandbox: Sandbox, prices: tuple[float, float] | None
 ) -> ProgramCheck:
     right = first = calls = prompt = completion = 0
     began, unwritten = time.perf_counter(), dict[str, None]()
-    for sample in SAMPLES:
+    for sample in PROGRAM_SAMPLES:
         policy = LlmPolicy(model, form=form)
         sample_trial = _SampleTrial(policy, sandbox, sample)
         tries = await sample_trial.serve()
@@ -97,9 +99,9 @@ async def _try_form(
         calls += policy.cost.model_calls
         prompt += policy.cost.prompt_tokens
         completion += policy.cost.completion_tokens
-    cost = (prompt * prices[0] + completion * prices[1]) / 1_000_000 / len(SAMPLES) if prices else None
+    cost = (prompt * prices[0] + completion * prices[1]) / 1_000_000 / len(PROGRAM_SAMPLES) if prices else None
     return ProgramCheck(
-        right=right, first=first, samples=len(SAMPLES), model_calls=calls, prompt_tokens=prompt, completion_tokens=completion,
+        right=right, first=first, samples=len(PROGRAM_SAMPLES), model_calls=calls, prompt_tokens=prompt, completion_tokens=completion,
         seconds=time.perf_counter() - began, cost=cost, unwritten=tuple(unwritten),
     )  # fmt: skip
 
@@ -115,8 +117,8 @@ class _SampleTrial:
     async def serve(self) -> int:
         """Return the number of texts it took to serve the sample; 0 where it was not served."""
         async with self._sandbox.open_session() as session:
-            for number in range(1, _TEXTS + 1):
-                question = ProgramQuestion(self._sample.request, _OFFER, TODAY, attempts=tuple(self._attempts))
+            for number in range(1, _MAX_TEXTS + 1):
+                question = ProgramQuestion(self._sample.request, _OFFER, SAMPLE_TODAY, attempts=tuple(self._attempts))
                 written = await self._policy.decide(question)
                 if not written.text:
                     self.unwritten = written.why
@@ -127,16 +129,16 @@ class _SampleTrial:
 
     async def _serves_sample(self, text: str, session: SandboxSession) -> bool:
         """Return whether a text serves the sample; otherwise record the feedback for its author."""
-        names = collect_defined_names(one.text for one in self._attempts if one.names_valid)
+        names = collect_defined_names(attempt.text for attempt in self._attempts if attempt.names_valid)
         assumed_types = dict.fromkeys(names, "Any")
-        checked = await check(text, _OFFER, _DOCS, self._sandbox, assumed_types)
+        checked = await check_program(text, _OFFER, _DOCS, self._sandbox, assumed_types)
         if checked.complaints:
             self._attempts.append(ProgramAttempt(text, describe_complaints(checked.complaints)))
             return False
-        stop = await _run(session, checked.text)
+        stop = await _run_cell(session, checked.text)
         match stop:
             case ReturnedValue(value):
-                return self._sample.right(parse_claim(value))
+                return self._sample.is_right(parse_claim(value))
             case LookRequest(values):
                 self._attempts.append(ProgramAttempt(text, preview_values(*values).text, names_valid=True))
             case ProgramError():
@@ -146,9 +148,9 @@ class _SampleTrial:
         return False
 
 
-async def _run(session: SandboxSession, text: str) -> CellStop:
+async def _run_cell(session: SandboxSession, text: str) -> CellStop:
     """Run a cell to its end, with recorded answers to its calls."""
-    stop = await session.start(text, {"today": TODAY})
+    stop = await session.start(text, {"today": SAMPLE_TODAY})
     while isinstance(stop, PendingCalls):
         stop = await session.resume({call.id: answer_call(call) for call in stop.calls})
     return stop

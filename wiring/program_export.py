@@ -4,11 +4,11 @@ import asyncio
 import logging
 from collections.abc import Mapping, Sequence
 
-from agent.exporting.exported import ExportedProgram, exported
+from agent.exporting.exported_program import ExportedProgram, build_exported_program
 from agent.plans.executed_plan import build_executed_plan, generalize_plan
-from agent.plans.inputs import map_shown_names
-from agent.solutions.alignment import resolve_alternatives
-from agent.solutions.from_run import collect_taken_solutions
+from agent.plans.plan_inputs import map_shown_names
+from agent.solutions.extraction import collect_selected_solutions
+from agent.solutions.patterns import resolve_alternatives
 from domain.errors import NotLinearError, UnavailableError, UsageError
 from domain.event import CallFinished, EventRecord, RunStarted
 from domain.program import ProgramPlan
@@ -27,17 +27,17 @@ async def find_run_basis(
 
     None where nothing was called, or no program describes the run.
     """
-    for one in collect_taken_solutions(records):
-        if one.event.how != "chosen" and one.ended is not None and one.ended.verdict == "yes":
-            return RunBasis(solution=one.event.solution, values=one.event.values)
-    called = {one.event.result.tool for one in records if isinstance(one.event, CallFinished)}
-    request = next((one.event.request for one in records if isinstance(one.event, RunStarted)), "")
+    for record in collect_selected_solutions(records):
+        if record.event.how != "chosen" and record.end is not None and record.end.verdict == "yes":
+            return RunBasis(solution=record.event.solution, values=record.event.values)
+    called = {record.event.result.tool for record in records if isinstance(record.event, CallFinished)}
+    request = next((record.event.request for record in records if isinstance(record.event, RunStarted)), "")
     if not called:
         return None
     try:
         docs = await container.graph.get_tools(called)
         plan, words = await asyncio.to_thread(
-            _generalise, request, records, docs, given_plan
+            _generalize_run, request, records, docs, given_plan
         )  # parses long answers, so not in the event loop
     except (NotLinearError, UsageError):  # UsageError: it works on a file, which only its run has
         return None
@@ -49,7 +49,7 @@ async def find_run_basis(
     )
 
 
-def _generalise(
+def _generalize_run(
     request: str, records: Sequence[EventRecord], docs: Mapping[ToolId, ToolDoc], given_plan: ProgramPlan | None
 ) -> tuple[ProgramPlan, str]:
     executed = build_executed_plan(request, records, docs, given_plan)
@@ -57,20 +57,24 @@ def _generalise(
     return generalize_plan(executed, request, docs)
 
 
-async def export_program(container: Container, begins: str) -> ExportedProgram:
+async def export_program(container: Container, id_prefix: str) -> ExportedProgram:
     """Export a solution or a recent run, by its id or the beginning of it.
 
     Raises:
         UsageError: there is none under it, or more than one; or it cannot be exported.
     """
     store = await container.solution_store()
-    exact = (await store.get([begins])).get(begins)
-    solutions = [exact] if exact else [one async for one in store.all() if begins and one.id.startswith(begins)]
-    runs = [] if exact else await find_runs(container, begins)
+    exact = (await store.get([id_prefix])).get(id_prefix)
+    solutions = (
+        [exact]
+        if exact
+        else [solution async for solution in store.stream_all() if id_prefix and solution.id.startswith(id_prefix)]
+    )
+    runs = [] if exact else await find_runs(container, id_prefix)
     if len(solutions) + len(runs) != 1:
-        several = "several runs or solutions begin so" if solutions or runs else "there is no such run or solution"
+        problem = "several runs or solutions begin so" if solutions or runs else "there is no such run or solution"
         hint = "python scripts/ask.py says a run's id at its end, python scripts/solutions.py list names the solutions"
-        raise UsageError(f"{several}: {begins[:80]!r}; {hint}")
+        raise UsageError(f"{problem}: {id_prefix[:80]!r}; {hint}")
     if runs:
         return await _export_run(runs[0], container)
     return await _export_solution(solutions[0], solutions[0].plan, container)
@@ -80,7 +84,7 @@ async def _export_run(run: RunHistoryEntry, container: Container) -> ExportedPro
     basis = run.went_by
     if basis is not None and basis.plan is not None:
         docs = await container.graph.get_tools(basis.plan.program.tools.values())
-        return exported(basis.plan, basis.words, docs)
+        return build_exported_program(basis.plan, basis.words, docs)
     stored = await (await container.solution_store()).get([basis.solution] if basis is not None else [])
     if basis is None or not stored:
         raise UsageError(
@@ -95,4 +99,4 @@ async def _export_run(run: RunHistoryEntry, container: Container) -> ExportedPro
 
 async def _export_solution(solution: Solution, plan: ProgramPlan, container: Container) -> ExportedProgram:
     docs = await container.graph.get_tools(plan.program.tools.values())
-    return exported(plan, resolve_alternatives(next(iter(solution.patterns), "")), docs)
+    return build_exported_program(plan, resolve_alternatives(next(iter(solution.patterns), "")), docs)

@@ -5,11 +5,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, cast
 
-from agent.programs.protocol import ProgramForm
+from agent.programs.program_types import ProgramForm
 from domain.errors import UsageError
 from wiring.settings import Settings
 
-_MOST_BYTES = 100_000
+_MAX_BYTES = 100_000
 
 
 def get_forms_file(settings: Settings) -> Path:
@@ -27,12 +27,12 @@ def read_forms(settings: Settings) -> Mapping[str, ProgramForm]:
     if not file.is_file():
         return {}
     try:
-        stored = json.loads(file.read_bytes()[:_MOST_BYTES])
+        stored = json.loads(file.read_bytes()[:_MAX_BYTES])
     except ValueError:
         stored = None
     valid_forms = {"code", "grammar"}
     values = cast("dict[str, Any]", stored).values() if isinstance(stored, dict) else [None]
-    if not all(isinstance(one, str) and one in valid_forms for one in values):
+    if not all(isinstance(form, str) and form in valid_forms for form in values):
         raise UsageError(f"{file} cannot be read: delete it, and scripts/check_model.py makes it anew")
     return cast("dict[str, ProgramForm]", stored)
 
@@ -44,7 +44,7 @@ def get_form(settings: Settings, forms: Mapping[str, ProgramForm], model: str = 
     return forms.get(_build_key(settings, model or settings.model_name), "code")
 
 
-def keep_form(settings: Settings, form: ProgramForm) -> Path:
+def store_form(settings: Settings, form: ProgramForm) -> Path:
     """Store the form for the model of the settings; return the file."""
     file = get_forms_file(settings)
     forms = {**read_forms(settings), _build_key(settings, settings.model_name): form}
@@ -55,14 +55,14 @@ def keep_form(settings: Settings, form: ProgramForm) -> Path:
     return file
 
 
-def keep_new_form(settings: Settings, form: ProgramForm | None) -> Path | None:
+def store_new_form(settings: Settings, form: ProgramForm | None) -> Path | None:
     """Store the form where the settings leave it open and another one would be used.
 
     Return the file; None where nothing was stored.
     """
     if form is None or settings.program_form != "auto" or get_form(settings, read_forms(settings)) == form:
         return None
-    return keep_form(settings, form)
+    return store_form(settings, form)
 
 
 def _build_key(settings: Settings, model: str) -> str:

@@ -18,16 +18,16 @@ from retriever.index import Embedder
 from retriever.search import ToolSearch
 from retriever.words import truncate_words
 from wiring.container import Container, open_container
-from wiring.encoder_change import EncoderChange, Progress, VectorUpdate, recompute_links, update_vectors
+from wiring.encoder_change import EncoderChange, VectorProgress, VectorUpdate, recompute_links, update_vectors
 from wiring.encoder_state import EncoderVectors
 from wiring.encoders import SETTINGS, create_embedder, get_settings_choice
 from wiring.settings import Settings
 from wiring.store_encoders import OpenVectors
 
-DEPTH = 10
+COMPARED_DEPTH = 10
 """Number of tools of a ranking that are compared."""
 
-SAMPLES = 50
+SAMPLE_SIZE = 50
 _MEASURES = ("ndcg@5", "recall@10")
 
 
@@ -62,21 +62,23 @@ class RankingComparison:
         return max([0.0, *(former - new for former, new in self.figures.values())])
 
 
-async def compare(
-    former: tuple[str, RetrievalSearch], new: tuple[str, RetrievalSearch], judging: ComparisonRequests
+async def compare_encoder_rankings(
+    former: tuple[str, RetrievalSearch], new: tuple[str, RetrievalSearch], comparison_requests: ComparisonRequests
 ) -> RankingComparison:
     """Rank tools for every request with both searches, each given with its name."""
-    rankings = [await rank(judging.requests, search, DEPTH) for _, search in (former, new)]
+    rankings = [await rank(comparison_requests.requests, search, COMPARED_DEPTH) for _, search in (former, new)]
     pairs = list(zip(*rankings, strict=True))
     figures = {
         name: (_compute_mean(rankings[0], name), _compute_mean(rankings[1], name))
-        for name in (_MEASURES if judging.relevant else ())
+        for name in (_MEASURES if comparison_requests.relevant else ())
     }
     overlap = sum(_compute_overlap(*pair) for pair in pairs) / len(pairs) if pairs else 1.0
-    return RankingComparison(former[0], new[0], len(pairs), overlap, figures, judging.relevant, judging.missing)
+    return RankingComparison(
+        former[0], new[0], len(pairs), overlap, figures, comparison_requests.relevant, comparison_requests.missing
+    )
 
 
-async def judge_by_queries(queries: Sequence[RetrievalQuery], graph: GraphStore) -> ComparisonRequests:
+async def build_labelled_comparison(queries: Sequence[RetrievalQuery], graph: GraphStore) -> ComparisonRequests:
     """Return labelled requests for a comparison. ``UsageError`` where none has a relevant API in ``graph``.
 
     Without one, both encoders would look alike.
@@ -91,22 +93,26 @@ async def judge_by_queries(queries: Sequence[RetrievalQuery], graph: GraphStore)
     return ComparisonRequests(queries, len(relevant), len(relevant) - len(documented))
 
 
-async def sample_requests(graph: GraphStore) -> ComparisonRequests:
+async def sample_comparison_requests(graph: GraphStore) -> ComparisonRequests:
     """Return beginnings of tools' descriptions as requests, the same ones each time.
 
     They show similarity, not quality.
     """
-    texts = [truncate_words(tool.description[:1_000], 12) async for tool in graph.documents()]
-    chosen = nsmallest(SAMPLES, {text for text in texts if text}, key=lambda text: blake2b(text.encode()).digest())
-    return ComparisonRequests([RetrievalQuery("sample", text, frozenset()) for text in chosen])
+    texts = [truncate_words(tool.description[:1_000], 12) async for tool in graph.stream_documents()]
+    sampled_texts = nsmallest(
+        SAMPLE_SIZE, {text for text in texts if text}, key=lambda text: blake2b(text.encode()).digest()
+    )
+    return ComparisonRequests([RetrievalQuery("sample", text, frozenset()) for text in sampled_texts])
 
 
 def _compute_mean(scored: Sequence[ScoredQuery], name: str) -> float:
-    return sum(compute_measures(one.ranking, one.query.relevant)[name] for one in scored) / len(scored)
+    return sum(
+        compute_measures(scored_query.ranking, scored_query.query.relevant)[name] for scored_query in scored
+    ) / len(scored)
 
 
 def _compute_overlap(former: ScoredQuery, new: ScoredQuery) -> float:
-    first, second = set(former.ranking[:DEPTH]), set(new.ranking[:DEPTH])
+    first, second = set(former.ranking[:COMPARED_DEPTH]), set(new.ranking[:COMPARED_DEPTH])
     return len(first & second) / max(len(first), len(second), 1)
 
 
@@ -161,60 +167,70 @@ async def reindex(
     """
     trial, began = trial or ReindexTrial(), time.perf_counter()
     async with open_container(settings, store) as container, AsyncExitStack() as stack:
-        requests = None if trial.queries is None else await judge_by_queries(trial.queries, container.graph)
+        requests = None if trial.queries is None else await build_labelled_comparison(trial.queries, container.graph)
         former_encoder = await _open_former_encoder(trial, stack)
         change, new = EncoderChange(container), await container.encoders.get_embedder(SETTINGS)
-        in_force = await change.find_vectors_in_use(former_encoder.identity if former_encoder else "")
+        current_vectors = await change.find_vectors_in_use(former_encoder.identity if former_encoder else "")
         # They may be the new encoder's: the same command has switched before, and was perhaps interrupted after that.
-        if former_encoder and in_force and in_force.identity not in (former_encoder.identity, new.identity):
+        if (
+            former_encoder
+            and current_vectors
+            and current_vectors.identity not in (former_encoder.identity, new.identity)
+        ):
             raise UsageError(
-                f"--former names {former_encoder.identity}, and the vectors in use were made by {in_force.identity}: name the "
+                f"--former names {former_encoder.identity}, and the vectors in use were made by {current_vectors.identity}: name the "
                 "settings of that encoder, or leave --former out"
             )
         former = (await change.get_state()).former
-        back = former if former and in_force and former.identity == new.identity != in_force.identity else None
-        update, prepared = await _prepare(container, change, back, _adapt_progress(progress))
-        comparison = await _compare_encoders(container, in_force, former_encoder, requests, prepared)
-        objection = _find_objection(in_force, comparison, trial)
+        former_target = (
+            former
+            if former and current_vectors and former.identity == new.identity != current_vectors.identity
+            else None
+        )
+        update, prepared = await _prepare_vectors(container, change, former_target, _adapt_progress(progress))
+        comparison = await _compare_encoders(container, current_vectors, former_encoder, requests, prepared)
+        objection = _find_objection(current_vectors, comparison, trial)
         if not objection:
-            await (change.switch_back() if back else change.switch())
-        dropped, kept_encoder = await _finish(container, change, in_force, new.identity) if not objection else ([], "")
+            await (change.switch_back() if former_target else change.switch())
+        dropped, kept_encoder = (
+            await _clean_up(container, change, current_vectors, new.identity) if not objection else ([], "")
+        )
         seconds = time.perf_counter() - began
         return ReindexResult(
             update.tools, update.embedded, tuple(dropped), seconds, comparison, objection, kept_encoder
         )
 
 
-async def _prepare(
-    container: Container, change: EncoderChange, back: EncoderVectors | None, progress: Progress
+async def _prepare_vectors(
+    container: Container, change: EncoderChange, former_target: EncoderVectors | None, progress: VectorProgress
 ) -> tuple[VectorUpdate, OpenVectors]:
-    """Prepare the vectors to switch to. ``back``: the former vectors, which lack only what changed since."""
+    """Prepare the vectors to switch to. ``former_target``: the former vectors, which lack only what changed since."""
     encoders = container.encoders
-    if back is not None:
-        opened = await encoders.open(back)
+    if former_target is not None:
+        opened = await encoders.open(former_target)
         return await update_vectors(container, opened.embedder, opened.index, progress), opened
     update = await change.prepare(get_settings_choice(container.settings), progress, threads=None, again=True)
     new_vectors = (await change.get_state()).beside
     assert new_vectors is not None  # noqa: S101 (prepared just now)
-    return update, await encoders.open(new_vectors, beside=True)
+    return update, await encoders.open(new_vectors, staged=True)
 
 
-async def _finish(
-    container: Container, change: EncoderChange, in_force: EncoderVectors | None, new: str
+async def _clean_up(
+    container: Container, change: EncoderChange, current_vectors: EncoderVectors | None, new: str
 ) -> tuple[list[str], str]:
     """Delete what nobody needs; return what was deleted, and the encoder whose vectors are kept.
 
     Nobody searches by older vectors of the same encoder once it was switched.
     """
-    if in_force is None:
+    if current_vectors is None:
         return [], ""
-    if in_force.identity == new:
-        return await change.drop_older(in_force), ""
+    if current_vectors.identity == new:
+        return await change.drop_older(current_vectors), ""
     await recompute_links(container)
-    return [], in_force.identity
+    return [], current_vectors.identity
 
 
-def _adapt_progress(progress: Callable[[int], None] | None) -> Progress:
+def _adapt_progress(progress: Callable[[int], None] | None) -> VectorProgress:
     return lambda done, _: progress(done) if progress else None
 
 
@@ -229,34 +245,36 @@ async def _open_former_encoder(trial: ReindexTrial, stack: AsyncExitStack) -> Em
 
 async def _compare_encoders(
     container: Container,
-    in_force: EncoderVectors | None,
+    current_vectors: EncoderVectors | None,
     former_encoder: Embedder | None,
     requests: ComparisonRequests | None,
     new: OpenVectors,
 ) -> RankingComparison | None:
     """Compare the new vectors with those in use; None where there are none, or their encoder is not available."""
-    if in_force is None:
+    if current_vectors is None:
         return None
     encoders, lexical = container.encoders, container.words
-    if former_encoder is None or former_encoder.identity != in_force.identity:
-        former_encoder = await encoders.get_embedder(in_force.encoder)
-    if former_encoder.identity != in_force.identity:
+    if former_encoder is None or former_encoder.identity != current_vectors.identity:
+        former_encoder = await encoders.get_embedder(current_vectors.encoder)
+    if former_encoder.identity != current_vectors.identity:
         return None
-    former_index = await encoders.open_index(in_force)
-    return await compare(
+    former_index = await encoders.open_index(current_vectors)
+    return await compare_encoder_rankings(
         (former_encoder.identity, ToolSearch(former_encoder, former_index, lexical)),
         (new.embedder.identity, ToolSearch(new.embedder, new.index, lexical)),
-        requests or await sample_requests(container.graph),
+        requests or await sample_comparison_requests(container.graph),
     )
 
 
-def _find_objection(in_force: EncoderVectors | None, comparison: RankingComparison | None, trial: ReindexTrial) -> str:
+def _find_objection(
+    current_vectors: EncoderVectors | None, comparison: RankingComparison | None, trial: ReindexTrial
+) -> str:
     """Return why not to switch; empty where nothing speaks against it."""
-    if trial.queries is None or in_force is None:
+    if trial.queries is None or current_vectors is None:
         return ""
     if comparison is None:
         return (
-            f"the vectors in use were made by {in_force.identity}, which is not at hand to be compared with: give its settings "
+            f"the vectors in use were made by {current_vectors.identity}, which is not at hand to be compared with: give its settings "
             "with --former FILE, or switch without with --step switch"
         )
     if (lost := comparison.compute_loss()) > trial.tolerance:

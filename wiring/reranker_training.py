@@ -33,12 +33,12 @@ class RankedRequest:
     judged: LabelledCandidates
 
 
-Progress = Callable[[str, int, int], None]
+RankingProgress = Callable[[str, int, int], None]
 """Callback with the present stage, how much of it is done, and its total."""
 
 
 async def collect_ranked_requests(
-    container: Container, folds: Sequence[Path], trajectories: Iterable[Trajectory], progress: Progress
+    container: Container, folds: Sequence[Path], trajectories: Iterable[Trajectory], progress: RankingProgress
 ) -> list[RankedRequest]:
     """Return the candidates of each request, found by an encoder that did not learn from it.
 
@@ -50,26 +50,28 @@ async def collect_ranked_requests(
         raise UsageError("a fold is named twice: its requests would be learnt from and judged by at once")
     embedder, _, lexical = await container.get_retrieval()
     encoders = [await asyncio.to_thread(load_encoder, fold / "encoder") for fold in folds]
-    if embedder.identity not in {one.identity for one in encoders}:
+    if embedder.identity not in {fold_encoder.identity for fold_encoder in encoders}:
         raise UsageError(
             f"the store's vectors are of {embedder.identity}, which is no fold's encoder, and a re-ranker serves the encoder of the "
             f"store: name the one with FOOTPATH_ENCODER_FOLDER and run {container.reindex_command}"
         )
-    documents = [document async for document in container.graph.documents()]
+    documents = [document async for document in container.graph.stream_documents()]
     walk_evidence = LeaveOneOutWalks(trajectories, NameIndex(documents))
-    chosen = SearchParameters()
+    parameters = SearchParameters()
     ranked: list[RankedRequest] = []
     for fold, encoder in zip(folds, encoders, strict=True):
         queries = await asyncio.to_thread(read_queries_strictly, fold / "held_out.jsonl")
-        async with _open_vectors(container, fold, encoder, lambda done: progress("tools", done, len(documents))) as (
+        async with _open_fold_vectors(
+            container, fold, encoder, lambda done: progress("tools", done, len(documents))
+        ) as (
             embedder,
             index,
         ):
             await walk_evidence.embed(embedder)
-            gathering = CandidateGatherer(embedder, index, lexical, chosen.dense_weight, walk_evidence)
+            gatherer = CandidateGatherer(embedder, index, lexical, parameters.dense_weight, walk_evidence)
             for number, query in enumerate(queries):
                 walk_evidence.exclude_request(query.query)
-                (gathered,) = await gathering.gather([query.query], chosen.candidates, None)
+                (gathered,) = await gatherer.gather([query.query], parameters.candidates, None)
                 keys = tuple(get_api_name(tool) for tool in gathered.candidates.ids)
                 serves = np.array([key in query.relevant for key in keys], np.bool_)
                 values = compute_features(gathered.candidates, gathered.transitions, gathered.precedents)
@@ -79,23 +81,23 @@ async def collect_ranked_requests(
 
 
 @asynccontextmanager
-async def _open_vectors(
+async def _open_fold_vectors(
     container: Container, fold: Path, embedder: Embedder, progress: Callable[[int], None]
 ) -> AsyncGenerator[tuple[Embedder, VectorIndex]]:
     """Yield a fold's encoder with the tools' vectors: the store's own, where it is the store's encoder."""
     from retriever.backends.edge import EdgeIndex
     from retriever.backends.edge_folder import EdgeFolder
 
-    own, own_index, lexical = await container.get_retrieval()
-    if embedder.identity == own.identity:
-        yield own, own_index
+    store_embedder, store_index, lexical = await container.get_retrieval()
+    if embedder.identity == store_embedder.identity:
+        yield store_embedder, store_index
         return
     # Vectors of an encoder that was exported again since are useless.
     await asyncio.to_thread(EdgeFolder(fold / "vectors").remove_other_vectors, embedder.identity, embedder.dimension)
     index = EdgeIndex(fold / "vectors")
     try:
         await index.setup(embedder.identity, embedder.dimension)
-        await index_tools(container.graph.documents(), embedder, index, lexical, progress)
+        await index_tools(container.graph.stream_documents(), embedder, index, lexical, progress)
         yield embedder, index
     finally:
         await index.close()

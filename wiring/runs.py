@@ -6,16 +6,15 @@ from datetime import date
 
 from agent.budget import Budget
 from agent.conversation import EarlierRun
-from agent.execution.approval import Approver
-from agent.execution.approvers import AllowChangesApprover, DenyChangesApprover, HostIsolationApprover
+from agent.execution.approval import AllowChangesApprover, Approver, DenyChangesApprover, HostIsolationApprover
 from agent.execution.executor import Executor
-from agent.learning.learner import RunLearner, learn_from
+from agent.learning.learner import RunLearner, learn_from_run
 from agent.memory.long_term import LongTermMemory
 from agent.planners.registry import choose_default_planner, get_planner
 from agent.request_reader import PlainReader, RequestReader
 from agent.run import RunDeps, run
 from agent.run_context import RunCallOptions, RunHost, RunKnowledge, RunPlanning
-from agent.search.settings import WalkSettings
+from agent.search.dfs import SearchSettings
 from domain.event import EventRecord
 from domain.learning_events import WeightsLearned
 from offline.reader import EnglishReader
@@ -66,17 +65,17 @@ async def build_run_deps(
         own_policy,
         planner,
         reader=create_reader(policy, settings.today),
-        walk=build_walk_settings(container, policy),
+        walk_settings=build_walk_settings(container, policy),
         sandbox=container.sandbox(),
         offer_tokens=settings.offer_tokens,
-        phrase=settings.phrase,
-        at_once=settings.subtasks_at_once,
+        rephrases_answers=settings.phrase,
+        max_parallel_subtasks=settings.subtasks_at_once,
     )
     calls = RunCallOptions(
         caller,
         approver=_choose_approver(container, approver, caller),
         secrets=await container.secrets(),
-        choices=container.field_choices(),
+        field_choices=container.field_choices(),
     )
     return RunDeps(knowledge, planning, calls, host=RunHost(today=settings.today.isoformat() if settings.today else ""))
 
@@ -101,15 +100,18 @@ def create_reader(policy: str, day: date | None = None) -> RequestReader:
     return PlainReader() if policy == "llm" else EnglishReader(day)
 
 
-def build_walk_settings(container: Container, policy: str) -> WalkSettings:
+def build_walk_settings(container: Container, policy: str) -> SearchSettings:
     """Return how a walk explores the graph.
 
     A model is asked for several steps at once, since each question costs a call; rules are not.
     """
-    chosen = container.settings
-    several = policy == "llm" and chosen.several_steps
-    return WalkSettings(
-        k=chosen.candidates, floor=chosen.similarity_floor, found=2 * chosen.candidates, several=several
+    settings = container.settings
+    several = policy == "llm" and settings.several_steps
+    return SearchSettings(
+        candidate_count=settings.candidates,
+        min_relevance=settings.similarity_floor,
+        retrieved_count=2 * settings.candidates,
+        several_steps=several,
     )
 
 
@@ -119,11 +121,11 @@ def run_and_learn(
     budget: Budget | None = None,
     *,
     learn: bool = True,
-    ended: Callable[[], bool] = lambda: True,
+    is_over: Callable[[], bool] = lambda: True,
     name: str = "",
     past: Sequence[EventRecord] = (),
     earlier: Sequence[EarlierRun] = (),
-    keeps: bool = False,
+    keeps_lessons: bool = False,
 ) -> AsyncGenerator[EventRecord]:
     """Run a request, and learn from it as the last step. Replayed runs teach nothing, whatever ``learn`` says.
 
@@ -132,19 +134,21 @@ def run_and_learn(
         deps: What the run works with.
         budget: Limits of the run.
         learn: Learn from the run.
-        ended: Called at the end; returns False where the run is only released, to be resumed later.
+        is_over: Called at the end; returns False where the run is only released, to be resumed later.
         name: As for :func:`agent.run.run`.
         past: As for :func:`agent.run.run`.
         earlier: As for :func:`agent.run.run`.
-        keeps: The caller stores a lesson that waits for a store, and calls :func:`learn_later` with it.
+        keeps_lessons: The caller stores a lesson that waits for a store, and calls :func:`learn_later` with it.
     """
     if learn and deps.calls.executor.name != "replay":
-        learner = _create_learner(deps, ended, alone=not earlier and not deps.user.files.all, keeps=keeps)
+        learner = _create_learner(
+            deps, is_over, alone=not earlier and not deps.user.files.all_files, keeps_lessons=keeps_lessons
+        )
         deps = replace(deps, host=replace(deps.host, learner=learner))
-    return run(request, deps, budget, name=name, past=past, earlier=earlier)
+    return run(request, deps, budget, name=name, past_events=past, earlier_runs=earlier)
 
 
-def _create_learner(deps: RunDeps, ended: Callable[[], bool], *, alone: bool, keeps: bool) -> RunLearner:
+def _create_learner(deps: RunDeps, is_over: Callable[[], bool], *, alone: bool, keeps_lessons: bool) -> RunLearner:
     # A given plan makes no new solution: it has inputs already, and its run is one choice of their values.
     library = deps.knowledge.solutions if deps.planning.plan is None else None
     user = deps.knowledge.solutions.owner if deps.knowledge.solutions is not None else ""
@@ -152,13 +156,13 @@ def _create_learner(deps: RunDeps, ended: Callable[[], bool], *, alone: bool, ke
         deps.knowledge.store,
         deps.knowledge.memory,
         deps.planning.policy,
-        ended,
+        is_over,
         deps.knowledge.weights,
         library,
         alone=alone,
         user=user,
-        planned=deps.user.approves is None,
-        keeps=keeps,
+        planned=deps.user.plan_approver is None,
+        can_defer=keeps_lessons,
     )
 
 
@@ -174,9 +178,9 @@ class DeferredLesson:
     """True if the request follows no earlier one and uses no files, so that it can be understood by itself."""
     planned: bool
     """True if the programs ran as they were planned; False if the user may have edited them before."""
-    remembers: bool
+    updates_memory: bool
     """True if memories are to be judged and extended."""
-    solves: bool
+    updates_solutions: bool
     """True if solutions are to be judged and extended."""
 
 
@@ -187,30 +191,30 @@ async def learn_later(container: Container, lesson: DeferredLesson) -> WeightsLe
     not counted twice. Raises ``UnavailableError`` where a store still cannot be opened.
     """
     memory = None
-    if lesson.remembers:
+    if lesson.updates_memory:
         memory = LongTermMemory(await container.memories(), await container.embedder(), lesson.owner)
-    return await learn_from(
+    return await learn_from_run(
         lesson.records,
         container.graph,
         memory,
         weights=container.weights,
-        solutions=await container.solutions(lesson.owner) if lesson.solves else None,
+        solutions=await container.solutions(lesson.owner) if lesson.updates_solutions else None,
         alone=lesson.alone,
         user=lesson.owner,
         planned=lesson.planned,
-        again=True,
+        is_retry=True,
     )
 
 
 def build_budget(container: Container) -> Budget:
     """Return the limits that the settings give every run."""
-    chosen = container.settings
+    settings = container.settings
     return Budget(
-        decisions=chosen.max_decisions,
-        model_calls=chosen.max_model_calls,
-        tokens=chosen.max_tokens,
-        depth=chosen.max_depth,
-        seconds=chosen.max_seconds,
-        reflections=chosen.max_reflections,
-        changes=chosen.max_changes,
+        decisions=settings.max_decisions,
+        model_calls=settings.max_model_calls,
+        tokens=settings.max_tokens,
+        depth=settings.max_depth,
+        seconds=settings.max_seconds,
+        reflections=settings.max_reflections,
+        changes=settings.max_changes,
     )

@@ -3,15 +3,13 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from agent.llm.client.chat import ChatModel
-from agent.llm.client.unavailable import UnavailableModel
+from agent.llm.client.chat import ChatModel, UnavailableModel
 from agent.llm.policy import LlmPolicy
 from agent.llm.structured_output import ModelAccount
-from agent.policy.circuit_breaker import CircuitBreaker
 from agent.policy.delegating_policy import PolicyByPurpose
-from agent.policy.fallback import FallbackPolicy
+from agent.policy.fallback import CircuitBreaker, FallbackPolicy
 from agent.policy.protocol import Policy
-from agent.programs.protocol import ProgramForm
+from agent.programs.program_types import ProgramForm
 from domain.model_service import ModelService, Purpose
 from offline.planning_time import TimedPlanning
 from offline.policy import OfflinePolicy
@@ -22,27 +20,27 @@ from wiring.settings import Settings, list_model_names
 
 def list_online_models(services: Sequence[ModelService]) -> list[ModelService]:
     """Return the language models that runs may ask, in the order in which they were added."""
-    return [one for one in services if one.kind == "chat" and one.online]
+    return [service for service in services if service.kind == "chat" and service.online]
 
 
 def select_model(
-    purpose: Purpose, services: Sequence[ModelService], chosen: Mapping[Purpose, str], settings: Settings
+    purpose: Purpose, services: Sequence[ModelService], choices: Mapping[Purpose, str], settings: Settings
 ) -> ModelService | str | None:
     """Return the model for a purpose: a service, or the name of a model of the settings; None: there is none.
 
     The first of these that there is: the online service chosen for the purpose, the one chosen as the default, the
     first model of the settings, the first online service.
     """
-    online = {one.id: one for one in list_online_models(services)}
+    online = {online_service.id: online_service for online_service in list_online_models(services)}
     for key in (purpose, "default"):
-        if (service := online.get(chosen.get(key, ""))) is not None:
+        if (service := online.get(choices.get(key, ""))) is not None:
             return service
     names = list_model_names(settings)
     return names[0] if names else next(iter(online.values()), None)
 
 
-_OF_RUNS: tuple[Purpose, ...] = ("decisions", "programs", "answers", "responses")
-_NONE = "no language model is on line"
+_RUN_PURPOSES: tuple[Purpose, ...] = ("decisions", "programs", "answers", "responses")
+_NO_MODEL = "no language model is on line"
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,44 +59,44 @@ class ServedModels:
     ``of_settings`` returns a model of the settings by its name; whoever passed it closes those models.
     """
 
-    def __init__(self, settings: Settings, of_settings: Callable[[str], SharedModel]) -> None:
+    def __init__(self, settings: Settings, get_settings_model: Callable[[str], SharedModel]) -> None:
         self._settings = settings
-        self._of_settings = of_settings
+        self._get_settings_model = get_settings_model
         self._services: Sequence[ModelService] = ()
-        self._chosen: Mapping[Purpose, str] = {}
+        self._choices: Mapping[Purpose, str] = {}
         self._trouble: dict[str, str] = {}
-        self._shared: dict[str, tuple[tuple[int, str], SharedModel]] = {}
+        self._open_models: dict[str, tuple[tuple[int, str], SharedModel]] = {}
         self._retired: list[SharedModel] = []
 
     def is_current(self, service: ModelService) -> bool:
         """Return whether the service is open as it is now, so that its key need not be read."""
-        held = self._shared.get(service.id)
-        return held is not None and held[0] == _get_version(service)
+        opened = self._open_models.get(service.id)
+        return opened is not None and opened[0] == _get_version(service)
 
     async def update_models(
-        self, services: Sequence[ModelService], chosen: Mapping[Purpose, str], news: Sequence[ServiceWithKey]
+        self, services: Sequence[ModelService], choices: Mapping[Purpose, str], new_services: Sequence[ServiceWithKey]
     ) -> None:
-        """Use these services from now on. ``news``: online ones that are not open yet.
+        """Use these services from now on. ``new_services``: online ones that are not open yet.
 
         Models that runs still ask are closed when these have ended.
         """
         online = {one.id for one in list_online_models(services)}
-        changed = {one.service.id for one in news}
-        for service_id in [one for one in self._shared if one not in online or one in changed]:
-            self._retired.append(self._shared.pop(service_id)[1])
+        changed = {one.service.id for one in new_services}
+        for service_id in [one for one in self._open_models if one not in online or one in changed]:
+            self._retired.append(self._open_models.pop(service_id)[1])
         self._trouble = {one: why for one, why in self._trouble.items() if one in online and one not in changed}
-        for one in news:
+        for one in new_services:
             if one.key is None:
                 self._trouble[one.service.id] = one.trouble
             else:
-                self._shared[one.service.id] = (
+                self._open_models[one.service.id] = (
                     _get_version(one.service),
                     self._create_shared_model(one.service, one.key),
                 )
-        self._services, self._chosen = services, chosen
-        done = [one for one in self._retired if not one.in_use]
+        self._services, self._choices = services, choices
+        finished = [one for one in self._retired if not one.in_use]
         self._retired = [one for one in self._retired if one.in_use]
-        for one in done:
+        for one in finished:
             await one.model.close()
 
     def create_policy(self, name: str = "", planning: TimedPlanning | None = None) -> Policy:
@@ -108,14 +106,16 @@ class ServedModels:
         """
         if name:
             return self._create_named_policy(name, planning)
-        models = {purpose: select_model(purpose, self._services, self._chosen, self._settings) for purpose in _OF_RUNS}
+        models = {
+            purpose: select_model(purpose, self._services, self._choices, self._settings) for purpose in _RUN_PURPOSES
+        }
         account, policies = ModelAccount(), dict[str, FallbackPolicy]()
         parts: list[Policy] = []
-        for purpose in _OF_RUNS:
+        for purpose in _RUN_PURPOSES:
             model = models[purpose]
             key = model.id if isinstance(model, ModelService) else model or ""
             if key not in policies:
-                policies[key] = self._create_part(model, account, planning)
+                policies[key] = self._create_model_policy(model, account, planning)
             parts.append(policies[key])
         return parts[0] if len(policies) == 1 else PolicyByPurpose(*parts)
 
@@ -124,42 +124,51 @@ class ServedModels:
 
         None where there is none.
         """
-        choice = select_model(purpose, self._services, self._chosen, self._settings)
+        choice = select_model(purpose, self._services, self._choices, self._settings)
         if choice is None:
             return None
         if isinstance(choice, str):
-            return self._of_settings(choice).model, self._settings.model_timeout
-        held = self._shared.get(choice.id)
-        model = UnavailableModel(choice.name, self._trouble.get(choice.id, _NONE)) if held is None else held[1].model
+            return self._get_settings_model(choice).model, self._settings.model_timeout
+        opened = self._open_models.get(choice.id)
+        model = (
+            UnavailableModel(choice.name, self._trouble.get(choice.id, _NO_MODEL))
+            if opened is None
+            else opened[1].model
+        )
         return model, choice.parameters.timeout
 
     async def close(self) -> None:
         """Close all models except those of the settings."""
-        for shared in [*self._retired, *(held[1] for held in self._shared.values())]:
+        for shared in [*self._retired, *(opened[1] for opened in self._open_models.values())]:
             await shared.model.close()
-        self._shared, self._retired = {}, []
+        self._open_models, self._retired = {}, []
 
     def _create_named_policy(self, name: str, planning: TimedPlanning | None) -> Policy:
-        service = next((one for one in list_online_models(self._services) if one.name == name), None)
+        service = next(
+            (online_service for online_service in list_online_models(self._services) if online_service.name == name),
+            None,
+        )
         if service is not None:
-            return self._create_part(service, ModelAccount(), planning)
+            return self._create_model_policy(service, ModelAccount(), planning)
         if name in list_model_names(self._settings):
-            return self._create_part(name, ModelAccount(), planning)
+            return self._create_model_policy(name, ModelAccount(), planning)
         return self._create_unavailable_policy(
             name, f"{name}, which was chosen for this run, is not on line any more", ModelAccount(), planning
         )
 
-    def _create_part(
+    def _create_model_policy(
         self, model: ModelService | str | None, account: ModelAccount, planning: TimedPlanning | None
     ) -> FallbackPolicy:
         if model is None:
-            return self._create_unavailable_policy("", _NONE, account, planning)
+            return self._create_unavailable_policy("", _NO_MODEL, account, planning)
         if isinstance(model, str):
-            return self._of_settings(model).create_policy(account, planning)
-        held = self._shared.get(model.id)
-        if held is None:
-            return self._create_unavailable_policy(model.name, self._trouble.get(model.id, _NONE), account, planning)
-        return held[1].create_policy(account, planning)
+            return self._get_settings_model(model).create_policy(account, planning)
+        opened = self._open_models.get(model.id)
+        if opened is None:
+            return self._create_unavailable_policy(
+                model.name, self._trouble.get(model.id, _NO_MODEL), account, planning
+            )
+        return opened[1].create_policy(account, planning)
 
     def _create_unavailable_policy(
         self, name: str, why: str, account: ModelAccount, planning: TimedPlanning | None

@@ -4,36 +4,95 @@ They come from environment variables with the prefix ``FOOTPATH_``, a ``.env`` f
 """
 
 import re
+import shlex
 import sys
 from collections.abc import Iterable
 from datetime import date
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Annotated, Literal, Self
+from typing import Annotated, Literal, Self, cast
 
 from dotenv import dotenv_values
-from pydantic import Field, SecretStr, ValidationError, field_validator, model_validator
+from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError, field_validator, model_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from agent.execution.secret_store import VARIABLE_PREFIX as SECRET
 from domain.errors import UsageError
 from wiring import secret_files
-from wiring.mcp_commands import McpCommand, check_command_names
 from wiring.server_settings import ServerSettings
 
-EXAMPLES = frozenset(
+_COMMAND_NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}")
+_VARIABLE_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,99}")
+
+
+class McpCommand(BaseModel):
+    """Command that starts an MCP server."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
+
+    command: tuple[str, ...]
+    """Its words, or a line that is split into words; no shell ever reads it."""
+    environment: tuple[str, ...] = ()
+    """Names of this process's variables that it may see."""
+    keys: tuple[str, ...] = ()
+    """Variables that carry the keys of the caller."""
+    folder: str | None = None
+    """Folder in which it is started."""
+    memory: Annotated[int, Field(ge=16, le=1_048_576)] = 2048
+    """MiB of data that each of its processes may take."""
+    cpu: Annotated[int, Field(ge=1, le=1_000_000)] = 3600
+    """Seconds of processor time that each of its processes may take."""
+    file: Annotated[int, Field(ge=0, le=1_048_576)] = 1024
+    """MiB that one written file may have."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _expand_short_form(cls, value: object) -> object:
+        short = isinstance(value, str) or type(value) is list
+        return {"command": cast(object, value)} if short else cast(object, value)
+
+    @field_validator("command", mode="before")
+    @classmethod
+    def _split_words(cls, value: object) -> object:
+        return shlex.split(value) if isinstance(value, str) else value
+
+    @field_validator("command")
+    @classmethod
+    def _require_program_path(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+        if not value or not value[0].startswith("/"):
+            raise ValueError('a command begins with the whole path of a program, as in "/usr/bin/my-server --quiet"')
+        return value
+
+    @field_validator("environment", "keys")
+    @classmethod
+    def _check_variables(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+        if wrong := [name for name in value if not _VARIABLE_NAME.fullmatch(name) or name.startswith("FOOTPATH_")]:
+            raise ValueError(f"{wrong[0][:100]!r} is no variable that a command may be given")
+        return value
+
+
+def check_command_names(value: dict[str, McpCommand]) -> dict[str, McpCommand]:
+    """Check that every name can be part of an address, as in ``stdio:NAME``, and return the commands."""
+    if wrong := [name for name in value if not _COMMAND_NAME.fullmatch(name)]:
+        raise ValueError(f"{wrong[0][:100]!r} is no name of a command: 1 to 64 of a-z, 0-9, '.', '_', '-'")
+    return value
+
+
+EXAMPLE_PASSWORDS = frozenset(
     {"neo4j", "password", "passw0rd", "changeme", "change-me", "change_me", "example", "secret", "test", "footpath"}
     | {"admin", "letmein", "12345678", "your-password", "your_password", "api-key", "your-api-key", "qdrant"}
 )
 """Passwords of examples, this project's and others', which are the first that an attacker tries."""
 
 
-_HTTP = "must be an address such as http://host:8080/v1: with http:// or https:// in front, without a user, a ? or a #"
-_IN_WORDS = {
+_HTTP_DESCRIPTION = (
+    "must be an address such as http://host:8080/v1: with http:// or https:// in front, without a user, a ? or a #"
+)
+_PATTERN_DESCRIPTIONS = {
     "graph_url": "must be an address such as bolt://host:7687 or neo4j+s://host, without a user or a password",
-    "vector_url": _HTTP.replace("8080/v1", "6333"),
-    "model_url": _HTTP,
-    "embedding_url": _HTTP,
+    "vector_url": _HTTP_DESCRIPTION.replace("8080/v1", "6333"),
+    "model_url": _HTTP_DESCRIPTION,
+    "embedding_url": _HTTP_DESCRIPTION,
     "vector_collection": "must be 1 to 100 letters, digits, _ or -",
 }
 """Descriptions of these settings' patterns."""
@@ -300,7 +359,7 @@ class Settings(ServerSettings, BaseSettings):
         if self.environment != "development":
             for name in type(self).model_fields:
                 value = getattr(self, name)
-                if isinstance(value, SecretStr) and value.get_secret_value().strip().lower() in EXAMPLES:
+                if isinstance(value, SecretStr) and value.get_secret_value().strip().lower() in EXAMPLE_PASSWORDS:
                     raise ValueError(
                         f"FOOTPATH_{name.upper()} is a password that stands in examples: choose another one, or set "
                         "FOOTPATH_ENVIRONMENT=development on a machine of your own"
@@ -322,7 +381,7 @@ def read_settings(**overrides: object) -> Settings:
             names = [f"FOOTPATH_{str(part).upper()}" for part in problem["loc"][:1]]
             message = problem["msg"].removeprefix("Value error, ")
             if problem["type"] == "string_pattern_mismatch":
-                message = _IN_WORDS.get(str(problem["loc"][0]), message)
+                message = _PATTERN_DESCRIPTIONS.get(str(problem["loc"][0]), message)
             messages.append(": ".join([*names, message]))
         raise UsageError(f"the settings cannot be used. {'; '.join(messages)}") from error
 
@@ -346,7 +405,7 @@ def list_model_names(settings: Settings) -> tuple[str, ...]:
 _PREFIX = "FOOTPATH_"
 PAGE_SETTINGS = {"FOOTPATH_SERVER_ADDRESS", "FOOTPATH_PAGE_PROXIES"}
 """Variables that only the page reads; where it runs beside the server, both have them in their environment."""
-_LINE = re.compile(rf"\s*(?:export\s+)?({_PREFIX}\w+)\s*=", re.IGNORECASE)
+_VARIABLE_LINE = re.compile(rf"\s*(?:export\s+)?({_PREFIX}\w+)\s*=", re.IGNORECASE)
 
 
 def find_unknown_settings(names: Iterable[str]) -> list[str]:
@@ -359,8 +418,8 @@ def find_unknown_settings(names: Iterable[str]) -> list[str]:
     for name in sorted({name.upper() for name in names}):
         if not name.startswith(_PREFIX) or name.startswith(SECRET) or name in PAGE_SETTINGS or name in known_names:
             continue
-        near = get_close_matches(name, [*known_names, SECRET + "NAME"], n=1, cutoff=0.75)
-        hint = f"; is {near[0]} meant?" if near else "; .env.example lists the settings"
+        similar_names = get_close_matches(name, [*known_names, SECRET + "NAME"], n=1, cutoff=0.75)
+        hint = f"; is {similar_names[0]} meant?" if similar_names else "; .env.example lists the settings"
         warnings.append(f"{name} is no setting and is ignored{hint}")
     return warnings
 
@@ -377,4 +436,4 @@ def list_variables(file: Path) -> list[str]:
         lines = file.read_text(encoding="utf-8", errors="replace").splitlines()
     except OSError:
         return []
-    return [hit[1] for line in lines if (hit := _LINE.match(line))]
+    return [hit[1] for line in lines if (hit := _VARIABLE_LINE.match(line))]

@@ -21,18 +21,18 @@ async def snapshot(folder: StoreFolder, parent: Path) -> AsyncGenerator[StoreFol
     graph first and remembers after; memories are copied before the graph, so that each of them has its lesson.
     """
     try:
-        place = await asyncio.to_thread(tempfile.TemporaryDirectory, dir=parent, prefix=".snapshot-")
+        temporary_folder = await asyncio.to_thread(tempfile.TemporaryDirectory, dir=parent, prefix=".snapshot-")
     except OSError as error:
         raise UnavailableError(f"cannot write in {parent}: {error.strerror}; name another folder") from error
     try:
-        copy = StoreFolder(Path(place.name) / "store")
-        await asyncio.to_thread(_copy, folder, copy)
+        copy = StoreFolder(Path(temporary_folder.name) / "store")
+        await asyncio.to_thread(_copy_databases, folder, copy)
         yield copy
     finally:
-        await asyncio.to_thread(place.cleanup)
+        await asyncio.to_thread(temporary_folder.cleanup)
 
 
-def _copy(folder: StoreFolder, copy: StoreFolder) -> None:
+def _copy_databases(folder: StoreFolder, copy: StoreFolder) -> None:
     copy.open(create=True)
     for name in ("solutions", "memories", "flows", "kept_fields", "recordings", "graph"):
         source: Path = getattr(folder, name)

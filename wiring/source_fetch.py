@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 _ADDRESS = re.compile(r"https?://", re.IGNORECASE)
 _SUFFIXES = (".json", ".yaml", ".yml", ".csv", ".jsonl", ".gz")
 _MIB = 1024 * 1024
-_MOST, _SECONDS = 64 * _MIB, 60.0
+_MAX_BYTES, _MAX_SECONDS = 64 * _MIB, 60.0
 """Limits of one document of a build: as large as one that is read from a file."""
 
 
@@ -63,9 +63,9 @@ async def fetch_sources(
             if not is_address(source):
                 paths.append(Path(source))
                 continue
-            content = await fetch_document(settings, str(source), FetchLimits(size=_MOST, seconds=_SECONDS))
+            content = await fetch_document(settings, str(source), FetchLimits(size=_MAX_BYTES, seconds=_MAX_SECONDS))
             path = Path(folder.name) / str(number) / _choose_file_name(str(source), content)
-            await asyncio.to_thread(_write, path, content)
+            await asyncio.to_thread(_write_file, path, content)
             addresses[path] = str(source)
             paths.append(path)
         yield tuple(paths), FetchedDocuments(addresses)
@@ -73,7 +73,7 @@ async def fetch_sources(
         await asyncio.to_thread(folder.cleanup)
 
 
-def _write(path: Path, content: bytes) -> None:
+def _write_file(path: Path, content: bytes) -> None:
     path.parent.mkdir()
     path.write_bytes(content)
 

@@ -13,15 +13,15 @@ from wiring.encoder_state import (
     EncoderState,
     EncoderVectors,
     NoteStore,
+    add_stored_scale,
     read_state,
-    use_stored_scale,
     write_state,
 )
 from wiring.encoders import (
     SETTINGS,
     EncoderChoice,
     EncoderServices,
-    ServicesBySettings,
+    SettingsEncoderServices,
     get_settings_choice,
     open_encoder,
 )
@@ -29,10 +29,10 @@ from wiring.settings import Settings
 
 _log = logging.getLogger(__name__)
 
-PLACE = "vectors"
+DEFAULT_VECTORS_FOLDER = "vectors"
 """Folder of the vectors of a store that was never switched."""
 
-MakeIndex = Callable[[str], VectorIndex]
+IndexFactory = Callable[[str], VectorIndex]
 """Creates an index that is not set up; the argument is the folder of its vectors, where it is one."""
 
 
@@ -54,10 +54,10 @@ class StoreEncoders:
         self,
         settings: Settings,
         notes: Callable[[], Awaitable[NoteStore]],
-        make_index: MakeIndex,
+        make_index: IndexFactory,
         stack: AsyncExitStack,
     ) -> None:
-        self.services: EncoderServices = ServicesBySettings(settings)
+        self.services: EncoderServices = SettingsEncoderServices(settings)
         self.scales = EncoderScales(notes)
         """How the cosines of each encoder are read."""
         self._settings = settings
@@ -96,7 +96,7 @@ class StoreEncoders:
         """Store a note beside the state. Raises ``UnavailableError``."""
         await (await self._notes()).write(key, text)
 
-    async def change(self, state: EncoderState) -> None:
+    async def change_state(self, state: EncoderState) -> None:
         """Store a state, and follow it: every process does at its next search. Raises ``UnavailableError``."""
         await write_state(await self._notes(), state)
         await self.follow()
@@ -115,14 +115,18 @@ class StoreEncoders:
         stored, former = state.in_use, state.former
         if stored is not None and stored.encoder != SETTINGS:
             return stored
-        own = await self.get_embedder(SETTINGS)
-        elsewhere = stored is not None and stored.identity != own.identity
-        if elsewhere and former is not None and (former.encoder != SETTINGS or former.identity == own.identity):
+        settings_embedder = await self.get_embedder(SETTINGS)
+        elsewhere = stored is not None and stored.identity != settings_embedder.identity
+        if (
+            elsewhere
+            and former is not None
+            and (former.encoder != SETTINGS or former.identity == settings_embedder.identity)
+        ):
             return former
-        place = stored.place if stored else PLACE
+        folder_name = stored.place if stored else DEFAULT_VECTORS_FOLDER
         return EncoderVectors(
-            encoder=get_settings_choice(self._settings), identity=own.identity, dimension=own.dimension, place=place,
-            at=stored.at if stored and stored.identity == own.identity else None,
+            encoder=get_settings_choice(self._settings), identity=settings_embedder.identity, dimension=settings_embedder.dimension, place=folder_name,
+            at=stored.at if stored and stored.identity == settings_embedder.identity else None,
         )  # fmt: skip
 
     async def get_current_embedder(self) -> Embedder:
@@ -143,22 +147,22 @@ class StoreEncoders:
         """
         return await self.open(await self.get_current_vectors())
 
-    async def open(self, vectors: EncoderVectors, *, beside: bool = False) -> OpenVectors:
+    async def open(self, vectors: EncoderVectors, *, staged: bool = False) -> OpenVectors:
         """Open an encoder and its vectors, once. Raises as :meth:`open_current`.
 
-        ``beside``: the vectors are not in use yet, and may be incomplete.
+        ``staged``: the vectors are not in use yet, and may be incomplete.
         """
         embedder = await self._get_checked_embedder(vectors)
-        return OpenVectors(embedder, await self.open_index(vectors, beside=beside))
+        return OpenVectors(embedder, await self.open_index(vectors, staged=staged))
 
-    async def open_index(self, vectors: EncoderVectors, *, beside: bool = False) -> VectorIndex:
+    async def open_index(self, vectors: EncoderVectors, *, staged: bool = False) -> VectorIndex:
         """Open the index alone, whichever encoder made it. Raises ``UnavailableError`` and ``StoreVersionError``."""
         key = (vectors.identity, vectors.place)
         async with self._lock:
             if key not in self._indexes:
-                index = self._make_index(vectors.place or PLACE)
+                index = self._make_index(vectors.place or DEFAULT_VECTORS_FOLDER)
                 self._stack.push_async_callback(index.close)
-                await _set_up(index, vectors, beside=beside)
+                await _set_up_index(index, vectors, staged=staged)
                 self._indexes[key] = index
             return self._indexes[key]
 
@@ -182,7 +186,7 @@ class StoreEncoders:
             if key in self._embedders:  # another call has opened it meanwhile
                 await close()
             else:
-                self._embedders[key] = use_stored_scale(embedder, self.scales)
+                self._embedders[key] = add_stored_scale(embedder, self.scales)
                 self._stack.push_async_callback(close)
         return self._embedders[key]
 
@@ -210,14 +214,14 @@ def _describe_choice(choice: EncoderChoice) -> str:
     )
 
 
-async def _set_up(index: VectorIndex, vectors: EncoderVectors, *, beside: bool) -> None:
+async def _set_up_index(index: VectorIndex, vectors: EncoderVectors, *, staged: bool) -> None:
     """Set up an index.
 
-    ``beside``: on a server, in a new collection, since the encoder may have vectors in use already.
+    ``staged``: on a server, in a new collection, since the encoder may have vectors in use already.
     """
     from retriever.backends.qdrant import QdrantIndex
 
-    if beside and isinstance(index, QdrantIndex):
+    if staged and isinstance(index, QdrantIndex):
         await index.setup_staging(vectors.identity, vectors.dimension)
     else:
         await index.setup(vectors.identity, vectors.dimension)

@@ -6,7 +6,7 @@ from pathlib import Path
 import orjson
 
 from domain.errors import StoreVersionError, UnavailableError
-from wiring.private_files import FOLDER, keep_private
+from wiring.private_files import PRIVATE_FOLDER_MODE, keep_private
 
 FORMAT = 1
 """Version of the folder's layout. A change of it needs a rebuild, or a migration."""
@@ -70,20 +70,20 @@ class StoreFolder:
             StoreVersionError: the store has another format.
         """
         if self.stamp.exists():
-            self._check()
+            self._check_format()
             self.keep_private()
         elif not create:
             raise UnavailableError(
                 f"{self.root} holds no Footpath store; build one: python scripts/build_graph.py --store {self.root} …"
             )
         else:
-            self._create()
+            self._create_folder()
 
     def keep_private(self) -> None:
         """Make all files accessible to their owner only: they hold what tools have answered."""
         keep_private(self.root)
 
-    def _check(self) -> None:
+    def _check_format(self) -> None:
         try:
             version = orjson.loads(self.stamp.read_bytes())["format"]
         except (OSError, orjson.JSONDecodeError, KeyError, TypeError) as error:
@@ -93,14 +93,14 @@ class StoreFolder:
                 f"{self.root} has store format {version}, this program reads {FORMAT}; build it anew from its sources"
             )
 
-    def _create(self) -> None:
+    def _create_folder(self) -> None:
         try:
             if self.root.exists() and (not self.root.is_dir() or any(self.root.iterdir())):
                 raise UnavailableError(f"{self.root} exists and is no Footpath store; name an empty or new folder")
-            self.root.mkdir(parents=True, exist_ok=True, mode=FOLDER)
-            part = self.stamp.with_suffix(".part")
-            part.write_bytes(orjson.dumps({"format": FORMAT}))
-            part.replace(self.stamp)
+            self.root.mkdir(parents=True, exist_ok=True, mode=PRIVATE_FOLDER_MODE)
+            part_file = self.stamp.with_suffix(".part")
+            part_file.write_bytes(orjson.dumps({"format": FORMAT}))
+            part_file.replace(self.stamp)
             self.keep_private()
         except OSError as error:
             raise UnavailableError(f"cannot create a store in {self.root}: {error.strerror}") from error

@@ -75,24 +75,26 @@ async def withdraw(container: Container, ids: Iterable[ToolId]) -> tuple[ToolId,
 async def reconcile(
     container: Container,
     offered: Mapping[ToolId, ToolDoc],
-    known: Collection[ToolId] = (),
+    known_tools: Collection[ToolId] = (),
     *,
     check_indexes: bool = True,
 ) -> ReconcileResult:
-    """Bring the store to the state of the database: it has all of ``offered``, and nothing else of ``known``.
+    """Bring the store to the state of the database: it has all of ``offered``, and nothing else of ``known_tools``.
 
-    ``known``: ids of tools of sources. ``check_indexes``: check vectors and words too, rather than documents and links alone.
+    ``known_tools``: ids of tools of sources. ``check_indexes``: check vectors and words too, rather than documents and links alone.
     Imported tools are never touched. Raises ``UnavailableError``.
     """
     async with container.change_lock:
-        present = await container.graph.get_tools({*offered, *known})
+        present = await container.graph.get_tools({*offered, *known_tools})
         outdated = await _find_outdated(container, offered, present, check_indexes=check_indexes)
         imported = {tool for tool, document in present.items() if parse_source_id(document.source) is None}
         missing = [document for document in outdated if document.id not in imported]
         if missing:
             await _admit(container, missing)
-        out = [tool for tool in known if tool not in offered and tool not in imported]
-        withdrawn = await _withdraw(container, out if check_indexes else [tool for tool in out if tool in present])
+        tools_to_withdraw = [tool for tool in known_tools if tool not in offered and tool not in imported]
+        withdrawn = await _withdraw(
+            container, tools_to_withdraw if check_indexes else [tool for tool in tools_to_withdraw if tool in present]
+        )
         await link_pending(container)
         left_to_imports = tuple(sorted(imported & offered.keys()))
         if missing or withdrawn or left_to_imports:
@@ -106,39 +108,39 @@ async def reconcile(
 
 
 async def _admit(container: Container, docs: Sequence[ToolDoc]) -> AdmissionResult:
-    chosen = {document.id: document for document in docs}
-    if not chosen:
+    docs_by_id = {document.id: document for document in docs}
+    if not docs_by_id:
         return AdmissionResult()
-    present = await container.graph.get_tools(chosen)
-    _check_admissible(chosen.values(), present)
-    former = await container.graph.removed_tools(chosen)
+    present = await container.graph.get_tools(docs_by_id)
+    _check_admissible(docs_by_id.values(), present)
+    former = await container.graph.get_removed_tools(docs_by_id)
     other_tools = [
         tool
         for tool, old in {**former, **present}.items()
-        if makes_different_tool(find_sensitive_changes(old, chosen[tool]))
+        if makes_different_tool(find_sensitive_changes(old, docs_by_id[tool]))
     ]
     if other_tools:
-        await _forget(container, other_tools)
+        await _forget_learnt(container, other_tools)
     merged = [
         merge_known(document, present.get(tool) or former.get(tool), is_different=tool in other_tools)
-        for tool, document in chosen.items()
+        for tool, document in docs_by_id.items()
     ]
     changed_docs = [document for document in merged if present.get(document.id) != document]
     await container.graph.put_tools(changed_docs)
-    await _index(container, merged)
+    await _index_current(container, merged)
     changed = tuple(document.id for document in changed_docs)
-    linked = await link_changed(container, [*changed, *await _find_unlinked(container, chosen)])
-    return AdmissionResult(tuple(chosen), changed, linked.computed, linked.waiting)
+    linked = await link_changed(container, [*changed, *await _find_unlinked(container, docs_by_id)])
+    return AdmissionResult(tuple(docs_by_id), changed, linked.computed, linked.waiting)
 
 
-async def _index(container: Container, docs: Sequence[ToolDoc]) -> None:
+async def _index_current(container: Container, docs: Sequence[ToolDoc]) -> None:
     """Index documents with the encoder in use, and with another one where a process switched to it meanwhile."""
     encoders = container.encoders
     await encoders.follow()
     while True:
         used = await encoders.get_current_vectors()
         embedder, index, lexical = await container.get_retrieval()
-        await index_tools(_iterate(docs), embedder, index, lexical)
+        await index_tools(_iterate_documents(docs), embedder, index, lexical)
         await publish_fingerprint(index, lexical)
         await encoders.follow()
         if (await encoders.get_current_vectors()).identity == used.identity:
@@ -147,7 +149,7 @@ async def _index(container: Container, docs: Sequence[ToolDoc]) -> None:
 
 async def _find_unlinked(container: Container, tools: Iterable[ToolId]) -> list[ToolId]:
     """Return the tools whose links were not computed yet, after an interruption."""
-    states = await container.graph.link_states()
+    states = await container.graph.get_link_states()
     return [tool for tool in tools if tool not in states or states[tool].pending]
 
 
@@ -207,14 +209,14 @@ def _check_admissible(docs: Iterable[ToolDoc], present: Mapping[ToolId, ToolDoc]
             )
 
 
-async def _forget(container: Container, tools: Collection[ToolId]) -> None:
+async def _forget_learnt(container: Container, tools: Collection[ToolId]) -> None:
     """Forget what was learnt of tools that have become other tools, in the graph and outside it."""
-    from wiring.build import build_forget
+    from wiring.store_build import create_forgetter
 
-    await build_forget(container)(tools)
-    await container.graph.begin_anew(tools)
+    await create_forgetter(container)(tools)
+    await container.graph.reset_tools(tools)
 
 
-async def _iterate(documents: Sequence[ToolDoc]) -> AsyncIterator[ToolDoc]:
+async def _iterate_documents(documents: Sequence[ToolDoc]) -> AsyncIterator[ToolDoc]:
     for document in documents:
         yield document

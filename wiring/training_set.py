@@ -43,31 +43,33 @@ def build_training_set(
     trajectories: Iterable[Trajectory],
     measured: Sequence[RetrievalQuery],
     foreign: Sequence[ForeignCatalogue] = (),
-    of_foreign: int = 300,
-    most: Mapping[str, int] | None = None,
+    max_foreign: int = 300,
+    max_by_source: Mapping[str, int] | None = None,
 ) -> tuple[DocumentCorpus, list[TrainingExample]]:
     """Return all documents, and an example for each request whose trajectory ends in an answer.
 
-    Requests near a measured one are left out. ``of_foreign``: largest number of requests of other catalogues, chosen by
-    chance. ``most``: for a source of trajectories that is unlike the requests to be served, the largest number of its
+    Requests near a measured one are left out. ``max_foreign``: largest number of requests of other catalogues, chosen by
+    chance. ``max_by_source``: for a source of trajectories that is unlike the requests to be served, the largest number of its
     requests, none of which are used to judge.
     """
     names, trajectory_list = NameIndex(documents), list(trajectories)
-    unlike = dict(most or {})
-    own = collect_labelled_queries((one for one in trajectory_list if one.source not in unlike), names, measured)
+    capped_sources = dict(max_by_source or {})
+    labelled_queries = collect_labelled_queries(
+        (one for one in trajectory_list if one.source not in capped_sources), names, measured
+    )
     corpus = build_corpus([*documents, *(document for one in foreign for document in one.documents)])
     rows: dict[ApiName, int] = {}
     for document in sorted(documents, key=lambda one: one.id):
         rows.setdefault(get_api_name(document.id), corpus.row_by_id[document.id])
-    examples = _build_examples(own, rows, foreign=False)
-    for source, count in unlike.items():
+    examples = _build_examples(labelled_queries, rows, foreign=False)
+    for source, count in capped_sources.items():
         of_source = (one for one in trajectory_list if one.source == source)
         examples += _build_examples(collect_labelled_queries(of_source, names, measured), rows, foreign=True)[:count]
-    others = [pair for one in foreign for pair in one.requests]
-    others = random.Random(7).sample(others, min(of_foreign, len(others)))
+    foreign_requests = [pair for one in foreign for pair in one.requests]
+    foreign_requests = random.Random(7).sample(foreign_requests, min(max_foreign, len(foreign_requests)))
     examples += [
         TrainingExample(request, tuple(corpus.row_by_id[tool] for tool in tools), foreign=True)
-        for request, tools in others
+        for request, tools in foreign_requests
     ]
     return corpus, examples
 
@@ -96,22 +98,25 @@ def read_seal_tools(folder: Path) -> ForeignCatalogue:
 
     ``UsageError`` where they are missing, ``BrokenInputError`` for a line.
     """
-    documents = {one.api: one for one in read_parsed_lines(folder / "tool.jsonl", _parse_seal_tool)}
+    documents = {entry.api: entry for entry in read_parsed_lines(folder / "tool.jsonl", _parse_seal_tool)}
 
-    def request(record: Record) -> tuple[str, tuple[ToolId, ...]]:
+    def parse_request(record: Record) -> tuple[str, tuple[ToolId, ...]]:
         calls = [
             ensure_object(item, "an item of 'calling'") for item in ensure_list(record.get("calling"), "'calling'")
         ]
         tools = dict.fromkeys(documents[name].id for call in calls if (name := require_text(call, "api")) in documents)
         return require_text(record, "query"), tuple(tools)
 
-    requests = [one for one in read_parsed_lines(folder / "dev.jsonl", request) if one[1]]
+    requests = [entry for entry in read_parsed_lines(folder / "dev.jsonl", parse_request) if entry[1]]
     return ForeignCatalogue(tuple(documents.values()), tuple(requests))
 
 
 def _parse_seal_tool(record: Record) -> ToolDoc:
     name, field = require_text(record, "api_name"), (get_optional_text(record, "field") or "other").split("/")
-    inputs = [Parameter(name=one) for one in ensure_object(record.get("parameters") or {}, "'parameters'")]
+    inputs = [
+        Parameter(name=name_in_schema)
+        for name_in_schema in ensure_object(record.get("parameters") or {}, "'parameters'")
+    ]
     return _build_document(
         f"seal {field[0]}", field[-1], name, get_optional_text(record, "api_description") or "", tuple(inputs)
     )

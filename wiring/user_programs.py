@@ -8,12 +8,17 @@ from typing import cast
 
 from pydantic.types import JsonValue
 
-from agent.execution.caller_supplied import CachedSecretNames, SecretNames, advise_on_secrets, apply_supplied_values
+from agent.execution.supplied_values import (
+    CachedSecretNames,
+    SecretNames,
+    apply_supplied_values,
+    describe_missing_secrets,
+)
 from agent.execution.validation import explain_unsendable
-from agent.plans.checked_plan import CheckedPlan, check_plan
-from agent.programs.names import PROGRAM_NAMES, assign_tool_names
+from agent.plans.plan_text_check import CheckedPlan, check_plan
+from agent.programs.function_names import PROGRAM_NAMES, assign_tool_names
 from agent.programs.signatures import ToolSignature, build_signature
-from agent.text import clean, format_tool_title
+from agent.text import clean_text, format_tool_title
 from domain.errors import UsageError
 from domain.model import JsonObject
 from domain.program import ProgramPlan
@@ -22,7 +27,7 @@ from domain.tool import ToolDoc, ToolId
 from graph.tool_description import find_tool
 from wiring.container import Container
 
-_NAMED = re.compile(r"`(\w+)`")
+_QUOTED_NAME = re.compile(r"`(\w+)`")
 """Names of a program as complaints write them."""
 
 
@@ -52,7 +57,7 @@ async def plan_user_program(
             f"no such tool is in this store: {', '.join(missing)[:300]}; open the store that has it, or import it"
         )
     checked_program = await check_plan(text, inputs, names, known_docs, container.sandbox(), values=values or {})
-    refuse(
+    raise_complaints(
         checked_program,
         await advise_on_complaints(checked_program, {name: known_docs[tool] for name, tool in names.items()}, secrets),
     )
@@ -88,7 +93,7 @@ async def plan_call(container: Container, tool: str, arguments: Mapping[str, Jso
     checked_call = await check_plan(text, {}, {tool_signature.name: doc.id}, {doc.id: doc}, container.sandbox())
     if checked_call.complaints:
         advice = await advise_on_complaints(checked_call, {tool_signature.name: doc}, secrets)
-        raise UsageError("\n".join([*(one.message for one in checked_call.complaints), *advice]))
+        raise UsageError("\n".join([*(complaint.message for complaint in checked_call.complaints), *advice]))
     program = checked_call.plan.program.model_copy(update={"tainted": True})
     return CallPlan(f"Call {format_tool_title(doc)}.", checked_call.plan.model_copy(update={"program": program}))
 
@@ -101,18 +106,18 @@ def _check_arguments(arguments: object) -> None:
         if not isinstance(name, str):
             raise UsageError(f"arguments must be named by texts, not by {name!r}"[:200])
         if why := explain_unsendable(cast(JsonValue, value)):
-            raise UsageError(f"{clean(name, 80)} {why}")
+            raise UsageError(f"{clean_text(name, 80)} {why}")
 
 
 def _write_call(tool_signature: ToolSignature, arguments: Mapping[str, JsonValue]) -> str:
     """Write a call with these arguments, under the function's names for its parameters or the tool's own."""
-    names = {own: name for name, own in tool_signature.arguments.items()}
+    names = {own_name: name for name, own_name in tool_signature.arguments.items()}
     named_arguments = {
         name if name in tool_signature.arguments else names.get(name, name): value for name, value in arguments.items()
     }
     if unknown_names := [name for name in named_arguments if name not in tool_signature.arguments]:
         raise UsageError(
-            f"{tool_signature.name} has no parameter {clean(unknown_names[0], 80)}; there are: {', '.join(tool_signature.arguments) or 'none'}"
+            f"{tool_signature.name} has no parameter {clean_text(unknown_names[0], 80)}; there are: {', '.join(tool_signature.arguments) or 'none'}"
         )
     return f"await {tool_signature.name}({', '.join(f'{name}={value!r}' for name, value in named_arguments.items())})"
 
@@ -131,7 +136,7 @@ def infer_schema(value: JsonValue) -> JsonObject:
         case list():
             return {"type": "array", **({"items": infer_schema(value[0])} if value else {})}
         case dict():
-            return {"type": "object", "properties": {name: infer_schema(one) for name, one in value.items()}}
+            return {"type": "object", "properties": {name: infer_schema(item) for name, item in value.items()}}
         case None:
             return {}
 
@@ -148,9 +153,12 @@ async def _find_tools(text: str, known_names: Collection[str], container: Contai
     return list((await container.graph.get_tools(ids)).values())
 
 
-def refuse(checked_program: CheckedPlan, advice: Sequence[str] = ()) -> None:
+def raise_complaints(checked_program: CheckedPlan, advice: Sequence[str] = ()) -> None:
     """Raise ``UsageError`` with the complaints about a program, if there are any, followed by ``advice``."""
-    messages = [f"line {one.line}: {one.message}" if one.line else one.message for one in checked_program.complaints]
+    messages = [
+        f"line {complaint.line}: {complaint.message}" if complaint.line else complaint.message
+        for complaint in checked_program.complaints
+    ]
     if messages:
         raise UsageError("\n".join([*messages, *advice]))
 
@@ -162,10 +170,12 @@ async def advise_on_complaints(
 
     ``functions``: the functions that the program calls, by their names in it.
     """
-    complained_names = {name for one in checked_program.complaints for name in _NAMED.findall(one.message)}
+    complained_names = {
+        name for complaint in checked_program.complaints for name in _QUOTED_NAME.findall(complaint.message)
+    }
     lines: list[str] = []
     for function, doc in functions.items():
-        lacking = {own for name, own in build_signature(doc).arguments.items() if name in complained_names}
+        lacking = {own_name for name, own_name in build_signature(doc).arguments.items() if name in complained_names}
         if function in complained_names and lacking:
-            lines += await advise_on_secrets(doc, secrets, lacking)
+            lines += await describe_missing_secrets(doc, secrets, lacking)
     return [f"{line}." for line in dict.fromkeys(lines)]

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from agent.compression.field_selection import FieldChoices
-from agent.programs.protocol import Sandbox
+from agent.programs.program_types import Sandbox
 from domain.memory import MemorySearch, RecalledMemory
 from domain.tool import ToolId
 from graph.dataflow import FlowStore
@@ -34,40 +34,40 @@ class _VisibleContainer(Container):
     def __init__(self, container: Container, hidden: frozenset[ToolId]) -> None:
         # All attributes are shared, lazy objects included, so that nothing is opened twice.
         vars(self).update(vars(container))
-        self._full = container
+        self._full_container = container
         self.hidden = hidden
         self.graph = filter_graph(container.graph, hidden)
 
     async def make_ready(self) -> None:
-        await self._full.make_ready()
+        await self._full_container.make_ready()
 
     async def get_search_indexes(self) -> tuple[Embedder, VectorIndex, WordIndex]:
-        embedder, index, words = await self._full.get_search_indexes()
+        embedder, index, words = await self._full_container.get_search_indexes()
         return embedder, restrict_vectors(index, self.hidden), restrict_words(words, self.hidden)
 
     async def list_searched_tools(self) -> Sequence[ToolId]:
-        return [tool for tool in await self._full.list_searched_tools() if tool not in self.hidden]
+        return [tool for tool in await self._full_container.list_searched_tools() if tool not in self.hidden]
 
     async def create_experience(self, embedder: Embedder | None = None) -> ToolExperience:
-        from wiring.experience import StoreExperience
+        from wiring.reranker import StoreExperience
 
         memories = _VisibleMemories(await self.memories_or_unavailable(), self.hidden)
         return StoreExperience(self.graph, memories, embedder or await self.embedder())
 
     async def flows(self) -> FlowStore:
-        return filter_flows(await self._full.flows(), self.hidden)
+        return filter_flows(await self._full_container.flows(), self.hidden)
 
     def mcp_sessions(self) -> "McpSessions":
-        return self._full.mcp_sessions()
+        return self._full_container.mcp_sessions()
 
     def field_choices(self) -> FieldChoices:
-        return self._full.field_choices()
+        return self._full_container.field_choices()
 
     def sandbox(self) -> Sandbox:
-        return self._full.sandbox()
+        return self._full_container.sandbox()
 
     def shared_model(self, name: str) -> "SharedModel":
-        return self._full.shared_model(name)
+        return self._full_container.shared_model(name)
 
 
 class _VisibleMemories:
@@ -79,5 +79,5 @@ class _VisibleMemories:
         self, vector: Sequence[float], identity: str, owner: str, limit: int
     ) -> list[RecalledMemory]:
         """Return the similar memories whose paths hold no hidden tool; there may be fewer then."""
-        found = await self._memories.find_similar(vector, identity, owner, limit)
-        return [one for one in found if self._hidden.isdisjoint(one.memory.path)]
+        recalled = await self._memories.find_similar(vector, identity, owner, limit)
+        return [recalled_memory for recalled_memory in recalled if self._hidden.isdisjoint(recalled_memory.memory.path)]

@@ -68,12 +68,12 @@ def write_lines(path: Path, items: Iterable[BaseModel]) -> None:
         raise UsageError(f"cannot write {path}: {error.strerror}") from error
 
 
-FIRST = 10
+MAX_BM25_RANK = 10
 """Largest BM25 rank of the document that a made-up request is for."""
 
 _MAX_PER_REQUEST = 2
 """Number of solving documents of a request for which negatives are written: a request may have a dozen."""
-_SECONDS = 600.0
+_TASK_SECONDS = 600.0
 """Time limit for one task, retries and a complaint included; the settings limit each attempt."""
 
 
@@ -86,19 +86,21 @@ class ModelWriter:
 
     async def write(self, task: WritingTask[A]) -> WritingResult[A]:
         """Do a task; see ``TaskWriter``."""
-        asker = ModelPrompter(self._model, ModelAllowance(seconds=_SECONDS))
+        prompter = ModelPrompter(self._model, ModelAllowance(seconds=_TASK_SECONDS))
         messages = (ChatMessage("system", task.system), ChatMessage("user", task.user))
-        answer, _ = await asker.decide(task.purpose, messages, task.answer, task.check)
-        return WritingResult(answer, asker.cost.model_calls, asker.cost.prompt_tokens, asker.cost.completion_tokens)
+        answer, _ = await prompter.decide(task.purpose, messages, task.answer, task.check)
+        return WritingResult(
+            answer, prompter.cost.model_calls, prompter.cost.prompt_tokens, prompter.cost.completion_tokens
+        )
 
 
 class ExampleWriting:
     """Writing of examples by a model within bounds, with a cache of its earlier answers."""
 
-    def __init__(self, model: ChatModel, cache: AnswerCache, bounds: WritingBudget, report: ReportTasks) -> None:
+    def __init__(self, model: ChatModel, cache: AnswerCache, budget: WritingBudget, report: ReportTasks) -> None:
         self._writer = ModelWriter(model)
         self._cache = cache
-        self._bounds = bounds
+        self._budget = budget
         self._report = report
 
     async def write_negatives(
@@ -110,15 +112,22 @@ class ExampleWriting:
     ) -> tuple[list[WrittenNegative], WritingUsage]:
         """Write up to ``count`` documents against each request and each of the first documents that solved it."""
         pairs = [
-            (one, row) for one in examples for row in one.solved[:_MAX_PER_REQUEST] if corpus.ids[row] in documents
+            (example, row)
+            for example in examples
+            for row in example.solved[:_MAX_PER_REQUEST]
+            if corpus.ids[row] in documents
         ]
-        tasks = [build_lookalike_task(one.request, documents[corpus.ids[row]], count) for one, row in pairs]
-        answers, usage = await ask_all(tasks, self._writer, self._cache, self._bounds, self._report)
+        tasks = [build_lookalike_task(example.request, documents[corpus.ids[row]], count) for example, row in pairs]
+        answers, usage = await ask_all(tasks, self._writer, self._cache, self._budget, self._report)
         negatives: list[WrittenNegative] = []
-        for (one, row), answer in zip(pairs, answers, strict=True):
+        for (example, row), answer in zip(pairs, answers, strict=True):
             if answer is not None:
-                positives = [documents[corpus.ids[each]] for each in one.solved if corpus.ids[each] in documents]
-                fields = {"request": one.request, "tool": corpus.ids[row], "by": self._writer.name}
+                positives = [
+                    documents[corpus.ids[solved_row]]
+                    for solved_row in example.solved
+                    if corpus.ids[solved_row] in documents
+                ]
+                fields = {"request": example.request, "tool": corpus.ids[row], "by": self._writer.name}
                 distinct = select_distinct(answer.documents, positives)[:count]
                 negatives += [WrittenNegative(**fields, **written.model_dump()) for written in distinct]
         return negatives, usage
@@ -126,7 +135,7 @@ class ExampleWriting:
     async def write_requests(self, tools: Sequence[ToolDoc], count: int) -> tuple[list[SyntheticRequest], WritingUsage]:
         """Write ``count`` requests that each tool serves."""
         tasks = [build_request_task(tool, count) for tool in tools]
-        answers, usage = await ask_all(tasks, self._writer, self._cache, self._bounds, self._report)
+        answers, usage = await ask_all(tasks, self._writer, self._cache, self._budget, self._report)
         return [
             SyntheticRequest(request=request, tool=tool.id, by=self._writer.name)
             for tool, answer in zip(tools, answers, strict=True)
@@ -146,7 +155,9 @@ def make_offline_requests(tools: Sequence[ToolDoc], recipe: TrainingRecipe) -> l
 
 def check_replaceable(path: Path) -> None:
     """Raise ``UsageError`` where the file holds requests of a model, which offline ones must not replace."""
-    others = {one.by for one in read_written(path, SyntheticRequest)} - {OFFLINE} if path.exists() else set[str]()
+    others = (
+        {request.by for request in read_written(path, SyntheticRequest)} - {OFFLINE} if path.exists() else set[str]()
+    )
     if others:
         raise UsageError(f"{path} holds requests by {min(others) or 'others'}: name another --out, or move them away")
 
@@ -155,14 +166,14 @@ def sample_unsolved(
     corpus: DocumentCorpus,
     examples: Iterable[TrainingExample],
     documents: Mapping[ToolId, ToolDoc],
-    most: int,
+    limit: int,
     seed: int,
 ) -> list[ToolDoc]:
-    """Return documents of APIs that no example is solved by, each API once; a random sample of ``most`` (0: all)."""
-    solved = {corpus.names[row] for one in examples for row in one.solved}
+    """Return documents of APIs that no example is solved by, each API once; a random sample of ``limit`` (0: all)."""
+    solved = {corpus.names[row] for example in examples for row in example.solved}
     rows = [copies[0] for name, copies in corpus.rows_by_name.items() if name not in solved]
     tools = [documents[corpus.ids[row]] for row in rows if corpus.ids[row] in documents]
-    return random.Random(seed).sample(tools, min(most, len(tools))) if most else tools
+    return random.Random(seed).sample(tools, min(limit, len(tools))) if limit else tools
 
 
 async def select_learnable(
@@ -172,7 +183,7 @@ async def select_learnable(
     report: Callable[[int, int], None],
 ) -> tuple[list[SyntheticRequest], dict[str, int]]:
     """Return the requests that find their tool and are near no measured request; how many were dropped, by reason."""
-    findable = await select_retrievable(corpus, requests, FIRST, report)
-    guarded = ReferenceRequests(measured)
-    learnable = [one for one in findable if not guarded.has_near_duplicate(one.request)]
+    findable = await select_retrievable(corpus, requests, MAX_BM25_RANK, report)
+    measured_requests = ReferenceRequests(measured)
+    learnable = [request for request in findable if not measured_requests.has_near_duplicate(request.request)]
     return learnable, {"not_found": len(requests) - len(findable), "near_measured": len(findable) - len(learnable)}

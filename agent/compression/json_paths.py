@@ -22,7 +22,7 @@ _MAX_NODES = 20_000
 # A list's shape is judged from its first and last items.
 _HEAD_ITEMS, _TAIL_ITEMS = 40, 2
 
-_PLAIN = re.compile(r"[^\W\d][\w$@:/+-]{0,59}|\d[\w-]{0,59}")
+_PLAIN_KEY = re.compile(r"[^\W\d][\w$@:/+-]{0,59}|\d[\w-]{0,59}")
 """A key that needs no quotes in a path."""
 _STEP = re.compile(r'\[\]|\["(?:[^"\\]|\\.)*"\]|\.?\*(?=[.\[]|$)|\.?[^.\[\]"]+')
 """One step of a path: ``[]``, ``["key"]``, ``*`` or ``.key``."""
@@ -32,41 +32,41 @@ _DATA_KEY = re.compile(r"\W*\d[\d\W]*|\d{4}-\d\d.*|[0-9a-fA-F-]{16,}|.{61,}|[A-Z
 _FEW, _MANY = 3, 100
 
 
-_Entry = tuple[str, JsonValue, int]
+_PathEntry = tuple[str, JsonValue, int]
 """A path, its value, and its depth."""
 
 
 @lru_cache(maxsize=16384)
-def step_of(key: str) -> str:
+def format_step(key: str) -> str:
     """Return the step into a member of an object: ``.name``, or ``["a.b"]`` for a key that would be ambiguous."""
-    if _PLAIN.fullmatch(key):
+    if _PLAIN_KEY.fullmatch(key):
         return f".{key}"
     return f"[{orjson.dumps(key.encode('utf-8', 'replace').decode()).decode()}]"
 
 
-def fields_of(value: JsonValue) -> tuple[str, ...]:
+def list_field_paths(value: JsonValue) -> tuple[str, ...]:
     """Return the distinct paths of a value's scalars in their order, at most ``MAX_FIELDS``.
 
     A structure nested deeper than ``_MAX_DEPTH`` is one field. Lists are sampled at both ends. An object whose keys are
     data (numbers, days, codes, or simply many) has one path for all its members.
     """
-    found: dict[str, None] = {}
-    for path, _ in leaves_of(value):
+    paths: dict[str, None] = {}
+    for path, _ in iterate_leaves(value):
         if path:
-            found[path] = None
-        if len(found) >= MAX_FIELDS:
+            paths[path] = None
+        if len(paths) >= MAX_FIELDS:
             break
-    return tuple(found)
+    return tuple(paths)
 
 
-def leaves_of(value: JsonValue) -> Iterator[tuple[str, JsonValue]]:
+def iterate_leaves(value: JsonValue) -> Iterator[tuple[str, JsonValue]]:
     """Yield the leaves of a value with their paths, of a huge value the first ``_MAX_NODES``; paths repeat."""
-    return ((path.removeprefix("."), leaf) for path, leaf in islice(_leaves(value), _MAX_NODES))
+    return ((path.removeprefix("."), leaf) for path, leaf in islice(_walk_leaves(value), _MAX_NODES))
 
 
-def _leaves(root: JsonValue) -> Iterator[tuple[str, JsonValue]]:
+def _walk_leaves(root: JsonValue) -> Iterator[tuple[str, JsonValue]]:
     """Walk depth-first and in order; iterative, so that no value exceeds Python's recursion limit."""
-    stack: list[Iterator[_Entry]] = [iter((("", root, 0),))]
+    stack: list[Iterator[_PathEntry]] = [iter((("", root, 0),))]
     while stack:
         entry = next(stack[-1], None)
         if entry is None:
@@ -76,29 +76,29 @@ def _leaves(root: JsonValue) -> Iterator[tuple[str, JsonValue]]:
         if not value or not isinstance(value, (dict, list)) or depth >= _MAX_DEPTH:
             yield path, value
         else:
-            stack.append(_members(path, value, depth + 1))
+            stack.append(_iterate_children(path, value, depth + 1))
 
 
-def _members(path: str, value: "dict[str, JsonValue] | list[JsonValue]", depth: int) -> Iterator[_Entry]:
+def _iterate_children(path: str, value: "dict[str, JsonValue] | list[JsonValue]", depth: int) -> Iterator[_PathEntry]:
     """Yield the children of a structure that lies at ``path``."""
     if isinstance(value, list):
-        for item in _sample(value):
+        for item in _sample_items(value):
             yield path + ITEMS, item, depth
-    elif keys_are_data(value):
+    elif has_data_keys(value):
         for item in islice(value.values(), _HEAD_ITEMS):
             yield path + ANY_KEY, item, depth
     else:
         for key, item in value.items():
-            yield path + step_of(key), item, depth
+            yield path + format_step(key), item, depth
 
 
-def _sample(items: list[JsonValue]) -> Iterable[JsonValue]:
+def _sample_items(items: list[JsonValue]) -> Iterable[JsonValue]:
     if len(items) <= _HEAD_ITEMS + _TAIL_ITEMS:
         return items
     return chain(items[:_HEAD_ITEMS], items[-_TAIL_ITEMS:])
 
 
-def keys_are_data(value: Mapping[str, JsonValue]) -> bool:
+def has_data_keys(value: Mapping[str, JsonValue]) -> bool:
     """Check if an object's keys are values rather than field names, as in ``{"2024-05-01": …, "2024-05-02": …}``."""
     if len(value) < _FEW:
         return False
@@ -109,74 +109,80 @@ def keys_are_data(value: Mapping[str, JsonValue]) -> bool:
 
 
 @dataclass(slots=True)
-class Selection:
+class PathSelection:
     """A set of selected paths as a tree of steps."""
 
-    whole: bool = False
+    is_whole: bool = False
     """True if everything below this node is selected."""
-    below: dict[str, "Selection"] = field(default_factory=dict[str, "Selection"])
+    children: dict[str, "PathSelection"] = field(default_factory=dict[str, "PathSelection"])
     """The nodes below, by the step that leads to them."""
 
     @classmethod
-    def of(cls, paths: Iterable[str]) -> "Selection":
+    def from_paths(cls, paths: Iterable[str]) -> "PathSelection":
         """Build a selection of these paths; the path of a structure selects all of it."""
         root = cls()
         for path in paths:
             node = root
-            for step in steps_of(path):
-                node = node.below.setdefault(step, cls())
-            node.whole = True
+            for step in split_path(path):
+                node = node.children.setdefault(step, cls())
+            node.is_whole = True
         return root
 
-    def into(self, step: str) -> "Selection | None":
+    def descend(self, step: str) -> "PathSelection | None":
         """Return the selection below a step; None if nothing there is selected. ``.*`` matches every member."""
-        return self if self.whole else self.below.get(step) or (self.below.get(ANY_KEY) if step != ITEMS else None)
+        return (
+            self
+            if self.is_whole
+            else self.children.get(step) or (self.children.get(ANY_KEY) if step != ITEMS else None)
+        )
 
     def covers(self, path: str) -> bool:
         """Check if a path is selected, by itself or within a structure."""
-        node: Selection | None = self
-        for step in steps_of(path):
-            node = node and node.into(step)
-        return node is not None and node.whole
+        node: PathSelection | None = self
+        for step in split_path(path):
+            node = node and node.descend(step)
+        return node is not None and node.is_whole
 
-    def take(self, value: JsonValue, depth: int = 0) -> JsonValue:
+    def select(self, value: JsonValue, depth: int = 0) -> JsonValue:
         """Return the selected part of a value; objects keep the order of their members, lists their length."""
-        if self.whole or not isinstance(value, (dict, list)) or depth > _MAX_DEPTH:
+        if self.is_whole or not isinstance(value, (dict, list)) or depth > _MAX_DEPTH:
             return value
         if isinstance(value, list):
-            inner = self.into(ITEMS)
-            return [inner.take(item, depth + 1) for item in value] if inner else []
-        taken: dict[str, JsonValue] = {}
+            inner = self.descend(ITEMS)
+            return [inner.select(item, depth + 1) for item in value] if inner else []
+        selected: dict[str, JsonValue] = {}
         for key, item in value.items():
-            inner = self.into(step_of(key))
+            inner = self.descend(format_step(key))
             if inner:
-                taken[key] = inner.take(item, depth + 1)
-        return taken
+                selected[key] = inner.select(item, depth + 1)
+        return selected
 
 
-def steps_of(path: str) -> list[str]:
-    """Split a path into its steps, in the notation of :func:`step_of`."""
-    found: list[str] = _STEP.findall(path)
-    return [step if step[0] in ".[" else f".{step}" for step in found]
+def split_path(path: str) -> list[str]:
+    """Split a path into its steps, in the notation of :func:`format_step`."""
+    steps: list[str] = _STEP.findall(path)
+    return [step if step[0] in ".[" else f".{step}" for step in steps]
 
 
-def named_fields(named: Iterable[str], fields: Iterable[str]) -> tuple[str, ...]:
+def match_field_names(names: Iterable[str], fields: Iterable[str]) -> tuple[str, ...]:
     """Match names written by a model to ``fields`` or to structures that contain them; unknown names are dropped.
 
     ``$.items[0].name``, ``items[*].name`` and ``items.name`` all match ``items[].name``.
     """
-    known: dict[str, str] = {}
+    fields_by_spelling: dict[str, str] = {}
     for path in fields:
-        steps = steps_of(path)
+        steps = split_path(path)
         for end in range(len(steps), 0, -1):
             prefix = "".join(steps[:end]).removeprefix(".")
-            known.setdefault(prefix, prefix)
-            known.setdefault(_loose(prefix), prefix)
-    found = (known.get(name) or known.get(_loose(name)) for name in map(str.strip, named))
-    return tuple(dict.fromkeys(name for name in found if name))
+            fields_by_spelling.setdefault(prefix, prefix)
+            fields_by_spelling.setdefault(_normalize_path(prefix), prefix)
+    matches = (
+        fields_by_spelling.get(name) or fields_by_spelling.get(_normalize_path(name)) for name in map(str.strip, names)
+    )
+    return tuple(dict.fromkeys(name for name in matches if name))
 
 
-def _loose(name: str) -> str:
+def _normalize_path(name: str) -> str:
     """Remove from a path what models add or omit: the root, quotes, indices and letter case."""
     plain = re.sub(r"^(?:\$|response|root)(?=[.\[])", "", name.strip("`'\" "))
     return re.sub(r"\[(?:\d+|\*)?\]", "", plain).lstrip(".").casefold()

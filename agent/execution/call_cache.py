@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from agent.execution.call_identity import CallKey, build_call_key, drop_identity
 from agent.execution.executor import CallResult, Executor, ExecutorLayer
-from agent.step_notes import REPEATED
+from agent.failure_message import REPEATED_CALL_NOTE
 from domain.errors import FootpathError, ForbiddenAddressError
 from domain.model import JsonObject
 from domain.tool import ToolDoc, parse_host
@@ -17,7 +17,7 @@ MAX_HOST_FAILURES = 4
 CUT_OFF_NOTE = "The call was cut off before its answer came, so it is not known whether it took effect."
 _LASTING_OUTCOMES = frozenset({"ok", "gone", "absent", "undecided", "refused", "caller_fault"})
 """Outcomes of a read that a repetition would not change."""
-VOUCHED_NOTE = "Its answer is lost; you said that it took effect."
+CONFIRMED_BY_USER_NOTE = "Its answer is lost; you said that it took effect."
 """Note of a change whose answer was lost and whose user confirmed that it took effect; its response is empty."""
 
 
@@ -37,7 +37,7 @@ class _CachedRead:
     """Cached result of a read by a program."""
 
     result: CallResult
-    changes: int
+    change_count: int
     """Value of the run's change counter when the read began; the result is stale once the counter has grown.
 
     Each change counts twice, at its beginning and at its end.
@@ -101,7 +101,7 @@ class CachingExecutor(ExecutorLayer):
         """
         if not tool.safe:
             self._change_count += 1
-        begun = self._change_count
+        change_count_before = self._change_count
         try:
             result = await self._executor.call(tool, arguments, key[-1])
         finally:
@@ -110,7 +110,7 @@ class CachingExecutor(ExecutorLayer):
         if not (tool.safe and key[-1]):
             self._store_result(key, result)
         elif result.outcome in _LASTING_OUTCOMES:
-            self._reads[drop_identity(key)] = _CachedRead(result, begun)
+            self._reads[drop_identity(key)] = _CachedRead(result, change_count_before)
         return result
 
     def _store_result(self, key: CallKey, result: CallResult) -> None:
@@ -124,7 +124,7 @@ class CachingExecutor(ExecutorLayer):
     def _find_fresh_read(self, key: CallKey) -> CallResult | None:
         """Return the result of an earlier read with the same arguments if nothing changed since; else None."""
         cached = self._reads.get(drop_identity(key))
-        return cached.result if cached is not None and cached.changes == self._change_count else None
+        return cached.result if cached is not None and cached.change_count == self._change_count else None
 
     def begin_replayed_call(self, tool: ToolDoc) -> int:
         """Begin to replay a program's call that was made before the run was interrupted.
@@ -136,11 +136,11 @@ class CachingExecutor(ExecutorLayer):
         return self._change_count
 
     def record_replayed_call(
-        self, tool: ToolDoc, arguments: JsonObject, identity: str, result: CallResult, begun: int
+        self, tool: ToolDoc, arguments: JsonObject, identity: str, result: CallResult, change_count_before: int
     ) -> None:
         """Record the result of a call from before an interruption as if it had been made now.
 
-        ``begun`` is the result of ``begin_replayed_call``.
+        ``change_count_before`` is the result of ``begin_replayed_call``.
         """
         key = build_call_key(tool.id, arguments, identity)
         if not tool.safe:
@@ -148,7 +148,7 @@ class CachingExecutor(ExecutorLayer):
             if result.attempts or result.outcome == "unknown":
                 self._store_result(key, result)
         elif result.outcome in _LASTING_OUTCOMES:
-            self._reads[drop_identity(key)] = _CachedRead(result, begun)
+            self._reads[drop_identity(key)] = _CachedRead(result, change_count_before)
         self.record_host_result(tool.url, result)
 
     def record_host_result(self, url: str, result: CallResult) -> None:
@@ -163,7 +163,9 @@ class CachingExecutor(ExecutorLayer):
 
 
 def _mark_repeated(result: CallResult) -> CallResult:
-    return replace(result, attempts=0, seconds=0.0, note=" ".join(part for part in (result.note, REPEATED) if part))
+    return replace(
+        result, attempts=0, seconds=0.0, note=" ".join(part for part in (result.note, REPEATED_CALL_NOTE) if part)
+    )
 
 
 def _update_host(host: _HostState, place: str, result: CallResult) -> None:

@@ -22,9 +22,9 @@ def build_call_key(tool: ToolId, arguments: JsonObject, identity: str = "") -> C
     return tool, json.dumps(arguments, sort_keys=True), identity
 
 
-def differs(value: JsonValue, other: JsonValue) -> bool:
+def is_different_json(value: JsonValue, other_value: JsonValue) -> bool:
     """Return whether two values differ as JSON; unlike in Python, 1 and true are different."""
-    return json.dumps(value, sort_keys=True) != json.dumps(other, sort_keys=True)
+    return json.dumps(value, sort_keys=True) != json.dumps(other_value, sort_keys=True)
 
 
 def drop_identity(key: CallKey) -> CallKey:
@@ -32,20 +32,20 @@ def drop_identity(key: CallKey) -> CallKey:
     return key[0], key[1], ""
 
 
-def build_site(program: int, place: int, occurrence: int, arguments: JsonObject, back: int = 0) -> str:
+def build_call_site(program: int, place: int, occurrence: int, arguments: JsonObject, cells_back: int = 0) -> str:
     """Build the name of a program's call within its subtask: ``program:place~back#occurrence-digest``.
 
     Occurrences are counted separately for each set of arguments, and a digest of the arguments is part of the name, so
     that concurrent calls get the same names in whatever order their answers arrive.
 
-    ``occurrence`` is the number of earlier visits to the place with the same arguments; ``back`` is the number of cells
+    ``occurrence`` is the number of earlier visits to the place with the same arguments; ``cells_back`` is the number of cells
     between the current one and the one whose text holds the place.
     """
     digest = sha256(json.dumps(arguments, sort_keys=True).encode()).hexdigest()
-    return f"{program}:{place}{f'~{back}' if back else ''}#{occurrence}-{digest[:_DIGEST_LENGTH]}"
+    return f"{program}:{place}{f'~{cells_back}' if cells_back else ''}#{occurrence}-{digest[:_DIGEST_LENGTH]}"
 
 
-def build_identity(subtask: int, site: str) -> str:
+def build_call_identity(subtask: int, site: str) -> str:
     """Build the identity of a call within its run from its site in a subtask; empty for a call outside of programs."""
     return f"{subtask}:{site}" if site else ""
 

@@ -4,7 +4,7 @@ from functools import lru_cache
 
 from pydantic.types import JsonValue
 
-from agent.execution.error_bodies import find_error_message, looks_binary
+from agent.execution.error_bodies import find_error_message, is_binary_text
 from domain.trajectory import RecordedCall
 from graph.lenient_json import read_value
 
@@ -33,9 +33,9 @@ def _normalize_value(value: JsonValue) -> JsonValue:
             return text.lower() if text.lower() in ("true", "false") else text
 
 
-def has_answer(call: RecordedCall) -> bool:
+def has_usable_answer(call: RecordedCall) -> bool:
     """Return whether a recorded call succeeded with a body that is neither an error nor binary data."""
-    return not call.outcome.failed and not looks_binary(call.response) and find_error_message(call.response) is None
+    return not call.outcome.failed and not is_binary_text(call.response) and find_error_message(call.response) is None
 
 
 @lru_cache(maxsize=20_000)
@@ -45,7 +45,7 @@ def parse_recorded_arguments(text: str) -> dict[str, JsonValue]:
     return value if isinstance(value, dict) else {}
 
 
-def compute_similarity(arguments: dict[str, JsonValue], recorded: dict[str, JsonValue]) -> float:
+def compute_argument_similarity(arguments: dict[str, JsonValue], recorded: dict[str, JsonValue]) -> float:
     """Return the similarity in [0, 1]: the mean over the names of both calls of the similarity of their values.
 
     Equal values have 1, different ones 0.9 times Dice's coefficient of their pairs of neighbouring characters, and a
@@ -54,10 +54,10 @@ def compute_similarity(arguments: dict[str, JsonValue], recorded: dict[str, Json
     names = {name for name, value in (*arguments.items(), *recorded.items()) if value is not None}
     if not names:
         return 1.0
-    return sum(_compare_values(arguments.get(name), recorded.get(name)) for name in names) / len(names)
+    return sum(_compute_value_similarity(arguments.get(name), recorded.get(name)) for name in names) / len(names)
 
 
-def _compare_values(value: JsonValue, recorded: JsonValue) -> float:
+def _compute_value_similarity(value: JsonValue, recorded: JsonValue) -> float:
     if value is None or recorded is None:
         return 0.05
     first, second = _normalize_value(value), _normalize_value(recorded)
@@ -70,7 +70,7 @@ def _compare_values(value: JsonValue, recorded: JsonValue) -> float:
 
 def _compute_dice(first: str, second: str) -> float:
     """Return Dice's coefficient of the pairs of neighbouring characters, far cheaper than an edit distance."""
-    first_pairs, second_pairs = _build_pairs(first), _build_pairs(second)
+    first_pairs, second_pairs = _list_character_pairs(first), _list_character_pairs(second)
     return (
         2 * len(first_pairs & second_pairs) / (len(first_pairs) + len(second_pairs))
         if first_pairs or second_pairs
@@ -79,8 +79,8 @@ def _compute_dice(first: str, second: str) -> float:
 
 
 @lru_cache(maxsize=4096)
-def _build_pairs(text: str) -> frozenset[str]:
-    return frozenset(text[at : at + 2] for at in range(max(1, len(text) - 1)))
+def _list_character_pairs(text: str) -> frozenset[str]:
+    return frozenset(text[start : start + 2] for start in range(max(1, len(text) - 1)))
 
 
 def find_differing_values(arguments: dict[str, JsonValue], recorded: dict[str, JsonValue]) -> dict[str, JsonValue]:
@@ -97,13 +97,13 @@ def describe_differences(arguments: dict[str, JsonValue], recorded: dict[str, Js
     """Describe the differences for a reader: ``city: 'Rome' instead of 'Paris'; without days``."""
     parts: list[str] = []
     for name in sorted({*arguments, *recorded}):
-        mine, other = arguments.get(name), recorded.get(name)
-        if mine is not None and other is None:
+        wanted, recorded_value = arguments.get(name), recorded.get(name)
+        if wanted is not None and recorded_value is None:
             parts.append(f"without {name}")
-        elif mine is None and other is not None:
-            parts.append(f"with {name} {_format_value(other)}")
-        elif _normalize_value(mine) != _normalize_value(other):
-            parts.append(f"{name}: {_format_value(other)} instead of {_format_value(mine)}")
+        elif wanted is None and recorded_value is not None:
+            parts.append(f"with {name} {_format_value(recorded_value)}")
+        elif _normalize_value(wanted) != _normalize_value(recorded_value):
+            parts.append(f"{name}: {_format_value(recorded_value)} instead of {_format_value(wanted)}")
     return "; ".join(parts)
 
 

@@ -8,19 +8,21 @@ from domain.tool import Parameter, ParameterType
 from graph.lenient_json import read_value
 
 _TRUE_WORDS, _FALSE_WORDS = frozenset({"true", "yes"}), frozenset({"false", "no"})
-_MAX_EXACT = 2**53
+_MAX_EXACT_INTEGER = 2**53
 _SCALAR_TYPES = frozenset({"string", "number", "integer", "boolean"})
 _MAX_DEPTH = 12
 
 
-def coerce(value: JsonValue, parameter: Parameter) -> JsonValue:
+def coerce_value(value: JsonValue, parameter: Parameter) -> JsonValue:
     """Convert a value to the parameter's type, or to its enum member of the same text.
 
     Return it unchanged if the conversion would lose something, so that validation refuses it.
     """
     if parameter.enum and value not in parameter.enum and isinstance(value, str):
-        same = [member for member in parameter.enum if str(member).casefold() == value.strip(" \t\r\n\"'").casefold()]
-        return same[0] if len(same) == 1 else value
+        matching = [
+            member for member in parameter.enum if str(member).casefold() == value.strip(" \t\r\n\"'").casefold()
+        ]
+        return matching[0] if len(matching) == 1 else value
     return convert_to_type(value, parameter.type)
 
 
@@ -31,15 +33,15 @@ def convert_to_type(value: JsonValue, kind: ParameterType) -> JsonValue:
             return "true" if value else "false"
         case ("string", int() | float()):
             return str(value)
-        case ("integer", float()) if value.is_integer() and abs(value) < _MAX_EXACT:
+        case ("integer", float()) if value.is_integer() and abs(value) < _MAX_EXACT_INTEGER:
             return int(value)
         case ("integer" | "number", str()):
             return _parse_number(value, integer=kind == "integer")
         case ("boolean", str()) if value.strip().lower() in _TRUE_WORDS | _FALSE_WORDS:
             return value.strip().lower() in _TRUE_WORDS
         case ("array" | "object", str()):
-            read = read_value(value)
-            return read if isinstance(read, list if kind == "array" else dict) else value
+            parsed = read_value(value)
+            return parsed if isinstance(parsed, list if kind == "array" else dict) else value
         case _:
             return value
 
@@ -61,7 +63,7 @@ def convert_to_schema(value: JsonValue, schema: dict[str, Any], depth: int = _MA
     match kind, value:
         case "array", list() if isinstance(schema.get("items"), dict):
             return [convert_to_schema(item, items, depth - 1) for item in value]
-        case "array", str() if pieces := _split_listed(value, items.get("enum")):
+        case "array", str() if pieces := _split_allowed_values(value, items.get("enum")):
             return [convert_to_schema(piece, items, depth - 1) for piece in pieces]
         case "array", str() | int() | float() if items.get("type") in _SCALAR_TYPES:
             return [convert_to_schema(value, items, depth - 1)]
@@ -75,9 +77,11 @@ def convert_to_schema(value: JsonValue, schema: dict[str, Any], depth: int = _MA
             return value
 
 
-def _split_listed(text: str, allowed: object) -> list[str]:
+def _split_allowed_values(text: str, allowed: object) -> list[str]:
     """Split a comma-separated text into allowed values, as URLs list them; empty if it holds any other value."""
-    allowed_texts = {str(one) for one in cast("list[object]", allowed)} if isinstance(allowed, list) else set[str]()
+    allowed_texts = (
+        {str(member) for member in cast("list[object]", allowed)} if isinstance(allowed, list) else set[str]()
+    )
     items = [piece.strip() for piece in text.split(",")]
     return items if text not in allowed_texts and set(items) <= allowed_texts else []
 
@@ -92,5 +96,5 @@ def _parse_number(text: str, *, integer: bool) -> JsonValue:
         if number != number or abs(number) == float("inf"):
             return text
         if integer:
-            return int(number) if number.is_integer() and abs(number) < _MAX_EXACT else text
+            return int(number) if number.is_integer() and abs(number) < _MAX_EXACT_INTEGER else text
     return number

@@ -5,13 +5,13 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from pydantic.types import JsonValue
 
-from agent.text import clean
+from agent.text import clean_text
 from domain.plan import CallOutcome
 from domain.trajectory import RecordedOutcome
 from graph.lenient_json import read_value
 from graph.outcomes import classify_error
 
-_MAX_FINDINGS = 400
+_MAX_FIELDS = 400
 _MESSAGE_KEYS = ("message", "error_message", "errormessage", "error_description", "msg", "detail", "details", "description", "reason", "title", "info", "error", "errors", "code", "type")  # fmt: skip
 """Keys that hold an error's message, the most informative first."""
 _ERROR_KEYS = frozenset(_MESSAGE_KEYS) | frozenset(
@@ -20,7 +20,7 @@ _ERROR_KEYS = frozenset(_MESSAGE_KEYS) | frozenset(
      "traceid", "trace_id", "requestid", "request_id", "version", "meta", "messages", "is_error", "iserror", "failed", "http_code", "httpstatus"}
 )  # fmt: skip
 """Keys of an error object. A body with any other key holds data on the request."""
-_BAD_STATUS = re.compile(
+_ERROR_STATUS_TEXT = re.compile(
     r"\W*(?:error|err|fail|ko\b|nok\b|not ok|bad|invalid|unauthori[sz]ed|forbidden|not[ _]found|false\b)", re.IGNORECASE
 )
 _ERROR_WORDS = re.compile(
@@ -31,17 +31,17 @@ _ERROR_WORDS = re.compile(
     re.IGNORECASE,
 )
 """Words that mark a JSON body with nothing but a message as an error."""
-_PLAIN_ERROR = re.compile(
+_PLAIN_TEXT_ERROR = re.compile(
     r"\W*(?:error\b|exception\b|traceback \(most|fatal\b|unauthori[sz]ed\b|forbidden\b|access denied|not found\b|bad (?:request|gateway)\b"
     r"|internal server error|service unavailable|too many requests|invalid\b.{0,20}(?:api|key|token|request|parameter)|(?:4[0-2]\d|50\d)\s*[-:]\s*[a-z]{3}|missing |(?:\w+ ){1,3}not found\W*$)",
     re.IGNORECASE,
 )
-_MAX_PLAIN_LENGTH = 300
+_MAX_ERROR_TEXT_LENGTH = 300
 _NOT_FOUND = re.compile(
     r"not found|no such|(?:does not|doesn't|do not|don't) exist|no (?:results|data|records)", re.IGNORECASE
 )
 
-_BOOKKEEPING = re.compile(
+_METADATA_NAME = re.compile(
     r"(?:^|[._])(?:page|pages|per_?page|limit|offset|status|success|ok|code|message|took|version|total_?pages)$", re.I
 )
 
@@ -56,9 +56,13 @@ def find_error_message(body: str) -> str | None:
     if isinstance(value, list) and len(value) == 1:
         value = value[0]
     if isinstance(value, dict):
-        return _find_message_in_object(value)
+        return _find_error_in_object(value)
     text = body.strip().strip('"')
-    return clean(text) if value is None and len(text) <= _MAX_PLAIN_LENGTH and _PLAIN_ERROR.match(text) else None
+    return (
+        clean_text(text)
+        if value is None and len(text) <= _MAX_ERROR_TEXT_LENGTH and _PLAIN_TEXT_ERROR.match(text)
+        else None
+    )
 
 
 def extract_error_text(body: str) -> str:
@@ -68,7 +72,7 @@ def extract_error_text(body: str) -> str:
         value = value[0]
     if isinstance(value, dict):
         return _select_message({key.lower(): item for key, item in value.items()})
-    return clean(body) if value is None and len(body) <= _MAX_PLAIN_LENGTH and "<" not in body else ""
+    return clean_text(body) if value is None and len(body) <= _MAX_ERROR_TEXT_LENGTH and "<" not in body else ""
 
 
 def classify_error_message(message: str) -> CallOutcome:
@@ -80,17 +84,17 @@ def classify_error_message(message: str) -> CallOutcome:
     )
 
 
-def looks_binary(text: str) -> bool:
+def is_binary_text(text: str) -> bool:
     """Return whether a text is decoded binary data.
 
     It is if its first 1,000 characters hold a NUL, or if more than a twentieth of them are not printable.
     """
     head = text[:1000]
-    odd = sum(1 for char in head if char == "\ufffd" or (ord(char) < 32 and char not in "\t\n\r\f\x1b"))
-    return "\0" in head or odd * 20 > len(head)
+    unprintable_count = sum(1 for char in head if char == "\ufffd" or (ord(char) < 32 and char not in "\t\n\r\f\x1b"))
+    return "\0" in head or unprintable_count * 20 > len(head)
 
 
-def _find_message_in_object(value: Mapping[str, JsonValue]) -> str | None:
+def _find_error_in_object(value: Mapping[str, JsonValue]) -> str | None:
     fields = {key.lower(): item for key, item in value.items() if item not in (None, "", [], {})}
     if not fields or any(key not in _ERROR_KEYS and item is not False for key, item in fields.items()):
         return None
@@ -98,32 +102,32 @@ def _find_message_in_object(value: Mapping[str, JsonValue]) -> str | None:
     if _declares_error(fields) or (
         message and set(fields) <= {*_MESSAGE_KEYS, "messages"} and _ERROR_WORDS.search(message)
     ):
-        return message or clean(str(dict(value)))
+        return message or clean_text(str(dict(value)))
     return None
 
 
 def _declares_error(fields: Mapping[str, JsonValue]) -> bool:
     """Return whether the fields of an object declare an error."""
-    if any(_is_error(fields.get(key)) for key in ("error", "errors", "is_error", "iserror", "failed")):
+    if any(_is_error_value(fields.get(key)) for key in ("error", "errors", "is_error", "iserror", "failed")):
         return True
     if any(str(fields[key]).lower() in ("false", "0") for key in ("success", "ok") if key in fields):
         return True
     codes = (fields.get(key) for key in ("status", "statuscode", "status_code", "cod", "code", "error_code", "errorcode", "http_code", "httpstatus"))  # fmt: skip
-    return any(_is_code(code) for code in codes) or bool(_BAD_STATUS.match(str(fields.get("status", ""))))
+    return any(_is_error_code(code) for code in codes) or bool(_ERROR_STATUS_TEXT.match(str(fields.get("status", ""))))
 
 
-def _is_error(value: JsonValue) -> bool:
+def _is_error_value(value: JsonValue) -> bool:
     return value not in (None, False, 0, "", "0", "false", "none", "None", "null", "no", "No", "ok", "OK", [], {})
 
 
-def _is_code(value: JsonValue) -> bool:
+def _is_error_code(value: JsonValue) -> bool:
     return not isinstance(value, bool) and bool(re.fullmatch(r"[45]\d\d", str(value)))
 
 
 def _select_message(fields: Mapping[str, JsonValue]) -> str:
     for key in _MESSAGE_KEYS:
         if key in fields and (words := " ".join(_collect_texts(fields[key]))):
-            return clean(words)
+            return clean_text(words)
     return ""
 
 
@@ -146,7 +150,7 @@ def _collect_texts(value: JsonValue, depth: int = 0) -> Iterable[str]:
             return
 
 
-def is_empty(response: str) -> bool:
+def is_empty_response(response: str) -> bool:
     """Return whether a JSON response holds no data: only empty lists and objects, nulls and zeros.
 
     Paging and status fields are ignored in an object with an empty list.
@@ -154,24 +158,24 @@ def is_empty(response: str) -> bool:
     value = read_value(response)
     if not isinstance(value, (dict, list)):
         return False
-    findings = list(collect_findings(value if isinstance(value, dict) else {"": value}, ""))
+    found_values = list(iterate_found_values(value if isinstance(value, dict) else {"": value}, ""))
     if isinstance(value, dict) and any(inner == [] for inner in value.values()):
-        findings = [(name, leaf) for name, leaf in findings if not _BOOKKEEPING.search(name)]
-    return all(leaf in (0, False) for _, leaf in findings)
+        found_values = [(name, leaf) for name, leaf in found_values if not _METADATA_NAME.search(name)]
+    return all(leaf in (0, False) for _, leaf in found_values)
 
 
-def collect_findings(value: JsonValue, prefix: str, depth: int = 0) -> Iterator[tuple[str, JsonValue]]:
+def iterate_found_values(value: JsonValue, prefix: str, depth: int = 0) -> Iterator[tuple[str, JsonValue]]:
     """Yield the non-empty scalars and lists of scalars in a value, each with its dotted path.
 
-    At most ``_MAX_FINDINGS`` fields of an object and three items of a list are read.
+    At most ``_MAX_FIELDS`` fields of an object and three items of a list are read.
     """
     if isinstance(value, dict) and depth < 6:
-        for _, (key, inner) in zip(range(_MAX_FINDINGS), value.items(), strict=False):
-            yield from collect_findings(
+        for _, (key, inner) in zip(range(_MAX_FIELDS), value.items(), strict=False):
+            yield from iterate_found_values(
                 inner, f"{prefix}{key}." if isinstance(inner, dict) else f"{prefix}{key}", depth + 1
             )
     elif isinstance(value, list) and any(isinstance(item, dict) for item in value):
         for item in value[:3]:
-            yield from collect_findings(item, f"{prefix}.", depth + 1)
+            yield from iterate_found_values(item, f"{prefix}.", depth + 1)
     elif value not in (None, "", []) and not isinstance(value, dict):
         yield prefix.rstrip("."), value

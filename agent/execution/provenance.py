@@ -12,13 +12,19 @@ from dataclasses import dataclass
 
 from pydantic.types import JsonValue
 
-from agent.execution.coercion import coerce
-from agent.execution.response_values import WORD_PATTERN, ToolResponse
-from agent.execution.user_values import UserMessages, normalize_text, normalize_value, occurs_in
-from agent.execution.wording import build_title, quote_text
-from agent.files.origins import FileOrigins
+from agent.execution.call_wording import build_tool_title, quote_text
+from agent.execution.coercion import coerce_value
+from agent.execution.value_search import (
+    WORD_PATTERN,
+    ToolResponse,
+    UserMessages,
+    normalize_text,
+    normalize_value,
+    occurs_in,
+)
+from agent.files.file_origins import FileOrigins
 from agent.request_reader import PlainReader, RequestReader
-from agent.text import clean
+from agent.text import clean_text
 from domain.given_file import GivenFile
 from domain.model import JsonObject
 from domain.plan import StepResult
@@ -29,13 +35,13 @@ FixedArgument = tuple[ToolId, str, JsonValue]
 """Tool, parameter and the value that somebody fixed for the parameter."""
 ORIGIN_ORDER: tuple[ValueKind, ...] = ("said", "document", "file", "field", "written", "computed", "prose", "others")
 """Kinds of origins, in order of increasing distance from the user's word."""
-_MIN_LENGTH = 2
+_MIN_CROSSING_LENGTH = 2
 """Least number of characters of a value that counts as carried from one host to another."""
-_MAX_NAMED = 3
+_MAX_NAMED_THINGS = 3
 """Most things of one argument that are named."""
 _MAX_LEAVES = 100
 """Most leaves of one argument that are searched for."""
-_ORIGIN_WORDS: dict[ValueKind, str] = {
+_ORIGIN_DESCRIPTIONS: dict[ValueKind, str] = {
     "said": "you said it",
     "document": "the tool's own document gives it",
     "written": "nobody said it, and no answer holds it: it was written on the way",
@@ -114,10 +120,10 @@ class ProvenanceTracker:
         and carries its slice. ``control`` is the slice that decides whether and how often a program makes the call,
         given if that may reveal something to another host.
         """
-        if tool.safe and not any(_are_separate_hosts(other, tool) for other in self._called_tools.values()):
+        if tool.safe and not any(_are_separate_hosts(called_tool, tool) for called_tool in self._called_tools.values()):
             return CallProvenance()
         parameters = {parameter.name: parameter for parameter in tool.parameters}
-        slices_by_parameter = {one.parameter: one for one in slices}
+        slices_by_parameter = {argument_slice.parameter: argument_slice for argument_slice in slices}
         origins: list[ValueOrigin] = []
         crossings: dict[HostCrossing, None] = {}
         for name, value in arguments.items():
@@ -128,12 +134,16 @@ class ProvenanceTracker:
                 crossings |= dict.fromkeys(self._find_crossings(tool, name, parameters.get(name), leaf, told))
             if len(leaves) > _MAX_LEAVES and not self._are_all_fixed(tool, name, leaves):
                 crossings |= dict.fromkeys(
-                    _build_crossing(one, tool, name) for one in self._responses if _are_separate_hosts(one.tool, tool)
+                    _build_crossing(response, tool, name)
+                    for response in self._responses
+                    if _are_separate_hosts(response.tool, tool)
                 )
         if control is not None:
-            crossed_by_value = {(one.source, one.target) for one in crossings}
+            crossed_hosts = {(crossing.source, crossing.target) for crossing in crossings}
             told = dict.fromkeys(self._find_control_crossings(tool, control))
-            crossings |= {one: None for one in told if (one.source, one.target) not in crossed_by_value}
+            crossings |= {
+                crossing: None for crossing in told if (crossing.source, crossing.target) not in crossed_hosts
+            }
         return CallProvenance(tuple(origins), tuple(crossings))
 
     def find_reference(self, tool: ToolDoc, name: str, value: JsonValue) -> tuple[ValueKind, str]:
@@ -144,7 +154,12 @@ class ProvenanceTracker:
         parameter = next((parameter for parameter in tool.parameters if parameter.name == name), None)
         worst = self._find_worst_origin(tool, name, parameter, _collect_leaves(value))
         response = next(
-            (one for one in self._responses if one.reference and _locate_origin(one, worst) is not None), None
+            (
+                recorded
+                for recorded in self._responses
+                if recorded.reference and _locate_origin(recorded, worst) is not None
+            ),
+            None,
         )
         return worst.kind, f"{response.reference}.{worst.place}".rstrip(".") if response else ""
 
@@ -156,28 +171,34 @@ class ProvenanceTracker:
         matches only fields that the parameter is named after: a stay of 1 night is not the berth with number 1.
         """
         value_slice = origin.slice
-        own = [one for one in self._responses[::-1] if not _are_separate_hosts(one.tool, tool)]
-        own.sort(key=lambda one: value_slice is None or one.tool.id not in value_slice.tools)
+        own_responses = [response for response in self._responses[::-1] if not _are_separate_hosts(response.tool, tool)]
+        own_responses.sort(key=lambda one: value_slice is None or one.tool.id not in value_slice.tools)
         from_response = value_slice.is_foreign if value_slice is not None else origin.kind in ("field", "prose")
-        within = _collect_named_leaves(value)
-        leaves = [leaf for _, leaf in within]
-        things_found = [
-            next(_iter_thing_names(own, leaf, name or origin.parameter, called=bool(name) or not from_response), None)
-            for name, leaf in within[:_MAX_NAMED]
+        named_leaves = _collect_named_leaves(value)
+        leaves = [leaf for _, leaf in named_leaves]
+        matches = [
+            next(
+                _iter_thing_names(
+                    own_responses, leaf, name or origin.parameter, named_after_only=bool(name) or not from_response
+                ),
+                None,
+            )
+            for name, leaf in named_leaves[:_MAX_NAMED_THINGS]
         ]
-        named_things = [one for one in things_found if one is not None]
-        if not named_things:
+        found_names = [thing_match for thing_match in matches if thing_match is not None]
+        if not found_names:
             return origin
         names = ", ".join(
-            one[0] if one else normalize_value(leaf) for one, leaf in zip(things_found, leaves, strict=False)
+            thing_match[0] if thing_match else normalize_value(leaf)
+            for thing_match, leaf in zip(matches, leaves, strict=False)
         )
-        things = names + (f" and {len(leaves) - _MAX_NAMED} more" if len(leaves) > _MAX_NAMED else "")
-        same = origin.kind == "field" and named_things[0][1].tool.id == origin.tool
-        who = "which" if same else quote_text(build_title(named_things[0][1].tool))
+        thing_text = names + (f" and {len(leaves) - _MAX_NAMED_THINGS} more" if len(leaves) > _MAX_NAMED_THINGS else "")
+        same = origin.kind == "field" and found_names[0][1].tool.id == origin.tool
+        namer = "which" if same else quote_text(build_tool_title(found_names[0][1].tool))
         return origin.model_copy(
             update={
-                "thing": things,
-                "words": f"{origin.words}{',' if same else ';'} {who} calls it {quote_text(things)}",
+                "thing": thing_text,
+                "words": f"{origin.words}{',' if same else ';'} {namer} calls it {quote_text(thing_text)}",
             }
         )
 
@@ -189,9 +210,9 @@ class ProvenanceTracker:
         If there are more than ``_MAX_LEAVES``, only fixed values are compared and nothing is searched for.
         """
         if len(leaves) > _MAX_LEAVES:
-            others = any(_to_text(leaf) in self._author_values.get((tool.id, name), ()) for leaf in leaves)
+            fixed_by_author = any(_to_text(leaf) in self._author_values.get((tool.id, name), ()) for leaf in leaves)
             return _build_origin(
-                name, "others" if others else "said" if self._are_all_fixed(tool, name, leaves) else "written"
+                name, "others" if fixed_by_author else "said" if self._are_all_fixed(tool, name, leaves) else "written"
             )
         leaf_origins = [self._find_origin(tool, name, parameter, leaf) for leaf in leaves]
         return max(leaf_origins, key=lambda one: ORIGIN_ORDER.index(one.kind))
@@ -209,7 +230,7 @@ class ProvenanceTracker:
         if parameter is not None and _is_fixed_by_document(parameter, value):
             return _build_origin(name, "document")
         text = normalize_value(value)
-        if text and any(occurs_in(text, said) for said in self._author_messages):
+        if text and any(occurs_in(text, message) for message in self._author_messages):
             return _build_origin(name, "others")
         foreign_origin = self._find_foreign_origin(name, value) if text else None
         if foreign_origin is not None:
@@ -229,13 +250,13 @@ class ProvenanceTracker:
         for response in reversed(self._responses):
             if (place := response.find_field(value)) is not None:
                 return _build_response_origin(name, "field", response, place)
-        if (place := self._files.place(value)) is not None:
+        if (place := self._files.find_place(value)) is not None:
             return _build_file_origin(name, place)
-        pieces = self._extract_unsaid_words(value)
+        words = self._extract_unsaid_words(value)
         for response in reversed(self._responses):
-            if self._shares_unsaid_words(response, value, pieces):
+            if self._shares_unsaid_words(response, value, words):
                 return _build_response_origin(name, "prose", response, "")
-        file_place = self._files.has_a_word(pieces)
+        file_place = self._files.find_file_with_word(words)
         return None if file_place is None else _build_file_origin(name, f"words of {file_place}")
 
     def _extract_unsaid_words(self, value: JsonValue) -> list[str]:
@@ -243,9 +264,9 @@ class ProvenanceTracker:
         words = WORD_PATTERN.findall(normalize_value(value)) if isinstance(value, str) else []
         return [word for word in dict.fromkeys(words) if not self._user_messages.mentions(word, None)]
 
-    def _shares_unsaid_words(self, response: ToolResponse, value: JsonValue, pieces: Sequence[str]) -> bool:
+    def _shares_unsaid_words(self, response: ToolResponse, value: JsonValue, words: Sequence[str]) -> bool:
         """Return whether the response holds one of the words, or the value an unsaid field of the response."""
-        if any(response.has_word(piece) for piece in pieces):
+        if any(response.has_word(piece) for piece in words):
             return True
         return isinstance(value, str) and any(
             not self._user_messages.mentions(field, None) for field in response.find_fields_in(normalize_value(value))
@@ -266,29 +287,41 @@ class ProvenanceTracker:
 
         ``value_slice`` says what a program computed the value from, which may be more than can be found in it.
         """
-        if not tool.host or len(normalize_value(value)) < _MIN_LENGTH or self._is_said(tool, name, parameter, value):
+        if (
+            not tool.host
+            or len(normalize_value(value)) < _MIN_CROSSING_LENGTH
+            or self._is_said(tool, name, parameter, value)
+        ):
             return
         if parameter is not None and (
             _is_fixed_by_document(parameter, value) or value in (*parameter.enum, parameter.example)
         ):
             return
-        own = [one for one in self._responses if not _are_separate_hosts(one.tool, tool)]
-        others = [one for one in self._responses if _are_separate_hosts(one.tool, tool)]
-        holding = [one for one in others if _holds_value(one, value)]
-        if not holding:
-            pieces = [one for one in self._extract_unsaid_words(value) if not any(heard.has_word(one) for heard in own)]
-            holding = [one for one in others if self._shares_unsaid_words(one, value, pieces)]
-        if any(_holds_value(one, value) for one in own):
+        own_responses = [response for response in self._responses if not _are_separate_hosts(response.tool, tool)]
+        other_responses = [response for response in self._responses if _are_separate_hosts(response.tool, tool)]
+        source_responses = [response for response in other_responses if _holds_value(response, value)]
+        if not source_responses:
+            words = [
+                word
+                for word in self._extract_unsaid_words(value)
+                if not any(own_response.has_word(word) for own_response in own_responses)
+            ]
+            source_responses = [
+                response for response in other_responses if self._shares_unsaid_words(response, value, words)
+            ]
+        if any(_holds_value(response, value) for response in own_responses):
             return
-        recorded = {flow.source for flow in parameter.flows} if parameter is not None else set[ToolId]()
-        if any(one.tool.id in recorded for one in holding):
+        recorded_sources = {flow.source for flow in parameter.flows} if parameter is not None else set[ToolId]()
+        if any(response.tool.id in recorded_sources for response in source_responses):
             return
-        holding += [
-            one
-            for one in others
-            if one not in holding and _may_contribute(one, value_slice) and one.tool.id not in recorded
+        source_responses += [
+            response
+            for response in other_responses
+            if response not in source_responses
+            and _may_contribute(response, value_slice)
+            and response.tool.id not in recorded_sources
         ]
-        yield from (_build_crossing(one, tool, name) for one in holding)
+        yield from (_build_crossing(response, tool, name) for response in source_responses)
 
     def _find_control_crossings(self, tool: ToolDoc, control: Slice) -> Iterator[HostCrossing]:
         """Yield crossings from other hosts whose answers decide whether the call is made.
@@ -297,11 +330,11 @@ class ProvenanceTracker:
         """
         if not tool.host:
             return
-        recorded = {flow.source for parameter in tool.parameters for flow in parameter.flows}
-        for other in self._called_tools.values():
-            decides = other.id in control.tools or not control.is_traced
-            if decides and _are_separate_hosts(other, tool) and other.id not in recorded:
-                yield HostCrossing(source=other.host, target=tool.host)
+        recorded_sources = {flow.source for parameter in tool.parameters for flow in parameter.flows}
+        for called_tool in self._called_tools.values():
+            decides = called_tool.id in control.tools or not control.is_traced
+            if decides and _are_separate_hosts(called_tool, tool) and called_tool.id not in recorded_sources:
+                yield HostCrossing(source=called_tool.host, target=tool.host)
 
 
 def _may_contribute(response: ToolResponse, value_slice: Slice | None) -> bool:
@@ -320,7 +353,7 @@ def _add_slice(origin: ValueOrigin, value_slice: Slice | None) -> ValueOrigin:
         return origin.model_copy(update={"slice": value_slice})
     kind: ValueKind = "written" if value_slice.is_literal else "computed"
     words = (
-        f"{_ORIGIN_WORDS[kind]} {value_slice.words}"
+        f"{_ORIGIN_DESCRIPTIONS[kind]} {value_slice.words}"
         if kind == "computed"
         else "nobody said it: whoever wrote the call did"
     )
@@ -328,14 +361,16 @@ def _add_slice(origin: ValueOrigin, value_slice: Slice | None) -> ValueOrigin:
 
 
 def _iter_thing_names(
-    responses: Sequence[ToolResponse], value: JsonValue, parameter: str, *, called: bool
+    responses: Sequence[ToolResponse], value: JsonValue, parameter: str, *, named_after_only: bool
 ) -> Iterator[tuple[str, ToolResponse]]:
     """Yield the names that responses give to the thing that a value identifies, each with its response.
 
-    With ``called``, only fields that the parameter is named after count.
+    With ``named_after_only``, only fields that the parameter is named after count.
     """
     return (
-        (told, one) for one in responses if (told := one.find_thing_name(value, parameter, named_after_only=called))
+        (thing_name, response)
+        for response in responses
+        if (thing_name := response.find_thing_name(value, parameter, named_after_only=named_after_only))
     )
 
 
@@ -347,19 +382,19 @@ def _holds_value(response: ToolResponse, value: JsonValue) -> bool:
     return response.find_field(value) is not None or response.find_in_text(value) is not None
 
 
-def _are_separate_hosts(tool: ToolDoc, other: ToolDoc) -> bool:
+def _are_separate_hosts(tool: ToolDoc, other_tool: ToolDoc) -> bool:
     """Return whether two tools have different hosts and were not imported from one source."""
-    if not tool.host or not other.host or tool.host == other.host:
+    if not tool.host or not other_tool.host or tool.host == other_tool.host:
         return False
-    return not tool.source or tool.source != other.source
+    return not tool.source or tool.source != other_tool.source
 
 
 def _index_fixed_values(fixed: Sequence[FixedArgument]) -> dict[tuple[ToolId, str], set[str]]:
     """Index the leaves of the fixed values, as text, by tool and parameter."""
-    found: defaultdict[tuple[ToolId, str], set[str]] = defaultdict(set)
+    texts_by_parameter: defaultdict[tuple[ToolId, str], set[str]] = defaultdict(set)
     for tool, name, fixed_value in fixed:
-        found[tool, name] |= {_to_text(leaf) for leaf in _collect_leaves(fixed_value)}
-    return found
+        texts_by_parameter[tool, name] |= {_to_text(leaf) for leaf in _collect_leaves(fixed_value)}
+    return texts_by_parameter
 
 
 def _to_text(value: JsonValue) -> str:
@@ -368,14 +403,16 @@ def _to_text(value: JsonValue) -> str:
 
 def _is_fixed_by_document(parameter: Parameter, value: JsonValue) -> bool:
     """Return whether the value is the document's default or the only one that the document allows."""
-    only = len(parameter.enum) == 1 and value == parameter.enum[0]
-    return only or (parameter.default not in (None, "") and value == coerce(parameter.default, parameter))
+    is_only_value = len(parameter.enum) == 1 and value == parameter.enum[0]
+    return is_only_value or (
+        parameter.default not in (None, "") and value == coerce_value(parameter.default, parameter)
+    )
 
 
-def find_added_values(value: JsonValue, instead: JsonValue) -> list[JsonValue]:
-    """Return the leaves of a corrected value that the earlier value ``instead`` did not hold."""
-    before = {_to_text(leaf) for leaf in _collect_leaves(instead)}
-    return [leaf for leaf in _collect_leaves(value) if _to_text(leaf) not in before]
+def find_added_values(value: JsonValue, earlier_value: JsonValue) -> list[JsonValue]:
+    """Return the leaves of a corrected value that the earlier value ``earlier_value`` did not hold."""
+    earlier_texts = {_to_text(leaf) for leaf in _collect_leaves(earlier_value)}
+    return [leaf for leaf in _collect_leaves(value) if _to_text(leaf) not in earlier_texts]
 
 
 def _collect_leaves(value: JsonValue) -> list[JsonValue]:
@@ -390,7 +427,7 @@ def _collect_named_leaves(value: JsonValue) -> list[tuple[str, JsonValue]]:
             value = json.loads(value)
         except (ValueError, RecursionError):
             return [("", value)]
-    found: list[tuple[str, JsonValue]] = []
+    leaves: list[tuple[str, JsonValue]] = []
     pending: list[tuple[str, JsonValue]] = [("", value)]
     while pending:
         name, node = pending.pop()
@@ -399,8 +436,8 @@ def _collect_named_leaves(value: JsonValue) -> list[tuple[str, JsonValue]]:
         elif isinstance(node, list) and node:
             pending += [(name, item) for item in node]
         else:
-            found.append((name, node if not isinstance(node, (dict, list)) else None))
-    return found
+            leaves.append((name, node if not isinstance(node, (dict, list)) else None))
+    return leaves
 
 
 def _locate_origin(response: ToolResponse, origin: ValueOrigin) -> str | None:
@@ -408,7 +445,7 @@ def _locate_origin(response: ToolResponse, origin: ValueOrigin) -> str | None:
 
 
 def _build_origin(name: str, kind: ValueKind) -> ValueOrigin:
-    return ValueOrigin(parameter=name, kind=kind, words=_ORIGIN_WORDS[kind])
+    return ValueOrigin(parameter=name, kind=kind, words=_ORIGIN_DESCRIPTIONS[kind])
 
 
 def _build_file_origin(name: str, place: str) -> ValueOrigin:
@@ -417,7 +454,11 @@ def _build_file_origin(name: str, place: str) -> ValueOrigin:
 
 def _build_response_origin(name: str, kind: ValueKind, response: ToolResponse, place: str) -> ValueOrigin:
     tool = response.tool
-    by = quote_text(build_title(tool)) + (f" of {tool.host}" if tool.host else "")
-    where = f" ({clean(place, 80)})" if place else ""
-    words = f"words inside a text that {by} answered{where}" if kind == "prose" else f"from what {by} answered{where}"
+    service = quote_text(build_tool_title(tool)) + (f" of {tool.host}" if tool.host else "")
+    place_text = f" ({clean_text(place, 80)})" if place else ""
+    words = (
+        f"words inside a text that {service} answered{place_text}"
+        if kind == "prose"
+        else f"from what {service} answered{place_text}"
+    )
     return ValueOrigin(parameter=name, kind=kind, words=words, tool=tool.id, host=tool.host, place=place[:400])

@@ -3,11 +3,14 @@
 import base64
 import html
 import json
+import logging
 import re
-from collections.abc import Iterable
+from collections.abc import Generator, Iterable
+from contextlib import contextmanager
+from contextvars import ContextVar
 from urllib.parse import quote, quote_plus
 
-HIDDEN = "[secret]"
+REDACTED = "[secret]"
 _TOKEN_PATTERN = re.compile(r"(?=[a-z_+=~]*\d)(?=[\d_+=~]*[a-z])[a-z0-9_+=~]{20,}", re.IGNORECASE)
 """Runs of letters with digits too long for a word: keys, tokens, hashes.
 
@@ -17,20 +20,20 @@ _CARD_PATTERN = re.compile(r"(?<!\d)\d(?:[ -]?\d){12,18}(?!\d)")
 _LUHN_MODULUS = 10
 
 
-def looks_secret(text: str) -> bool:
+def contains_secret(text: str) -> bool:
     """Return whether a text seems to hold a token or a card number, judged by form; passwords are not recognized."""
     return bool(_TOKEN_PATTERN.search(text)) or any(
-        _is_card(re.sub(r"\D", "", hit[0])) for hit in _CARD_PATTERN.finditer(text)
+        _is_card_number(re.sub(r"\D", "", candidate[0])) for candidate in _CARD_PATTERN.finditer(text)
     )
 
 
-def _is_card(digits: str) -> bool:
+def _is_card_number(digits: str) -> bool:
     """Return whether the last digit is the check digit of ISO/IEC 7812 (Luhn's algorithm)."""
-    doubled = (int(one) * (1 + at % 2) for at, one in enumerate(reversed(digits)))
-    return sum(one // _LUHN_MODULUS + one % _LUHN_MODULUS for one in doubled) % _LUHN_MODULUS == 0
+    doubled = (int(digit) * (1 + position % 2) for position, digit in enumerate(reversed(digits)))
+    return sum(product // _LUHN_MODULUS + product % _LUHN_MODULUS for product in doubled) % _LUHN_MODULUS == 0
 
 
-_MIN_TAIL = 4
+_MIN_PARTIAL_LENGTH = 4
 
 
 class Redactor:
@@ -47,21 +50,26 @@ class Redactor:
     def __repr__(self) -> str:
         return f"Redactor({len(self._forms)} forms)"
 
-    def redact(self, text: str, *, cut: bool = False) -> str:
+    def redact(self, text: str, *, truncated: bool = False) -> str:
         """Return the text with the values replaced.
 
-        With ``cut``, the text was truncated, and the beginning of a value at its end is replaced too.
+        With ``truncated``, the text was truncated, and the beginning of a value at its end is replaced too.
         """
         for form in self._forms:
-            text = text.replace(form, HIDDEN)
-        return self._strip_partial_tail(text) if cut else text
+            text = text.replace(form, REDACTED)
+        return self._strip_partial_tail(text) if truncated else text
 
     def _strip_partial_tail(self, text: str) -> str:
         longest = max(
-            (size for form in self._forms for size in range(_MIN_TAIL, len(form)) if text.endswith(form[:size])),
+            (
+                size
+                for form in self._forms
+                for size in range(_MIN_PARTIAL_LENGTH, len(form))
+                if text.endswith(form[:size])
+            ),
             default=0,
         )
-        return text[: len(text) - longest] + HIDDEN if longest else text
+        return text[: len(text) - longest] + REDACTED if longest else text
 
 
 def _list_encoded_forms(value: str) -> set[str]:
@@ -77,3 +85,41 @@ def _list_encoded_forms(value: str) -> set[str]:
 def _lowercase_hex(text: str) -> str:
     parts = text.split("%")
     return "%".join([parts[0], *(part[:2].lower() + part[2:] for part in parts[1:])])
+
+
+_REDACTED_LOGGERS = ("httpx", "httpcore.connection", "httpcore.http11", "httpcore.http2", "httpcore.proxy", "httpcore.socks",
+            "mcp.client.streamable_http", "client", "")  # fmt: skip
+"""Loggers that write URLs, headers and messages; the MCP library also uses the root logger.
+
+Each is listed because a parent's filters do not see the records of its children.
+"""
+
+_current_redactor: ContextVar[Redactor | None] = ContextVar("redactor", default=None)
+
+
+@contextmanager
+def redact_logs(redactor: Redactor) -> Generator[None]:
+    """Redact the log records that HTTP libraries write in this task, and in tasks it starts, inside the context."""
+    _install_filter()
+    token = _current_redactor.set(redactor)
+    try:
+        yield
+    finally:
+        _current_redactor.reset(token)
+
+
+class _RedactingFilter(logging.Filter):
+    def filter(self, record: logging.LogRecord) -> bool:
+        redactor = _current_redactor.get()
+        if redactor is not None:
+            record.msg, record.args = redactor.redact(record.getMessage()), ()
+            record.exc_info = record.exc_text = None  # the traceback of a parse error shows the data
+        return True
+
+
+_FILTER = _RedactingFilter()
+
+
+def _install_filter() -> None:
+    for name in _REDACTED_LOGGERS:
+        logging.getLogger(name).addFilter(_FILTER)  # the same filter is added once

@@ -4,14 +4,14 @@ import time
 from dataclasses import replace
 
 from agent.execution.call_similarity import (
-    compute_similarity,
+    compute_argument_similarity,
     describe_differences,
     find_differing_values,
-    has_answer,
+    has_usable_answer,
     normalize_arguments,
     parse_recorded_arguments,
 )
-from agent.execution.error_bodies import classify_error_message, find_error_message, looks_binary
+from agent.execution.error_bodies import classify_error_message, find_error_message, is_binary_text
 from agent.execution.executor import CallResult
 from domain.model import JsonObject
 from domain.plan import CallOutcome
@@ -22,7 +22,7 @@ from graph.recordings import RecordingStore
 _MAX_COMPARED = 600
 """Most recorded calls of one tool that are compared."""
 
-_OUTCOMES: dict[RecordedOutcome, CallOutcome] = {
+_OUTCOME_OF_RECORDING: dict[RecordedOutcome, CallOutcome] = {
     RecordedOutcome.OK: "ok",
     RecordedOutcome.UNKNOWN: "ok",
     RecordedOutcome.FAILED: "transient",
@@ -35,7 +35,7 @@ class ReplayExecutor:
 
     Arguments are the same if they are equal apart from order and the types their values are written in; of several such
     recordings, a successful one is preferred. Otherwise the recording with the greatest
-    :func:`agent.execution.call_similarity.compute_similarity` answers, the earlier one if two are equal. If it is below
+    :func:`agent.execution.call_similarity.compute_argument_similarity` answers, the earlier one if two are equal. If it is below
     ``floor``, the recorded call was about something else, and the call fails.
 
     ``FAILED`` is replayed as ``transient``. A recording of unknown outcome counts as an answer unless its body is an
@@ -53,24 +53,29 @@ class ReplayExecutor:
         started = time.perf_counter()
         calls = await self._recordings.list_calls(tool.id)
         normalized = normalize_arguments(arguments)
-        instead: JsonObject = {}
+        differing_values: JsonObject = {}
         exact = [call for call in calls if normalize_arguments(parse_recorded_arguments(call.arguments)) == normalized]
         if exact:
-            chosen = next((call for call in exact if has_answer(call)), exact[0])
+            recorded_call = next((call for call in exact if has_usable_answer(call)), exact[0])
             note = "recorded call with the same arguments"
         else:
             nearest = _find_nearest(arguments, calls)
             if nearest is None:
                 return _build_none_recorded_result(tool, len(calls), time.perf_counter() - started)
-            chosen, alike = nearest
-            if alike < self._floor:
-                return _build_too_different_result(tool, alike, time.perf_counter() - started)
-            instead = find_differing_values(arguments, parse_recorded_arguments(chosen.arguments))
-            difference = describe_differences(arguments, parse_recorded_arguments(chosen.arguments))
-            note = f"nearest recorded call of this API (similarity {alike:.2f}), not this one: {difference}"
+            recorded_call, similarity = nearest
+            if similarity < self._floor:
+                return _build_too_different_result(tool, similarity, time.perf_counter() - started)
+            differing_values = find_differing_values(arguments, parse_recorded_arguments(recorded_call.arguments))
+            difference = describe_differences(arguments, parse_recorded_arguments(recorded_call.arguments))
+            note = f"nearest recorded call of this API (similarity {similarity:.2f}), not this one: {difference}"
         return _build_result(
-            chosen,
-            CallResult(_OUTCOMES[chosen.outcome], chosen.response, note=note, instead=instead),
+            recorded_call,
+            CallResult(
+                _OUTCOME_OF_RECORDING[recorded_call.outcome],
+                recorded_call.response,
+                note=note,
+                instead=differing_values,
+            ),
             time.perf_counter() - started,
         )
 
@@ -80,16 +85,16 @@ class ReplayExecutor:
 
 def _find_nearest(arguments: JsonObject, calls: list[RecordedCall]) -> tuple[RecordedCall, float] | None:
     best: tuple[RecordedCall, float] | None = None
-    for call in [call for call in calls if has_answer(call)][:_MAX_COMPARED]:
-        alike = compute_similarity(arguments, parse_recorded_arguments(call.arguments))
-        if best is None or alike > best[1]:
-            best = (call, alike)
+    for call in [call for call in calls if has_usable_answer(call)][:_MAX_COMPARED]:
+        similarity = compute_argument_similarity(arguments, parse_recorded_arguments(call.arguments))
+        if best is None or similarity > best[1]:
+            best = (call, similarity)
     return best
 
 
 def _build_result(call: RecordedCall, result: CallResult, seconds: float) -> CallResult:
     """Complete the result; a recorded success whose body is binary or an error becomes a failure."""
-    if not call.outcome.failed and looks_binary(call.response):
+    if not call.outcome.failed and is_binary_text(call.response):
         return replace(
             result, outcome="caller_fault", body="", note=f"{result.note}; a binary response", seconds=seconds
         )
@@ -99,12 +104,12 @@ def _build_result(call: RecordedCall, result: CallResult, seconds: float) -> Cal
     return replace(result, seconds=seconds)
 
 
-def _build_too_different_result(tool: ToolDoc, alike: float, seconds: float) -> CallResult:
-    note = f"no recorded call of {tool.api} is like this one (the nearest: similarity {alike:.2f}); use --executor http"
+def _build_too_different_result(tool: ToolDoc, similarity: float, seconds: float) -> CallResult:
+    note = f"no recorded call of {tool.api} is like this one (the nearest: similarity {similarity:.2f}); use --executor http"
     return CallResult("caller_fault", "", attempts=0, note=note, seconds=seconds)
 
 
-def _build_none_recorded_result(tool: ToolDoc, failed: int, seconds: float) -> CallResult:
-    had = f"only {failed} failed ones" if failed else "none"
+def _build_none_recorded_result(tool: ToolDoc, failed_count: int, seconds: float) -> CallResult:
+    had = f"only {failed_count} failed ones" if failed_count else "none"
     note = f"no successful recorded call of {tool.api} exists (there are {had}); build the store with --calls, or use --executor http"
     return CallResult("caller_fault", "", attempts=0, note=note, seconds=seconds)

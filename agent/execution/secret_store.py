@@ -21,7 +21,7 @@ class SecretStore(Protocol):
         """Return whether a secret of this name exists, regardless of its hosts."""
         ...
 
-    async def value(self, name: str, host: str, port: int, *, encrypted: bool) -> str | None:
+    async def get_value(self, name: str, host: str, port: int, *, encrypted: bool) -> str | None:
         """Return the value to send to this host; None if there is no such secret.
 
         Raises:
@@ -37,8 +37,8 @@ class SecretStore(Protocol):
         """
         ...
 
-    def advice(self, name: str, host: str, port: int, what: str = "a key") -> str:
-        """Describe how a user sets this secret for this host; ``what`` names the value that is needed."""
+    def build_advice(self, name: str, host: str, port: int, needed: str = "a key") -> str:
+        """Describe how a user sets this secret for this host; ``needed`` names the value that is needed."""
         ...
 
 
@@ -70,42 +70,44 @@ class EnvironmentSecrets:
         """Return whether the variable is set and not empty."""
         return bool(self._variables.get(to_variable_name(name)))
 
-    async def value(self, name: str, host: str, port: int, *, encrypted: bool) -> str | None:
+    async def get_value(self, name: str, host: str, port: int, *, encrypted: bool) -> str | None:
         """Return the value for this host; None if the variable is not set. Raises ``SecretError`` for other hosts."""
         key = to_variable_name(name)
         value = self._variables.get(key)
         if not value:
             return None
         hosts = self._variables.get(f"{key}_HOSTS", "").split(",")
-        check_host(name, hosts, host, port, encrypted=encrypted, where=f"{key}_HOSTS")
+        check_secret_host(name, hosts, host, port, encrypted=encrypted, setting=f"{key}_HOSTS")
         return value
 
     async def replace_refused(self, name: str, value: str) -> bool:  # noqa: ARG002  # variables do not change
         """Return False: an environment variable does not change."""
         return False
 
-    def advice(self, name: str, host: str, port: int, what: str = "a key") -> str:
+    def build_advice(self, name: str, host: str, port: int, needed: str = "a key") -> str:
         """Describe the two environment variables to set."""
         key = to_variable_name(name)
-        return f"{what} is needed: set {key} to it and {key}_HOSTS to {_format_host_port(host, port)}"
+        return f"{needed} is needed: set {key} to it and {key}_HOSTS to {_format_host_port(host, port)}"
 
 
-def check_host(name: str, hosts: Iterable[str], host: str, port: int, *, encrypted: bool, where: str) -> None:
+def check_secret_host(name: str, hosts: Iterable[str], host: str, port: int, *, encrypted: bool, setting: str) -> None:
     """Raise ``SecretError`` if a secret with these ``hosts`` may not be sent to this host, or not unencrypted.
 
-    ``where`` names the setting that holds the hosts, for the message.
+    ``setting`` names the setting that holds the hosts, for the message.
     """
-    place = _format_host_port(host, port)
+    host_port = _format_host_port(host, port)
     if host.startswith(STDIO):
         encrypted = True  # nothing leaves this machine
     entries = [entry.strip().lower() for entry in hosts]
-    plain = {entry.removeprefix("http://").rstrip("/") for entry in entries if entry.startswith("http://")}
-    any_scheme = {entry.removeprefix("https://").rstrip("/") for entry in entries} | plain
-    if not _list_host_forms(place) & any_scheme:
-        raise SecretError(f"the secret {name} is not allowed for {place}; if it belongs there, add {place} to {where}")
-    if not (encrypted or _list_host_forms(place) & plain or _is_loopback(host)):
+    unencrypted_hosts = {entry.removeprefix("http://").rstrip("/") for entry in entries if entry.startswith("http://")}
+    allowed_hosts = {entry.removeprefix("https://").rstrip("/") for entry in entries} | unencrypted_hosts
+    if not _list_host_forms(host_port) & allowed_hosts:
         raise SecretError(
-            f"the secret {name} is not sent to {place} over http; use https, or add http://{place} to {where}"
+            f"the secret {name} is not allowed for {host_port}; if it belongs there, add {host_port} to {setting}"
+        )
+    if not (encrypted or _list_host_forms(host_port) & unencrypted_hosts or _is_loopback(host)):
+        raise SecretError(
+            f"the secret {name} is not sent to {host_port} over http; use https, or add http://{host_port} to {setting}"
         )
 
 
@@ -116,8 +118,8 @@ def _format_host_port(host: str, port: int) -> str:
     return f"[{name}]:{port}" if ":" in name else f"{name}:{port}"
 
 
-def _list_host_forms(place: str) -> set[str]:
-    return {place} if place.startswith(STDIO) else {place, place.rpartition(":")[0]}
+def _list_host_forms(host_port: str) -> set[str]:
+    return {host_port} if host_port.startswith(STDIO) else {host_port, host_port.rpartition(":")[0]}
 
 
 def _is_loopback(host: str) -> bool:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Protocol
 from urllib.parse import unquote, urlsplit
 
-from agent.execution.wording import build_title, quote_text
+from agent.execution.call_wording import build_tool_title, quote_text
 from domain.side_effect import get_first_word
 from domain.tool import ToolDoc
 from graph.entities import get_service_key
@@ -17,7 +17,7 @@ _UNDO_WORDS = frozenset({"cancel", "delete", "destroy", "remove", "revoke", "und
 class RelatedToolFinder(Protocol):
     """Finds tools that may belong to the same service and act on the same things."""
 
-    async def near(self, tool: ToolDoc) -> Sequence[ToolDoc]:
+    async def find_related(self, tool: ToolDoc) -> Sequence[ToolDoc]:
         """Return the tools that are most likely to undo a call of this one."""
         ...
 
@@ -34,17 +34,17 @@ class UndoFinder:
         if tool.safe:
             return ""
         if tool.id not in self._descriptions:
-            related = await self._related_tools.near(tool) if self._related_tools is not None else ()
+            related = await self._related_tools.find_related(tool) if self._related_tools is not None else ()
             self._descriptions[tool.id] = describe_undo(tool, related)
         return self._descriptions[tool.id]
 
 
 def describe_undo(tool: ToolDoc, candidates: Sequence[ToolDoc]) -> str:
     """Describe how a call can be undone, by the first of the ``candidates`` that undoes it if there is one."""
-    undo_tool = next((one for one in candidates if can_undo(one, tool)), None)
+    undo_tool = next((candidate for candidate in candidates if can_undo(candidate, tool)), None)
     if undo_tool is not None:
-        return f"{quote_text(build_title(undo_tool))} can take it back, as far as its document tells."
-    if tool.method in ("PUT", "PATCH") and any(one.location == "body" for one in tool.parameters):
+        return f"{quote_text(build_tool_title(undo_tool))} can take it back, as far as its document tells."
+    if tool.method in ("PUT", "PATCH") and any(parameter.location == "body" for parameter in tool.parameters):
         return "It can be set anew in the same way; what was there before is not kept."
     return NO_UNDO
 
@@ -71,8 +71,10 @@ def can_undo(candidate: ToolDoc, tool: ToolDoc) -> bool:
         or not _is_placeholder(candidate_path[len(tool_path)])
     ):
         return False
-    rest = candidate_path[len(tool_path) + 1 :]
-    return (not rest and candidate.method == "DELETE") or (len(rest) == 1 and _is_undo_operation(candidate, rest[0]))
+    remaining_path = candidate_path[len(tool_path) + 1 :]
+    return (not remaining_path and candidate.method == "DELETE") or (
+        len(remaining_path) == 1 and _is_undo_operation(candidate, remaining_path[0])
+    )
 
 
 def _is_undo_operation(tool: ToolDoc, segment: str) -> bool:
@@ -83,7 +85,7 @@ def _is_undo_operation(tool: ToolDoc, segment: str) -> bool:
 
 
 def _collect_required_names(tool: ToolDoc) -> set[str]:
-    return {one.wire_name for one in tool.required}
+    return {parameter.wire_name for parameter in tool.required}
 
 
 def _is_placeholder(segment: str) -> bool:

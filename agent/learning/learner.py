@@ -5,33 +5,69 @@ Everything that is stored has the run's key, so that learning from a run twice h
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from agent.learning.answer_shapes import AnswerShapeStore, learn_answers
 from agent.learning.repeated_404s import ToolFactStore, settle_misses
 from agent.learning.run_lesson import build_lesson
-from agent.memory.from_run import followed, solved
 from agent.memory.long_term import LongTermMemory
-from agent.policy.path_questions import ScoreQuestion
-from agent.policy.protocol import Policy
-from agent.solutions.from_run import (
+from agent.memory.run_lessons import extract_solved_requests, rate_followed_memories
+from agent.policy.protocol import Policy, ScoreQuestion
+from agent.solutions.extraction import (
     build_reworded_solution,
-    collect_taken_solutions,
-    judge_taken_solutions,
-    learn_solutions,
+    collect_selected_solutions,
+    extract_solutions,
+    judge_selected_solutions,
 )
 from agent.solutions.protocol import SolutionAccess
 from agent.transcript import RunTranscript
 from domain.errors import FootpathError, UnavailableError
-from domain.event import EventRecord, RunFinished
+from domain.event import CallFinished, EventRecord, RunFinished
 from domain.learning_events import JudgedMemory, JudgedSolution, LearnedEdge, LearnedTool, WeightsLearned
 from domain.plan import StepResult
 from domain.tool import FINISH, ToolDoc, ToolId
+from graph.answer_shapes import collect_scalars, infer_answer_shape
 from graph.evidence import fold_walks
 from graph.facts import LiveBatch
+from graph.shapes import JsonShape
 from graph.weights import DEFAULT_WEIGHTS, WeightParameters
+
+_MAX_ANSWERS_PER_TOOL = 5
+"""Limit of answers of one tool that are examined per run."""
+
+
+class AnswerShapeStore(Protocol):
+    """The part of a graph store that keeps the shapes of answers."""
+
+    async def learn_answers(self, seen: Mapping[ToolId, Sequence[JsonShape]]) -> set[ToolId]:
+        """Add the shapes to the documents of the tools; return the tools whose documents changed."""
+        ...
+
+
+async def learn_answer_shapes(records: Iterable[EventRecord], store: AnswerShapeStore) -> None:
+    """Learn the shapes of a run's successful answers: names and types of fields, but no values."""
+    seen = await asyncio.to_thread(_collect_shapes, records)
+    if seen:
+        await store.learn_answers(seen)
+
+
+def _collect_shapes(records: Iterable[EventRecord]) -> dict[ToolId, list[JsonShape]]:
+    """Return the shapes of successful answers by tool, a few of each."""
+    shapes: dict[ToolId, list[JsonShape]] = {}
+    for result in _find_successful_results(records):
+        if len(shapes.get(result.tool, ())) < _MAX_ANSWERS_PER_TOOL:
+            shape = infer_answer_shape(result.response, collect_scalars(result.arguments.values()))
+            if shape is not None:
+                shapes.setdefault(result.tool, []).append(shape)
+    return shapes
+
+
+def _find_successful_results(records: Iterable[EventRecord]) -> Iterable[StepResult]:
+    """Return the results of calls that were made and succeeded."""
+    finished = (record.event.result for record in records if isinstance(record.event, CallFinished))
+    return (result for result in finished if result.status == "ok" and result.attempts)
+
 
 _log = logging.getLogger(__name__)
 
@@ -49,7 +85,7 @@ class RunLearner:
     memory: LongTermMemory | None = None
     """Long-term memory to judge and extend; None for none."""
     policy: Policy | None = None
-    """Policy that scores the steps; without one, :mod:`agent.learning.step_scores` scores them by rules."""
+    """Policy that scores the steps; without one, :mod:`agent.learning.run_lesson` scores them by rules."""
     is_over: Callable[[], bool] = lambda: True
     """Returns whether the run has ended. A run that continues in another process is learnt from there, as a whole."""
     weights: WeightParameters = DEFAULT_WEIGHTS
@@ -62,7 +98,7 @@ class RunLearner:
     """User of the run; empty if users are not known."""
     planned: bool = True
     """True if Footpath planned the programs; False if the user may have changed them before they ran."""
-    keeps: bool = False
+    can_defer: bool = False
     """True if the caller saves a run whose lesson is deferred, and learns from it later."""
 
     async def learn(self, records: Sequence[EventRecord]) -> WeightsLearned | None:
@@ -72,9 +108,9 @@ class RunLearner:
         """
         if not self.is_over() or any(isinstance(record.event, WeightsLearned) for record in records):
             return None
-        parts = self.store, self.memory, self.policy, self.weights, self.solutions
-        learned = await learn_from(records, *parts, alone=self.alone, user=self.user, planned=self.planned)
-        if learned is None or self.keeps:
+        dependencies = self.store, self.memory, self.policy, self.weights, self.solutions
+        learned = await learn_from_run(records, *dependencies, alone=self.alone, user=self.user, planned=self.planned)
+        if learned is None or self.can_defer:
             return learned
         return learned.model_copy(update={"deferred": ""})
 
@@ -83,16 +119,16 @@ class RunLearner:
         if self.policy is None or self.policy.cost.model_calls == end.usage.model_calls:
             return end
         cost = self.policy.cost
-        spent: dict[str, Any] = {
+        usage: dict[str, Any] = {
             "model_calls": cost.model_calls,
             "prompt_tokens": cost.prompt_tokens,
             "completion_tokens": cost.completion_tokens,
             "by_purpose": dict(cost.by_purpose),
         }
-        return end.model_copy(update={"usage": end.usage.model_copy(update=spent)})
+        return end.model_copy(update={"usage": end.usage.model_copy(update=usage)})
 
 
-async def learn_from(
+async def learn_from_run(
     records: Sequence[EventRecord],
     store: LearningStore,
     memory: LongTermMemory | None = None,
@@ -103,7 +139,7 @@ async def learn_from(
     alone: bool = True,
     user: str = "",
     planned: bool = True,
-    again: bool = False,
+    is_retry: bool = False,
 ) -> WeightsLearned | None:
     """Learn from a whole run, and return the event that reports it; None if there was nothing to learn.
 
@@ -120,12 +156,12 @@ async def learn_from(
         alone: as in :class:`RunLearner`.
         user: as in :class:`RunLearner`.
         planned: as in :class:`RunLearner`.
-        again: whether an earlier attempt may have been cut short by an outage or the end of a process.
+        is_retry: whether an earlier attempt may have been cut short by an outage or the end of a process.
     """
     try:
         # The first attempt may have recorded misses as gone, which restarts their count. Settling them again would give
         # another result.
-        if not (again and await store.applied([f"run:{records[0].run}"])):
+        if not (is_retry and await store.find_applied([f"run:{records[0].run}"])):
             records = await settle_misses(records, store, user)
         transcript = RunTranscript.from_records(records)
         step_scores = await _score_steps(transcript, store, policy)
@@ -149,9 +185,9 @@ async def learn_from(
 async def _learn_concurrently(batch: LiveBatch | None, records: Sequence[EventRecord], store: LearningStore) -> None:
     """Learn the batch and the shapes of answers concurrently; an error is raised only after both have ended."""
     learning = (store.learn(batch),) if batch is not None else ()
-    for one in await asyncio.gather(learn_answers(records, store), *learning, return_exceptions=True):
-        if isinstance(one, BaseException):
-            raise one
+    for outcome in await asyncio.gather(learn_answer_shapes(records, store), *learning, return_exceptions=True):
+        if isinstance(outcome, BaseException):
+            raise outcome
 
 
 async def _await_or_record_error(learned: WeightsLearned, learning: Awaitable[WeightsLearned]) -> WeightsLearned:
@@ -166,9 +202,9 @@ def _record_error(learned: WeightsLearned, error: FootpathError) -> WeightsLearn
     """Return the event with an error, and with whether learning is deferred because of it."""
     _log.warning("a run was not learnt from as a whole: %s", error)
     # An unavailable store may become available again, and learning is idempotent, so it can be repeated.
-    waits = isinstance(error, UnavailableError) or learned.deferred == "waiting"
+    is_waiting = isinstance(error, UnavailableError) or learned.deferred == "waiting"
     return learned.model_copy(
-        update={"error": f"{error.code}: {error.public_message}", "deferred": "waiting" if waits else ""}
+        update={"error": f"{error.code}: {error.public_message}", "deferred": "waiting" if is_waiting else ""}
     )
 
 
@@ -188,10 +224,10 @@ async def _score_steps(
     ):
         return None
     done = [transcript.steps[step] for step in sorted(transcript.steps)]
-    if not any(result.attempts for result in (*done, *transcript.failed)):
+    if not any(result.attempts for result in (*done, *transcript.failed_steps)):
         return None
-    docs = await store.get_tools({result.tool for result in (*done, *transcript.failed)})
-    if any(result.tool not in docs for result in (*done, *transcript.failed)):
+    docs = await store.get_tools({result.tool for result in (*done, *transcript.failed_steps)})
+    if any(result.tool not in docs for result in (*done, *transcript.failed_steps)):
         return None
     return await policy.decide(
         ScoreQuestion(
@@ -199,7 +235,7 @@ async def _score_steps(
             answer=transcript.end.answer,
             answered=transcript.end.outcome == "answered",
             steps=_pair_with_docs(done, docs),
-            failed=_pair_with_docs(transcript.failed, docs),
+            failed=_pair_with_docs(transcript.failed_steps, docs),
         )
     )
 
@@ -218,13 +254,15 @@ async def _update_memory(
     memory: LongTermMemory,
 ) -> WeightsLearned:
     """Judge the memories that were followed, and store the run as a memory if it served its request."""
-    judged = [JudgedMemory(memory=one, good=good) for one, good in followed(records, transcript)]
-    for one in judged:
-        await memory.judge(one.memory, good=one.good, key=f"run:{records[0].run}")
-    new_memories = await memory.keep(list(solved(records, transcript)))
+    judgements = [
+        JudgedMemory(memory=memory_id, good=good) for memory_id, good in rate_followed_memories(records, transcript)
+    ]
+    for judgement in judgements:
+        await memory.judge(judgement.memory, good=judgement.good, key=f"run:{records[0].run}")
+    new_memories = await memory.keep(list(extract_solved_requests(records, transcript)))
     if new_memories:
         await memory.embed()
-    return learned.model_copy(update={"judged": tuple(judged), "remembered": tuple(new_memories)})
+    return learned.model_copy(update={"judged": tuple(judgements), "remembered": tuple(new_memories)})
 
 
 async def _update_solutions(
@@ -244,29 +282,38 @@ async def _update_solutions(
     """
     run, judgements = (
         records[0].run,
-        [JudgedSolution(solution=one, good=good) for one, good in judge_taken_solutions(records, transcript)],
+        [
+            JudgedSolution(solution=solution_id, good=good)
+            for solution_id, good in judge_selected_solutions(records, transcript)
+        ],
     )
-    for one in judgements:
-        await library.judge(one.solution, good=one.good, run=run)
-    served = {one.solution for one in judgements if one.good}
+    for judgement in judgements:
+        await library.record_outcome(judgement.solution, good=judgement.good, run=run)
+    served = {judgement.solution for judgement in judgements if judgement.good}
     asked_solutions = [
-        one for one in collect_taken_solutions(records) if one.event.how == "asked" and one.event.solution in served
+        record
+        for record in collect_selected_solutions(records)
+        if record.event.how == "asked" and record.event.solution in served
     ]
-    known_solutions = await library.get(one.event.solution for one in asked_solutions)
-    may_call = {tool for kept in known_solutions.values() for tool in kept.plan.program.tools.values()}
-    docs = await store.get_tools({result.tool for result in transcript.steps.values()} | may_call)
-    changing = {one for one in may_call if one not in docs or not docs[one].safe}
-    requests = [transcript.subtasks[one.subtask].description or transcript.request for one in asked_solutions]
+    known_solutions = await library.get(record.event.solution for record in asked_solutions)
+    called_tools = {tool for solution in known_solutions.values() for tool in solution.plan.program.tools.values()}
+    docs = await store.get_tools({result.tool for result in transcript.steps.values()} | called_tools)
+    changing_tools = {tool for tool in called_tools if tool not in docs or not docs[tool].safe}
+    requests = [transcript.subtasks[record.subtask].description or transcript.request for record in asked_solutions]
     reworded = [
         build_reworded_solution(
-            one, kept, request, library.owner, changes=not changing.isdisjoint(kept.plan.program.tools.values())
+            record,
+            solution,
+            request,
+            library.owner,
+            changes=not changing_tools.isdisjoint(solution.plan.program.tools.values()),
         )
-        for one, request in zip(asked_solutions, requests, strict=True)
-        if (kept := known_solutions.get(one.event.solution)) is not None
+        for record, request in zip(asked_solutions, requests, strict=True)
+        if (solution := known_solutions.get(record.event.solution)) is not None
     ]
-    own = learn_solutions(records, transcript, docs, library.owner, planned=planned) if alone else ()
-    new = [*(one for one in reworded if one is not None), *own]
-    ids = await library.add(new) if new else []
+    own_solutions = extract_solutions(records, transcript, docs, library.owner, planned=planned) if alone else ()
+    new_solutions = [*(solution for solution in reworded if solution is not None), *own_solutions]
+    ids = await library.add(new_solutions) if new_solutions else []
     return learned.model_copy(update={"solutions": tuple(dict.fromkeys(ids)), "solved": tuple(judgements)})
 
 
@@ -281,8 +328,8 @@ def _summarize_batch(batch: LiveBatch) -> WeightsLearned:
     learned_tools = [
         LearnedTool(
             tool=tool,
-            scores=tuple(score for one, score in batch.scores if one == tool),
-            outcomes=tuple(outcome for one, outcome in batch.outcomes if one == tool),
+            scores=tuple(score for scored_tool, score in batch.scores if scored_tool == tool),
+            outcomes=tuple(outcome for called_tool, outcome in batch.outcomes if called_tool == tool),
         )
         for tool in tools
     ]

@@ -16,11 +16,11 @@ from domain.plan import CallOutcome, StepResult
 from domain.tool import ToolDoc, ToolId
 from graph.facts import LiveBatch, ToolFacts
 
-VALUES = 3
+MIN_VALUES = 3
 """Different arguments for which a tool must return 404."""
-USERS = 2
+MIN_USERS = 2
 """Different users who must have received it, if users are known."""
-TOOLS = 3
+MIN_TOOLS = 3
 """Different tools of an API that must return 404, none of which has ever answered."""
 _BUCKETS = 256
 
@@ -32,15 +32,15 @@ class ToolFactStore(Protocol):
         """Return the documents of the tools that exist."""
         ...
 
-    async def facts(self, ids: Iterable[ToolId]) -> Mapping[ToolId, ToolFacts]:
+    async def get_facts(self, ids: Iterable[ToolId]) -> Mapping[ToolId, ToolFacts]:
         """Return what is known of tools from their calls."""
         ...
 
-    def nodes(self) -> AsyncIterator[tuple[ToolId, ToolFacts]]:
+    def stream_nodes(self) -> AsyncIterator[tuple[ToolId, ToolFacts]]:
         """Iterate over all tools with what is known of them."""
         ...
 
-    async def applied(self, keys: Iterable[str]) -> set[str]:
+    async def find_applied(self, keys: Iterable[str]) -> set[str]:
         """Return those keys whose batches were applied."""
         ...
 
@@ -53,14 +53,14 @@ class ToolFactStore(Protocol):
 class _DoubtfulMiss:
     """A 404 that does not show by itself that its tool is gone."""
 
-    at: int
+    record_index: int
     """Index of its record in the run."""
     result: StepResult
     tool: ToolDoc
     facts: ToolFacts
 
     @property
-    def worked(self) -> bool:
+    def has_answered(self) -> bool:
         """True if the tool has ever answered, here or in imported data."""
         return bool(self.facts.ok or self.facts.successes)
 
@@ -93,30 +93,36 @@ async def settle_misses(records: Sequence[EventRecord], store: ToolFactStore, us
     for miss in misses:
         await _record_miss(miss, store, user)
     settled = list(records)
-    in_run = {miss.result.tool for miss in misses}
+    run_tools = {miss.result.tool for miss in misses}
     for miss in misses:
-        gone = await _is_repeated(miss, store, user) or await _is_of_dead_api(miss, store, in_run)
+        gone = await _is_repeated(miss, store, user) or await _is_of_dead_api(miss, store, run_tools)
         outcome: CallOutcome = "gone" if gone else "undecided"
         result = miss.result.model_copy(update={"outcome": outcome})
-        event = records[miss.at].event.model_copy(update={"result": result})
-        settled[miss.at] = records[miss.at].model_copy(update={"event": event})
+        event = records[miss.record_index].event.model_copy(update={"result": result})
+        settled[miss.record_index] = records[miss.record_index].model_copy(update={"event": event})
     return settled
 
 
 async def _find_misses(records: Sequence[EventRecord], store: ToolFactStore) -> list[_DoubtfulMiss]:
     """Return the doubtful 404s of a run."""
-    called = [(at, one.event.result) for at, one in enumerate(records) if isinstance(one.event, CallFinished)]
-    missed = [(at, one) for at, one in called if one.http_status == 404 and one.outcome in ("undecided", "gone")]
+    called = [
+        (index, record.event.result) for index, record in enumerate(records) if isinstance(record.event, CallFinished)
+    ]
+    missed = [
+        (index, result)
+        for index, result in called
+        if result.http_status == 404 and result.outcome in ("undecided", "gone")
+    ]
     if not missed:
         return []
     ids = {result.tool for _, result in missed}
-    docs, facts = await store.get_tools(ids), await store.facts(ids)
+    docs, facts = await store.get_tools(ids), await store.get_facts(ids)
     misses = [
-        _DoubtfulMiss(at, result, docs[result.tool], facts.get(result.tool, ToolFacts()))
-        for at, result in missed
+        _DoubtfulMiss(index, result, docs[result.tool], facts.get(result.tool, ToolFacts()))
+        for index, result in missed
         if result.tool in docs and result.attempts
     ]
-    return [miss for miss in misses if miss.result.outcome == "undecided" or (miss.worked and _has_values(miss))]
+    return [miss for miss in misses if miss.result.outcome == "undecided" or (miss.has_answered and _has_values(miss))]
 
 
 def _has_values(miss: _DoubtfulMiss) -> bool:
@@ -130,45 +136,45 @@ def _has_values(miss: _DoubtfulMiss) -> bool:
 
 async def _record_miss(miss: _DoubtfulMiss, store: ToolFactStore, user: str) -> None:
     """Record that the tool returned 404 for these values and this user, unless it can never count."""
-    if miss.worked and miss.result.outcome == "undecided":
+    if miss.has_answered and miss.result.outcome == "undecided":
         return
     values = json.dumps(miss.result.arguments, sort_keys=True)
     keys = {f"{miss.scope_key}:values:{_compute_bucket(miss.tool.id, values)}"}
     if user:
         keys.add(f"{miss.scope_key}:user:{_compute_bucket(miss.tool.id, user)}")
-    if not miss.worked:
+    if not miss.has_answered:
         keys.add(f"{miss.api_scope}:tool:{_compute_bucket(miss.tool.id)}")
-    for key in sorted(keys - await store.applied(keys)):
+    for key in sorted(keys - await store.find_applied(keys)):
         await store.learn(LiveBatch(key, {}, (), ()))
 
 
 async def _is_repeated(miss: _DoubtfulMiss, store: ToolFactStore, user: str) -> bool:
     """Return whether the tool returned 404 for enough different values and to enough users."""
-    if miss.worked and miss.result.outcome == "undecided":
+    if miss.has_answered and miss.result.outcome == "undecided":
         return False
-    by_enough = not user or await _count_buckets(store, f"{miss.scope_key}:user") >= USERS
-    return by_enough and await _count_buckets(store, f"{miss.scope_key}:values") >= VALUES
+    enough_users = not user or await _count_buckets(store, f"{miss.scope_key}:user") >= MIN_USERS
+    return enough_users and await _count_buckets(store, f"{miss.scope_key}:values") >= MIN_VALUES
 
 
-async def _is_of_dead_api(miss: _DoubtfulMiss, store: ToolFactStore, in_run: Collection[ToolId]) -> bool:
+async def _is_of_dead_api(miss: _DoubtfulMiss, store: ToolFactStore, run_tools: Collection[ToolId]) -> bool:
     """Return whether enough tools of the API returned 404 and none has ever answered.
 
     If so, the tools whose 404s were left undecided in earlier runs are recorded as gone too.
     """
-    if miss.worked or await _count_buckets(store, f"{miss.api_scope}:tool") < TOOLS:
+    if miss.has_answered or await _count_buckets(store, f"{miss.api_scope}:tool") < MIN_TOOLS:
         return False
-    prefix, others = miss.tool.id.rpartition("/")[0] + "/", list[ToolId]()
-    async for other, facts in store.nodes():
+    prefix, unanswered_tools = miss.tool.id.rpartition("/")[0] + "/", list[ToolId]()
+    async for other, facts in store.stream_nodes():
         if not other.startswith(prefix):
             continue
         if facts.ok or facts.successes:
             return False
-        if other not in in_run and not facts.gone:
-            others.append(other)
-    keys = {other: f"{miss.api_scope}:tool:{_compute_bucket(other)}" for other in others}
-    missed = await store.applied(keys.values())
-    for other in others:
-        if keys[other] in missed:
+        if other not in run_tools and not facts.gone:
+            unanswered_tools.append(other)
+    keys = {other: f"{miss.api_scope}:tool:{_compute_bucket(other)}" for other in unanswered_tools}
+    recorded_keys = await store.find_applied(keys.values())
+    for other in unanswered_tools:
+        if keys[other] in recorded_keys:
             # The run that called it has ended, so the outcome is stored in a batch of its own.
             await store.learn(LiveBatch(f"{keys[other]}:gone", {}, (), ((other, "gone"),)))
     return True
@@ -176,7 +182,7 @@ async def _is_of_dead_api(miss: _DoubtfulMiss, store: ToolFactStore, in_run: Col
 
 async def _count_buckets(store: ToolFactStore, scope: str) -> int:
     """Return how many buckets of a scope were recorded."""
-    return len(await store.applied(f"{scope}:{bucket}" for bucket in range(_BUCKETS)))
+    return len(await store.find_applied(f"{scope}:{bucket}" for bucket in range(_BUCKETS)))
 
 
 def _compute_bucket(*parts: object) -> int:

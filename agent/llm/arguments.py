@@ -11,10 +11,10 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, WithJsonSchema
 from pydantic.types import JsonValue
 
-from agent.execution.validation import coerce
-from agent.parameters.needs import need_of
+from agent.execution.validation import coerce_value
+from agent.parameter_needs import derive_need
 from agent.policy.protocol import ArgumentsQuestion, CallArguments, Results
-from agent.text import clean
+from agent.text import clean_text
 from domain.errors import InvalidDecisionError
 from domain.model import JsonObject
 from domain.plan import Binding
@@ -55,12 +55,12 @@ def check_arguments(answer: ArgumentsAnswer, question: ArgumentsQuestion) -> str
         try:
             _verify_value(bound, question)
         except InvalidDecisionError as wrong:
-            complaints.append(f"{clean(bound.parameter, 80)}: {wrong}")
-    complaints += [f"{clean(name, 80)} is bound twice" for name in dict.fromkeys(names) if names.count(name) > 1]
+            complaints.append(f"{clean_text(bound.parameter, 80)}: {wrong}")
+    complaints += [f"{clean_text(name, 80)} is bound twice" for name in dict.fromkeys(names) if names.count(name) > 1]
     unmentioned = [p.name for p in question.tool.required if p.name not in names and p.name not in answer.missing]
     if unmentioned:
         complaints.append(f"required and neither bound nor missing: {', '.join(unmentioned)}")
-    return "; ".join(clean(part, 300) for part in complaints[:8]) + "." if complaints else ""
+    return "; ".join(clean_text(part, 300) for part in complaints[:8]) + "." if complaints else ""
 
 
 def to_call_arguments(answer: ArgumentsAnswer | None, question: ArgumentsQuestion) -> CallArguments:
@@ -87,7 +87,7 @@ def _verify_value(bound: Bound, question: ArgumentsQuestion) -> None:
     """
     resolved = _resolve_value(bound, question)
     parameter = _find_parameter(bound, question)
-    if bound.value not in _NO_VALUE and coerce(bound.value, parameter) != resolved:
+    if bound.value not in _NO_VALUE and coerce_value(bound.value, parameter) != resolved:
         raise InvalidDecisionError(
             f"{_abbreviate(resolved)} stands at {bound.reference[:120]!r}, and not {_abbreviate(bound.value)}: name the place where it stands"
             if bound.origin == "step"
@@ -102,7 +102,7 @@ def _resolve_value(bound: Bound, question: ArgumentsQuestion) -> JsonValue:
         InvalidDecisionError: there is no value, or the model may not choose it.
     """
     parameter = _find_parameter(bound, question)
-    if need_of(parameter).kind == "secret":
+    if derive_need(parameter).kind == "secret":
         # No prompt holds a key, so the model has made this one up or read it in foreign text.
         raise InvalidDecisionError("keys and secrets are not yours to fill in")
     match bound.origin:
@@ -113,7 +113,7 @@ def _resolve_value(bound: Bound, question: ArgumentsQuestion) -> JsonValue:
         case "request":
             if bound.value in _NO_VALUE:
                 raise InvalidDecisionError("there is no value")
-            return coerce(bound.value, parameter)
+            return coerce_value(bound.value, parameter)
 
 
 def _find_parameter(bound: Bound, question: ArgumentsQuestion) -> Parameter:
@@ -141,19 +141,19 @@ def _resolve_step_value(bound: Bound, parameter: Parameter, earlier: Results) ->
     result = earlier[number - 1][1]
     if result.status != "ok":
         raise InvalidDecisionError(f"step {number} gave nothing")
-    values: list[JsonValue] = [one for one in _find_values(read_value(result.response), field) if one is not None]
+    values: list[JsonValue] = [value for value in _find_values(read_value(result.response), field) if value is not None]
     if not values:
         raise InvalidDecisionError(f"the response of step {number} has nothing at {field[:120]!r}")
     if len(values) == 1:
-        return coerce(values[0], parameter)
-    chosen_value = coerce(bound.value, parameter)
+        return coerce_value(values[0], parameter)
+    chosen_value = coerce_value(bound.value, parameter)
     if parameter.type == "array":
         return (
             chosen_value
             if isinstance(chosen_value, list) and chosen_value and all(item in values for item in chosen_value)
             else values
         )
-    if chosen_value not in [coerce(one, parameter) for one in values]:
+    if chosen_value not in [coerce_value(value, parameter) for value in values]:
         raise InvalidDecisionError(f"{len(values)} values stand at {bound.reference[:120]!r}: name the place of one")
     return chosen_value
 
@@ -164,7 +164,7 @@ def _get_default(parameter: Parameter) -> JsonValue:
         return parameter.enum[0]
     if parameter.default in _NO_VALUE:
         raise InvalidDecisionError("the document gives no default")
-    return coerce(parameter.default, parameter)
+    return coerce_value(parameter.default, parameter)
 
 
 def _parse_step_place(reference: str) -> tuple[int, str] | None:

@@ -8,8 +8,8 @@ from pydantic import BaseModel
 
 from agent.llm.prompts import PromptFence
 from agent.llm.rendering import render_moves, render_request, render_steps, render_tool
-from agent.policy.path_questions import AdoptionQuestion, Reflection, ReflectionQuestion, ScoreQuestion
-from agent.text import clean
+from agent.policy.protocol import AdoptionQuestion, Reflection, ReflectionQuestion, ScoreQuestion
+from agent.text import clean_text
 from domain.tool import ToolDoc
 
 _MAX_ANSWER_CHARS = 2_000
@@ -36,7 +36,7 @@ def render_adoption_prompt(proposal: AdoptionQuestion, fence: PromptFence) -> tu
     return (
         render_request(proposal.request, fence),
         f"Similarity: {proposal.recalled.similarity:.2f}",
-        fence.render_block("earlier request", clean(memory.request, 2_000)),
+        fence.render_block("earlier request", clean_text(memory.request, 2_000)),
         fence.render_block("calls that served it", calls),
         "Are they taken?",
     )
@@ -96,7 +96,7 @@ def render_reflection_prompt(question: ReflectionQuestion, fence: PromptFence) -
         fence.render_block("moves so far", moves) if moves else "",
         fence.render_block("calls made before this path", earlier_calls) if earlier_calls else "",
         fence.render_block("path", path) if path else "There is no path.",
-        f"{_ENDINGS[question.ending]} {clean(question.reason, 300)}",
+        f"{_ENDINGS[question.ending]} {clean_text(question.reason, 300)}",
         "Your judgement?",
     )
 
@@ -120,7 +120,7 @@ def to_reflection(answer: ReflectionAnswer | None, question: ReflectionQuestion)
     if answer is None:
         accepted = question.path and question.ending != "gave_up"
         return Reflection("success" if accepted else "total", "the model gave no valid judgement")
-    reason = clean(answer.reason, 300) or "no reason given"
+    reason = clean_text(answer.reason, 300) or "no reason given"
     if answer.verdict == "partial":
         return Reflection("partial", reason, first_wrong=answer.first_wrong)
     noisy = dict.fromkeys(answer.noisy) if answer.verdict == "total" else ()

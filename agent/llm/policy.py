@@ -8,9 +8,18 @@ from typing import Any, cast
 from pydantic import BaseModel
 
 from agent.llm import path_judgements, subtasks
-from agent.llm.answer_stream import ShownAnswer
+from agent.llm.answer_text import ShownAnswer, render_phrase_prompt, select_wording
 from agent.llm.arguments import ArgumentsAnswer, check_arguments, to_call_arguments
 from agent.llm.client.chat import ChatMessage, ChatModel, ModelReply
+from agent.llm.moves import (
+    ChoiceAnswer,
+    PathAnswer,
+    check_move,
+    check_path,
+    number_candidates,
+    to_next_move,
+    to_whole_path,
+)
 from agent.llm.path_judgements import (
     AdoptionAnswer,
     ReflectionAnswer,
@@ -21,8 +30,7 @@ from agent.llm.path_judgements import (
     render_score_prompt,
     to_reflection,
 )
-from agent.llm.phrasing import render_phrase_prompt, select_wording
-from agent.llm.program_prompt import build_program_messages
+from agent.llm.program_authoring import SentenceAuthor, build_program_messages
 from agent.llm.program_reply import extract_program
 from agent.llm.prompts import PromptFence, load_instructions
 from agent.llm.rendering import (
@@ -33,7 +41,6 @@ from agent.llm.rendering import (
     render_path_prompt,
     render_split_prompt,
 )
-from agent.llm.sentence_author import SentenceAuthor
 from agent.llm.solutions import (
     FillAnswer,
     SolutionAnswer,
@@ -44,35 +51,32 @@ from agent.llm.solutions import (
     to_chosen_solution,
     to_filled,
 )
-from agent.llm.steps import (
-    ChoiceAnswer,
-    PathAnswer,
-    check_move,
-    check_path,
-    number_candidates,
-    to_next_move,
-    to_whole_path,
-)
 from agent.llm.structured_output import ModelAccount, ModelAllowance, ModelPrompter, TokenPrices
 from agent.llm.subtasks import CategorizedAnswer, DecomposeAnswer
-from agent.policy.path_questions import AdoptionQuestion, PathAdoption, Reflection, ReflectionQuestion, ScoreQuestion
+from agent.policy.decider import Decider
 from agent.policy.protocol import (
+    AdoptionQuestion,
     ArgumentsQuestion,
     CallArguments,
+    DecomposeQuestion,
+    Decomposition,
     FieldsQuestion,
     MoveQuestion,
     NextMove,
+    PathAdoption,
     PathQuestion,
     PhraseQuestion,
     PolicyNotice,
+    Reflection,
+    ReflectionQuestion,
+    ScoreQuestion,
     UnservedQuestion,
     WholePath,
+    build_single_subtask,
 )
-from agent.policy.question import Decider
-from agent.policy.subtasks import DecomposeQuestion, Decomposition, build_single_subtask
-from agent.programs.protocol import ProgramForm, ProgramQuestion, WrittenProgram
+from agent.programs.program_types import ProgramForm, ProgramQuestion, WrittenProgram
 from agent.solutions.protocol import ChosenSolution, FilledSolution, FillQuestion, SolutionQuestion
-from agent.text import clean, format_tool_title
+from agent.text import clean_text, format_tool_title
 from domain.errors import InvalidDecisionError
 from domain.plan import StepResult
 from domain.tool import ToolDoc
@@ -100,7 +104,7 @@ class LlmPolicy(Decider):
     Args:
         model: the model that is asked.
         allowance: limits of its use.
-        writes: the model writes programs.
+        can_write_programs: the model writes programs.
         form: it writes them as code, or as sentences of a grammar.
         account: cost account, if it is shared with other policies of the run.
         prices: prices of tokens, if the cost in money is wanted.
@@ -118,7 +122,7 @@ class LlmPolicy(Decider):
         account: ModelAccount | None = None,
         prices: TokenPrices | None = None,
     ) -> None:
-        self.writes = writes
+        self.can_write_programs = writes
         self._prompter = ModelPrompter(model, allowance or ModelAllowance(), account=account, prices=prices)
         self._fence = PromptFence()
         self._sentences = SentenceAuthor(self._prompter, self._fence) if form == "grammar" else None
@@ -156,7 +160,7 @@ class LlmPolicy(Decider):
         if not numbered and at_start:
             return NextMove("give_up", "there is no tool to start with")
         purpose = "choose" if situation.results is None else "choose_by_result"
-        one_step = ("choose_one_step",) if purpose == "choose" and not situation.several else ()
+        one_step = ("choose_one_step",) if purpose == "choose" and not situation.allows_several else ()
         prompt = self._fence.build_message(*render_move_prompt(situation, numbered, self._fence))
         messages = [await load_instructions(purpose, *one_step), prompt]
         answer, _ = await self._prompter.decide(
@@ -183,7 +187,7 @@ class LlmPolicy(Decider):
         answer, _ = await self._prompter.decide("adopt", messages, AdoptionAnswer, lambda _: "")
         if answer is None:
             return PathAdoption(adopted=False, reason="the model gave no valid word on it")
-        return PathAdoption(adopted=answer.adopted, reason=clean(answer.reason, 300) or "no reason given")
+        return PathAdoption(adopted=answer.adopted, reason=clean_text(answer.reason, 300) or "no reason given")
 
     async def fill(self, question: FillQuestion) -> FilledSolution:
         """Return the model's decision on a solution; it does not fit if no answer can be used."""
@@ -310,4 +314,8 @@ def _render_citations(text: str, steps: Sequence[tuple[ToolDoc, StepResult]]) ->
     succeeded = [number for number, (_, result) in enumerate(steps, start=1) if result.status == "ok"]
     cited = {int(number) for number in _CITED.findall(text)}
     numbers = [number for number in succeeded if number in cited] or succeeded
-    return f"Based on: {', '.join(f'[{n}] {format_tool_title(steps[n - 1][0])}' for n in numbers)}\n" if numbers else ""
+    return (
+        f"Based on: {', '.join(f'[{number}] {format_tool_title(steps[number - 1][0])}' for number in numbers)}\n"
+        if numbers
+        else ""
+    )

@@ -7,9 +7,9 @@ from itertools import islice
 from typing import Any, cast
 
 from agent.llm.client.chat import ModelReply
-from agent.programs.protocol import WrittenProgram
+from agent.programs.program_types import WrittenProgram
 from agent.programs.sandbox_cell import LOOK
-from agent.text import clean
+from agent.text import clean_text
 from domain.python_source import parse_literal
 from domain.source_text import parse_source, try_parse_source
 
@@ -21,24 +21,24 @@ _MAX_STARTS = 20
 """Braces and brackets of a text at which JSON is tried, as each attempt may read to the end."""
 _MAX_DEPTH = 5
 """Levels of JSON in which a program is sought."""
-_KEYS = ("program", "code", "python", "source", "script", "input")
+_PROGRAM_KEYS = ("program", "code", "python", "source", "script", "input")
 """Keys under which models put a program."""
 _THOUGHTS = re.compile(r"<think(?:ing)?>.*?(?:</think(?:ing)?>|\Z)", re.DOTALL)
-_UNOPENED = re.compile(r"\A.*?</think(?:ing)?>", re.DOTALL)
+_UNOPENED_THOUGHTS = re.compile(r"\A.*?</think(?:ing)?>", re.DOTALL)
 """Thoughts whose opening tag was part of the model's template."""
 _BLOCK = re.compile(
     r"^[ \t]*(`{3,}|~{3,})[ \t]*([\w+.-]*)[^\n]*\n(.*?)(?:^[ \t]*\1[ \t]*$|\Z)", re.DOTALL | re.MULTILINE
 )
-_PYTHON = frozenset({"", "python", "python3", "py", "py3", "ipython", "tool_code"})
+_PYTHON_LANGUAGES = frozenset({"", "python", "python3", "py", "py3", "ipython", "tool_code"})
 """Languages of code blocks that are read as Python; most models give none or one of these."""
-_PLAIN = frozenset({"text", "txt", "plaintext"})
+_PLAIN_LANGUAGES = frozenset({"text", "txt", "plaintext"})
 """Languages of blocks that may hold a program all the same."""
-_ONE_LINE = re.compile(
+_ONE_LINE_BLOCK = re.compile(
     r"^[ \t]*(`{3,}|~{3,})[ \t]*(?:(python3?|py3?|ipython|tool_code|json|text|txt|plaintext)[ \t]+)?([^\s`~][^\n`~]*)\1[ \t]*$",
     re.MULTILINE | re.IGNORECASE,
 )
 """A block whose marks are not on lines of their own."""
-_CODE = re.compile(r"\bawait\s+[\w.]+\s*\(|^[ \t]*[A-Za-z_]\w*[ \t]*=[^=]", re.MULTILINE)
+_CODE_MARK = re.compile(r"\bawait\s+[\w.]+\s*\(|^[ \t]*[A-Za-z_]\w*[ \t]*=[^=]", re.MULTILINE)
 """A call or an assignment; braces behind it belong to a program."""
 
 
@@ -49,7 +49,9 @@ def extract_program(reply: ModelReply) -> WrittenProgram:
     """
     if reply.cut:
         return WrittenProgram("", "the reply was cut off: it is longer than FOOTPATH_MODEL_MAX_TOKENS allows")
-    reply_text = _THOUGHTS.sub("", _UNOPENED.sub("", reply.text) if "<think" not in reply.text else reply.text).strip()
+    reply_text = _THOUGHTS.sub(
+        "", _UNOPENED_THOUGHTS.sub("", reply.text) if "<think" not in reply.text else reply.text
+    ).strip()
     text = (
         _extract_from_json(reply.tool_calls)
         or _extract_from_blocks(reply_text)
@@ -62,7 +64,7 @@ def extract_program(reply: ModelReply) -> WrittenProgram:
     return (
         WrittenProgram(text)
         if text
-        else WrittenProgram("", clean(reply_text, _MAX_REASON_CHARS) or "the model said nothing")
+        else WrittenProgram("", clean_text(reply_text, _MAX_REASON_CHARS) or "the model said nothing")
     )
 
 
@@ -75,7 +77,7 @@ def _extract_from_blocks(source_text: str) -> str:
     """
     blocks = [
         (match[2].lower(), match[3].strip("\n"))
-        for match in _BLOCK.finditer(_ONE_LINE.sub(r"\1\2\n\3\n\1", source_text))
+        for match in _BLOCK.finditer(_ONE_LINE_BLOCK.sub(r"\1\2\n\3\n\1", source_text))
     ]
     candidates = [(language, _dedent(text)) for language, text in blocks if _may_be_program(language, text)]
     texts = [
@@ -85,13 +87,17 @@ def _extract_from_blocks(source_text: str) -> str:
     programs = [text for text in texts if _is_program(text) or _is_broken(text)]
     code = [text for text in programs if not _is_value(text)] or programs
     if code:
-        return code[-1] if _is_broken(code[-1]) else _prepend_dependencies([one for one in code if not _is_broken(one)])
-    return next((_dedent(text) for language, text in reversed(blocks) if language in _PYTHON and text.strip()), "")
+        return (
+            code[-1] if _is_broken(code[-1]) else _prepend_dependencies([text for text in code if not _is_broken(text)])
+        )
+    return next(
+        (_dedent(text) for language, text in reversed(blocks) if language in _PYTHON_LANGUAGES and text.strip()), ""
+    )
 
 
 def _may_be_program(language: str, text: str) -> bool:
     """Check if a block may be a program: code, JSON, or plain text that calls something."""
-    return language in _PYTHON or language == "json" or (language in _PLAIN and "await " in text)
+    return language in _PYTHON_LANGUAGES or language == "json" or (language in _PLAIN_LANGUAGES and "await " in text)
 
 
 def _extract_from_json_block(language: str, text: str) -> str:
@@ -101,7 +107,7 @@ def _extract_from_json_block(language: str, text: str) -> str:
 
 def _is_broken(text: str) -> bool:
     """Check if a text is code with calls that does not parse."""
-    return bool(_CODE.search(text)) and "await " in text and try_parse_source(text) is None
+    return bool(_CODE_MARK.search(text)) and "await " in text and try_parse_source(text) is None
 
 
 def _dedent(text: str) -> str:
@@ -133,9 +139,9 @@ def _extract_from_json(source_text: str) -> str:
 
     An object that is an answer is a program by itself. JSON behind code belongs to that code.
     """
-    starts = islice((at for at, char in enumerate(source_text) if char in "{["), _MAX_STARTS)
+    starts = islice((position for position, char in enumerate(source_text) if char in "{["), _MAX_STARTS)
     for start in starts:
-        if _CODE.search(source_text, 0, start):
+        if _CODE_MARK.search(source_text, 0, start):
             break
         try:
             value, _ = json.JSONDecoder(strict=False).raw_decode(source_text, start)
@@ -158,7 +164,7 @@ def _iterate_programs(value: Any, depth: int) -> Iterator[str]:
             mapping = cast("dict[str, Any]", value)
             yield from (
                 _unwrap_block(mapping[key])
-                for key in _KEYS
+                for key in _PROGRAM_KEYS
                 if isinstance(mapping.get(key), str) and mapping[key].strip()
             )
             for inner in mapping.values():

@@ -28,7 +28,9 @@ class PromptFence:
     def render_block(self, name: str, text: str) -> str:
         """Fence a text of others, without the mark and without invisible characters."""
         visible = "".join(
-            c for c in text[:MAX_BLOCK_CHARS] if c == "\n" or unicodedata.category(c) not in _DROPPED_CATEGORIES
+            character
+            for character in text[:MAX_BLOCK_CHARS]
+            if character == "\n" or unicodedata.category(character) not in _DROPPED_CATEGORIES
         )
         return f"[[{name} {self.mark}]]\n{visible.replace(self.mark, '')}\n[[end {self.mark}]]"
 

@@ -7,12 +7,18 @@ import json
 from collections.abc import Iterator, Sequence
 from datetime import datetime
 
+from agent.llm.moves import NumberedCandidate
 from agent.llm.prompts import PromptFence
-from agent.llm.steps import NumberedCandidate
 from agent.llm.subtasks import render_category
-from agent.policy.protocol import ArgumentsQuestion, FieldsQuestion, MoveQuestion, PathQuestion, Results
-from agent.policy.subtasks import DecomposeQuestion
-from agent.text import clean, format_tool_title
+from agent.policy.protocol import (
+    ArgumentsQuestion,
+    DecomposeQuestion,
+    FieldsQuestion,
+    MoveQuestion,
+    PathQuestion,
+    Results,
+)
+from agent.text import clean_text, format_tool_title
 from domain.event import Feed
 from domain.tool import Parameter, ToolDoc, ToolId, split_tool_id
 
@@ -36,7 +42,7 @@ _MAX_EARLIER_RESPONSE_CHARS = 600
 def render_split_prompt(question: DecomposeQuestion, fence: PromptFence) -> tuple[str, ...]:
     """Render the categories of tools near the request, the earlier requests, and the request."""
     earlier_block = fence.render_block("asked before", _render_earlier_requests(question)) if question.earlier else ""
-    category_lines = "\n".join(render_category(one) for one in question.categories)
+    category_lines = "\n".join(render_category(category) for category in question.categories)
     categories_block = fence.render_block("categories", category_lines) if category_lines else ""
     return (categories_block, earlier_block, render_request(question.request, fence), "The subtasks?")
 
@@ -45,10 +51,10 @@ def _render_earlier_requests(question: DecomposeQuestion) -> str:
     """Render earlier requests of the conversation, the oldest first, each with its numbered calls."""
     lines: list[str] = []
     for earlier_request in question.earlier:
-        lines.append(f"asked: {clean(earlier_request.request, 600)}")
+        lines.append(f"asked: {clean_text(earlier_request.request, 600)}")
         for number, tool, result in earlier_request.steps:
-            arguments = clean(json.dumps(result.arguments, ensure_ascii=False), 300)
-            response = clean(
+            arguments = clean_text(json.dumps(result.arguments, ensure_ascii=False), 300)
+            response = clean_text(
                 (result.compressed or result.response)[:_MAX_EARLIER_RESPONSE_CHARS], _MAX_EARLIER_RESPONSE_CHARS
             )
             lines.append(f"{number}. {_render_tool_name(tool.id)} {arguments} -> {response}")
@@ -64,8 +70,10 @@ def render_move_prompt(
     )
     if situation.results:
         path = render_steps(situation.results)
-    candidate_lines = "\n".join(render_candidate(number, one) for number, one in enumerate(numbered, start=1))
-    choice_count = sum(one.after is None for one in numbered)
+    candidate_lines = "\n".join(
+        render_candidate(number, candidate) for number, candidate in enumerate(numbered, start=1)
+    )
+    choice_count = sum(candidate.after is None for candidate in numbered)
     return (
         render_request(situation.request, fence),
         fence.render_block("path so far", path) if path else "The path is empty: this is the start.",
@@ -83,7 +91,9 @@ def render_path_prompt(question: PathQuestion, fence: PromptFence) -> tuple[str,
         f"{number}. {render_tool(tool, _MAX_DESCRIPTION_CHARS)}" for number, tool in enumerate(question.path, start=1)
     )
     numbered = map(NumberedCandidate, question.candidates)
-    candidate_lines = "\n".join(render_candidate(number, one) for number, one in enumerate(numbered, start=1))
+    candidate_lines = "\n".join(
+        render_candidate(number, candidate) for number, candidate in enumerate(numbered, start=1)
+    )
     return (
         render_request(question.request, fence),
         fence.render_block("path so far", path) if path else "",
@@ -108,7 +118,7 @@ def render_arguments_prompt(question: ArgumentsQuestion, fence: PromptFence) -> 
         else "There is no earlier step.",
         fence.render_block("tool", f"{render_tool(question.tool, 400)}\n{_render_parameters(question.tool)}"),
         fence.render_block("later tools", later) if later else "",
-        fence.render_block("why your last answer was refused", clean(question.complaint, 800))
+        fence.render_block("why your last answer was refused", clean_text(question.complaint, 800))
         if question.complaint
         else "",
         f"Today is {datetime.now().astimezone():%A, %Y-%m-%d}. The arguments?",
@@ -117,7 +127,7 @@ def render_arguments_prompt(question: ArgumentsQuestion, fence: PromptFence) -> 
 
 def render_fields_prompt(question: FieldsQuestion, fence: PromptFence) -> tuple[str, ...]:
     """Render the tool, an example of its responses, and its fields by number."""
-    numbered = "\n".join(f"{number}. {clean(field, 120)}" for number, field in enumerate(question.fields, start=1))
+    numbered = "\n".join(f"{number}. {clean_text(field, 120)}" for number, field in enumerate(question.fields, start=1))
     return (
         fence.render_block("tool", render_tool(question.tool, 400)),
         fence.render_block("example response", question.response[:_MAX_EXAMPLE_CHARS]),
@@ -133,7 +143,7 @@ def render_answer_prompt(request: str, steps: Results, fence: PromptFence) -> tu
 
 def render_moves(memory: Sequence[str]) -> str:
     """Render the moves of the short-term memory, which is kept short, one per line."""
-    return "\n".join(f"- {clean(move, _MAX_MOVE_CHARS)}" for move in memory)
+    return "\n".join(f"- {clean_text(move, _MAX_MOVE_CHARS)}" for move in memory)
 
 
 def render_request(request: str, fence: PromptFence) -> str:
@@ -145,8 +155,8 @@ def render_steps(steps: Results) -> str:
     """Render results by number, each with its arguments, its outcome and its shortened response."""
     rendered_steps: list[str] = []
     for number, (tool, result) in enumerate(steps, start=1):
-        arguments = clean(json.dumps(result.arguments, ensure_ascii=False), 600)
-        note = f" ({clean(result.note)})" if result.note else ""
+        arguments = clean_text(json.dumps(result.arguments, ensure_ascii=False), 600)
+        note = f" ({clean_text(result.note)})" if result.note else ""
         response = (result.compressed or result.response)[:MAX_RESPONSE_CHARS]
         rendered_steps.append(
             f"{number}. {render_tool(tool)}\narguments: {arguments}\noutcome: {result.status}{note}\nresponse: {response}"
@@ -159,19 +169,19 @@ def render_tool(tool: ToolDoc, limit: int = 240) -> str:
     effect_note = {"reads": "", "changes": " (CHANGES SOMETHING)", "unknown": " (MAY CHANGE SOMETHING)"}[
         tool.effect.kind
     ]
-    return f"{format_tool_title(tool)}{effect_note}: {clean(tool.description or tool.toolset_description, limit)}"
+    return f"{format_tool_title(tool)}{effect_note}: {clean_text(tool.description or tool.toolset_description, limit)}"
 
 
 def _render_recalled(situation: MoveQuestion) -> str:
     """Render remembered requests with their paths, the most similar first."""
     return "\n".join(
-        f"- {one.similarity:.2f} {clean(one.memory.request, 200)} | {' -> '.join(_render_tool_name(tool) for tool in one.memory.path)}"
-        for one in situation.recalled[:_MAX_RECALLED]
+        f"- {recalled.similarity:.2f} {clean_text(recalled.memory.request, 200)} | {' -> '.join(_render_tool_name(tool) for tool in recalled.memory.path)}"
+        for recalled in situation.recalled[:_MAX_RECALLED]
     )
 
 
 def _render_tool_name(tool: ToolId) -> str:
-    return "/".join(clean(part, 60) for part in split_tool_id(tool)[1:])
+    return "/".join(clean_text(part, 60) for part in split_tool_id(tool)[1:])
 
 
 def render_candidate(number: int, numbered: NumberedCandidate) -> str:
@@ -184,23 +194,23 @@ def render_candidate(number: int, numbered: NumberedCandidate) -> str:
     if candidate.availability is not None:
         facts.append(f"availability {candidate.availability:.2f}")
     facts.append(f"relevance {max(candidate.relevance, default=0.0):.2f}")
-    needs = ", ".join(clean(p.name, 60) for p in candidate.tool.required[:12])
+    needs = ", ".join(clean_text(p.name, 60) for p in candidate.tool.required[:12])
     facts.append(f"needs {needs or 'nothing'}")
     if candidate.returning:
         facts.append("failed of late and is to be tried again")
     if candidate.standing_in:
         facts.append("stands in for one that fails")
     if candidate.missing:
-        facts.append(f"missing {', '.join(clean(name, 60) for name in candidate.missing[:12])}")
+        facts.append(f"missing {', '.join(clean_text(name, 60) for name in candidate.missing[:12])}")
     if candidate.feeds:
-        sources = (f"{clean(f.parameter, 60)} from {_render_source(f, numbered)}" for f in candidate.feeds[:8])
+        sources = (f"{clean_text(f.parameter, 60)} from {_render_source(f, numbered)}" for f in candidate.feeds[:8])
         facts.append(f"fed {', '.join(sources)}")
     return f"{number}. {render_tool(candidate.tool, _MAX_DESCRIPTION_CHARS)} | {'; '.join(facts)}"
 
 
 def _render_source(feed: Feed, numbered: NumberedCandidate) -> str:
     """Render the source of a value; a follower's own producer is no step yet, so its line number is given."""
-    return f"number {numbered.after}" if numbered.after is not None else f"{feed.step}.{clean(feed.field, 60)}"
+    return f"number {numbered.after}" if numbered.after is not None else f"{feed.step}.{clean_text(feed.field, 60)}"
 
 
 def _render_possible_moves(choice_count: int, *, at_start: bool) -> str:
@@ -217,13 +227,15 @@ def _render_parameters(tool: ToolDoc) -> str:
 
 def _iterate_parameter_lines(parameters: Sequence[Parameter]) -> Iterator[str]:
     for parameter in sorted(parameters, key=lambda p: not p.required):
-        facts = [parameter.type if parameter.format is None else f"{parameter.type}, {clean(parameter.format, 30)}"]
+        facts = [
+            parameter.type if parameter.format is None else f"{parameter.type}, {clean_text(parameter.format, 30)}"
+        ]
         facts.append("required" if parameter.required else "optional")
         if parameter.enum:
-            facts.append(f"one of {clean(json.dumps(parameter.enum[:30], ensure_ascii=False), 400)}")
+            facts.append(f"one of {clean_text(json.dumps(parameter.enum[:30], ensure_ascii=False), 400)}")
         if parameter.default not in (None, ""):
-            facts.append(f"default {clean(json.dumps(parameter.default, ensure_ascii=False), 80)}")
+            facts.append(f"default {clean_text(json.dumps(parameter.default, ensure_ascii=False), 80)}")
         if parameter.json_schema:
-            facts.append(f"schema {clean(parameter.json_schema, 400)}")
-        description = f": {clean(parameter.description, 200)}" if parameter.description else ""
-        yield f"- {clean(parameter.name, 80)} ({'; '.join(facts)}){description}"
+            facts.append(f"schema {clean_text(parameter.json_schema, 400)}")
+        description = f": {clean_text(parameter.description, 200)}" if parameter.description else ""
+        yield f"- {clean_text(parameter.name, 80)} ({'; '.join(facts)}){description}"

@@ -9,10 +9,10 @@ from pydantic.types import JsonValue
 
 from agent.llm.prompts import PromptFence
 from agent.llm.rendering import render_request
-from agent.plans.parameters import read_values
-from agent.solutions.alignment import resolve_alternatives
+from agent.plans.plan_inputs import check_values
+from agent.solutions.patterns import resolve_alternatives
 from agent.solutions.protocol import ChosenSolution, FilledSolution, FillQuestion, NearSolution, SolutionQuestion
-from agent.text import clean
+from agent.text import clean_text
 from domain.model import JsonObject
 from domain.tool import ToolId
 
@@ -36,7 +36,7 @@ class SolutionAnswer(BaseModel):
 def render_solutions_prompt(question: SolutionQuestion, fence: PromptFence) -> tuple[str, ...]:
     """Render the numbered solutions, the other functions that could be called, and the request."""
     numbered = enumerate(question.solutions, start=1)
-    lines = "\n".join(_render_solution(number, one, question.changing) for number, one in numbered)
+    lines = "\n".join(_render_solution(number, solution, question.changing) for number, solution in numbered)
     return (
         fence.render_block("solutions", lines),
         fence.render_block("functions", ", ".join(question.functions[:_MAX_FUNCTIONS])) if question.functions else "",
@@ -51,7 +51,7 @@ def check_solution_choice(answer: SolutionAnswer, question: SolutionQuestion) ->
     count = len(question.solutions)
     if answer.number is not None and not 1 <= answer.number <= count:
         return f"the solutions are numbered from 1 to {count}; null means that none of them fits."
-    unknown = [clean(name, 60) for name in answer.path if name not in question.functions]
+    unknown = [clean_text(name, 60) for name in answer.path if name not in question.functions]
     if answer.number is None and unknown:
         return f"there is no function {', '.join(unknown[:3])}; name those that are listed under functions, or none."
     return ""
@@ -61,7 +61,7 @@ def to_chosen_solution(answer: SolutionAnswer | None) -> ChosenSolution:
     """Convert the answer to a choice; none without an answer."""
     if answer is None:
         return ChosenSolution(None, reason="the model made no choice that can be used")
-    reason = clean(answer.reason, _MAX_CHOICE_REASON_CHARS) or "no reason given"
+    reason = clean_text(answer.reason, _MAX_CHOICE_REASON_CHARS) or "no reason given"
     if answer.number is not None:
         return ChosenSolution(answer.number - 1, reason=reason)
     return ChosenSolution(None, tuple(answer.path[:_MAX_PATH_FUNCTIONS]), reason)
@@ -75,7 +75,7 @@ def _render_solution(number: int, near: NearSolution, changing: Collection[ToolI
         for tool in dict.fromkeys(solution.path)
         if tool in names
     ]
-    return f"{number}. {' -> '.join(path)}: {clean(resolve_alternatives(near.pattern), _MAX_CHOICE_PATTERN_CHARS)}"
+    return f"{number}. {' -> '.join(path)}: {clean_text(resolve_alternatives(near.pattern), _MAX_CHOICE_PATTERN_CHARS)}"
 
 
 _SCALAR_SCHEMAS: list[JsonObject] = [{"type": "string"}, {"type": "number"}, {"type": "boolean"}]
@@ -111,7 +111,7 @@ def render_fill_prompt(question: FillQuestion, fence: PromptFence) -> tuple[str,
     inputs = "\n".join(f"{name}: {_render_schema(schema)}" for name, schema in question.inputs.items())
     known_note = f"These are plain already: {json.dumps(question.known, ensure_ascii=False)}" if question.known else ""
     return (
-        fence.render_block("pattern", clean(question.pattern, _MAX_FILL_PATTERN_CHARS)),
+        fence.render_block("pattern", clean_text(question.pattern, _MAX_FILL_PATTERN_CHARS)),
         fence.render_block("inputs", inputs) if inputs else "It has no inputs.",
         known_note,
         f"today = {question.today!r}",
@@ -124,25 +124,27 @@ def check_fill(answer: FillAnswer, question: FillQuestion) -> str:
     """Return the complaint about an answer; empty if there is none."""
     if not answer.fits:
         return ""
-    unknown = [clean(one.input, 60) for one in answer.inputs if one.input not in question.inputs]
+    unknown = [
+        clean_text(given_input.input, 60) for given_input in answer.inputs if given_input.input not in question.inputs
+    ]
     if unknown:
         return f"there is no input {', '.join(unknown[:3])}; the inputs are: {', '.join(question.inputs) or 'none'}."
-    values = {one.input: one.value for one in answer.inputs}
-    _, complaints = read_values({name: schema for name, schema in question.inputs.items() if name in values}, values)
-    return " ".join(clean(said, 200) for _, said in complaints[:3])
+    values = {given_input.input: given_input.value for given_input in answer.inputs}
+    _, complaints = check_values({name: schema for name, schema in question.inputs.items() if name in values}, values)
+    return " ".join(clean_text(complaint, 200) for _, complaint in complaints[:3])
 
 
 def to_filled(answer: FillAnswer | None, question: FillQuestion) -> FilledSolution:
     """Convert the answer to a decision; the solution does not fit if no answer can be used."""
     if answer is None:
-        return FilledSolution(fits=False, values={}, why="the model gave no word on it that can be used")
-    why = clean(answer.reason, _MAX_FILL_REASON_CHARS) or "no reason given"
+        return FilledSolution(fits=False, values={}, reason="the model gave no word on it that can be used")
+    why = clean_text(answer.reason, _MAX_FILL_REASON_CHARS) or "no reason given"
     if not answer.fits:
-        return FilledSolution(fits=False, values={}, why=why)
-    values = {**{one.input: one.value for one in answer.inputs}, **question.known}
-    return FilledSolution(fits=True, values=values, why=why, wordings=tuple(answer.wordings[:MAX_WORDINGS]))
+        return FilledSolution(fits=False, values={}, reason=why)
+    values = {**{given_input.input: given_input.value for given_input in answer.inputs}, **question.known}
+    return FilledSolution(fits=True, values=values, reason=why, wordings=tuple(answer.wordings[:MAX_WORDINGS]))
 
 
 def _render_schema(schema: JsonObject) -> str:
     shown_keywords = {name: value for name, value in schema.items() if name in _SHOWN_KEYWORDS}
-    return clean(json.dumps(shown_keywords, ensure_ascii=False), _MAX_SCHEMA_CHARS)
+    return clean_text(json.dumps(shown_keywords, ensure_ascii=False), _MAX_SCHEMA_CHARS)

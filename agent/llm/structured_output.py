@@ -13,7 +13,7 @@ from pydantic import BaseModel, ValidationError
 
 from agent.llm.client.chat import AnswerForm, ChatMessage, ChatModel, ModelReply, ModelTokenUsage, estimate_usage
 from agent.policy.protocol import PolicyCost
-from agent.text import clean
+from agent.text import clean_text
 from domain.errors import BudgetExceededError, InvalidDecisionError, ModelUnavailableError
 from domain.model import JsonObject, describe_errors
 
@@ -222,12 +222,12 @@ def _parse_answer(reply: ModelReply, answer_type: type[A]) -> A | str:
     if reply.cut:
         return "it is too long and was cut off."
     text = _THOUGHTS.sub("", reply.text)
-    for start in islice((at for at, char in enumerate(text) if char == "{"), _MAX_STARTS):
+    for start in islice((position for position, char in enumerate(text) if char == "{"), _MAX_STARTS):
         try:
             value, _ = json.JSONDecoder().raw_decode(text, start)
             return answer_type.model_validate(value)
         except ValidationError as error:
-            return f"{clean(describe_errors(error, 5), 800)}."
+            return f"{clean_text(describe_errors(error, 5), 800)}."
         except ValueError:
             continue
         except RecursionError:

@@ -2,8 +2,14 @@
 
 from pydantic import BaseModel
 
-from agent.policy.subtasks import MAX_NAME_CHARS, DecomposeQuestion, Decomposition, Subtask, build_single_subtask
-from agent.text import clean
+from agent.policy.protocol import (
+    MAX_SUBTASK_NAME_CHARS,
+    DecomposeQuestion,
+    Decomposition,
+    Subtask,
+    build_single_subtask,
+)
+from agent.text import clean_text
 
 MAX_SUBTASKS = 5
 """Subtasks of one request."""
@@ -59,7 +65,7 @@ class CategorizedAnswer(BaseModel):
 
 def render_category(category: str) -> str:
     """Render a category's name for a prompt."""
-    return clean(category, _MAX_QUERY_CHARS)
+    return clean_text(category, _MAX_QUERY_CHARS)
 
 
 def check_subtasks(answer: DecomposeAnswer | CategorizedAnswer, question: DecomposeQuestion) -> str:
@@ -67,23 +73,29 @@ def check_subtasks(answer: DecomposeAnswer | CategorizedAnswer, question: Decomp
     complaints: list[str] = []
     if len(answer.subtasks) > MAX_SUBTASKS:
         complaints.append(f"there may be {MAX_SUBTASKS} subtasks at most")
-    earlier_numbers = {number for one in question.earlier for number, _, _ in one.steps}
-    for number, one in enumerate(answer.subtasks[:MAX_SUBTASKS], start=1):
-        if not one.description.strip() or len(one.description) > _MAX_DESCRIPTION_CHARS:
+    earlier_numbers = {number for request in question.earlier for number, _, _ in request.steps}
+    for number, subtask in enumerate(answer.subtasks[:MAX_SUBTASKS], start=1):
+        if not subtask.description.strip() or len(subtask.description) > _MAX_DESCRIPTION_CHARS:
             complaints.append(f"subtask {number} needs a description of at most {_MAX_DESCRIPTION_CHARS} characters")
-        if any(not 1 <= other < number for other in one.depends_on):
+        if any(not 1 <= unknown_categories < number for unknown_categories in subtask.depends_on):
             complaints.append(f"subtask {number} may depend on earlier subtasks only, by their numbers")
-        unknown = [str(other) for other in one.earlier if other not in earlier_numbers]
+        unknown = [
+            str(unknown_categories)
+            for unknown_categories in subtask.earlier
+            if unknown_categories not in earlier_numbers
+        ]
         if unknown:
             complaints.append(f"subtask {number} builds on earlier calls {', '.join(unknown)}, which there are none of")
     if isinstance(answer, CategorizedAnswer):
-        category_names = dict.fromkeys((answer.category, *(one.category for one in answer.subtasks)))
-        other = [
-            clean(one, MAX_NAME_CHARS) for one in category_names if one.strip() and not _find_category(one, question)
+        category_names = dict.fromkeys((answer.category, *(subtask.category for subtask in answer.subtasks)))
+        unknown_categories = [
+            clean_text(name, MAX_SUBTASK_NAME_CHARS)
+            for name in category_names
+            if name.strip() and not _find_category(name, question)
         ]
-        if other:
-            complaints.append(f"no category is called {', '.join(other)}; name one that is shown, or none")
-    texts = [" ".join(one.description.casefold().split()) for one in answer.subtasks]
+        if unknown_categories:
+            complaints.append(f"no category is called {', '.join(unknown_categories)}; name one that is shown, or none")
+    texts = [" ".join(subtask.description.casefold().split()) for subtask in answer.subtasks]
     if len(set(texts)) < len(texts):
         complaints.append("two subtasks have the same description")
     return "; ".join(complaints) + "." if complaints else ""
@@ -94,7 +106,7 @@ def to_decomposition(answer: DecomposeAnswer | CategorizedAnswer, question: Deco
 
     A single subtask keeps the request's own words, which hold all that it says, unless it refers to earlier requests.
     """
-    reason = clean(answer.reason, 300) or "no reason given"
+    reason = clean_text(answer.reason, 300) or "no reason given"
     if not answer.subtasks or (len(answer.subtasks) == 1 and not answer.subtasks[0].earlier):
         undivided = answer.subtasks[0] if answer.subtasks else answer
         return build_single_subtask(
@@ -107,14 +119,15 @@ def to_decomposition(answer: DecomposeAnswer | CategorizedAnswer, question: Deco
         tuple(
             Subtask(
                 number,
-                clean(one.name, MAX_NAME_CHARS) or clean(one.description, MAX_NAME_CHARS),
-                one.description.strip(),
-                _find_category(_get_category(one), question),
-                depends_on=tuple(sorted(set(one.depends_on))),
-                earlier=tuple(sorted(set(one.earlier))),
-                queries=_clean_queries(one.queries),
+                clean_text(subtask.name, MAX_SUBTASK_NAME_CHARS)
+                or clean_text(subtask.description, MAX_SUBTASK_NAME_CHARS),
+                subtask.description.strip(),
+                _find_category(_get_category(subtask), question),
+                depends_on=tuple(sorted(set(subtask.depends_on))),
+                earlier=tuple(sorted(set(subtask.earlier))),
+                queries=_clean_queries(subtask.queries),
             )
-            for number, one in enumerate(answer.subtasks, start=1)
+            for number, subtask in enumerate(answer.subtasks, start=1)
         ),
         reason,
     )
@@ -127,9 +140,13 @@ def _get_category(answer: DecomposeAnswer | SubtaskAnswer | CategorizedAnswer | 
 def _find_category(name: str, question: DecomposeQuestion) -> str:
     """Return the category of that name among those that were shown; empty if there is none."""
     folded_name = render_category(name).casefold()
-    return next((one for one in question.categories if render_category(one).casefold() == folded_name), "")
+    return next(
+        (category for category in question.categories if render_category(category).casefold() == folded_name), ""
+    )
 
 
 def _clean_queries(queries: list[str]) -> tuple[str, ...]:
     """Return the first few queries, each as one line."""
-    return tuple(dict.fromkeys(text for one in queries if (text := clean(one, _MAX_QUERY_CHARS))))[:_MAX_QUERIES]
+    return tuple(dict.fromkeys(text for query in queries if (text := clean_text(query, _MAX_QUERY_CHARS))))[
+        :_MAX_QUERIES
+    ]

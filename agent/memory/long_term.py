@@ -4,30 +4,35 @@ from collections.abc import Awaitable, Callable, Iterable, Sequence
 from datetime import UTC, datetime
 from typing import Protocol
 
-from agent.memory.similarity import LEAST, likeness, pattern, telling
+from agent.memory.request_patterns import (
+    MIN_PATTERN_WORDS,
+    build_pattern,
+    compute_pattern_similarity,
+    split_pattern_words,
+)
 from domain.memory import Memory, MemoryStore, RecalledMemory, make_memory_id
 from domain.tool import ToolId
 from domain.trajectory import SolvedRequest
 from retriever.experience import VOTE_EXPONENT
 from retriever.index import Embedder
 
-NEAR = 0.35
+MIN_SIMILARITY = 0.35
 """Similarity below which a memory is not recalled."""
-_WORN_OUT = 3
+_MAX_EXCESS_FAILURES = 3
 """Failures in excess of successes at which a memory is forgotten."""
-_EMBEDDED = 256
+_EMBEDDING_BATCH_SIZE = 256
 """Memories embedded at once."""
-_LOOKED_AT = 6
+_OVERSAMPLING = 6
 """Factor by which more memories are read than recalled, as the words of the requests reorder them."""
 
-Present = Callable[[Iterable[ToolId]], Awaitable[set[ToolId]]]
+PresentToolsFinder = Callable[[Iterable[ToolId]], Awaitable[set[ToolId]]]
 """Returns which of some tools are still in the store."""
 
 
-class Recalls(Protocol):
+class MemoryRecaller(Protocol):
     """The part of long-term memory that a search needs."""
 
-    async def recall(self, request: str, k: int, present: Present) -> list[RecalledMemory]:
+    async def recall(self, request: str, k: int, present: PresentToolsFinder) -> list[RecalledMemory]:
         """Return the ``k`` best memories of similar requests, best first."""
         ...
 
@@ -40,60 +45,70 @@ class LongTermMemory:
         self._embedder = embedder
         self._owner = owner
 
-    async def recall(self, request: str, k: int, present: Present) -> list[RecalledMemory]:
+    async def recall(self, request: str, k: int, present: PresentToolsFinder) -> list[RecalledMemory]:
         """Return the ``k`` best memories of similar requests, by similarity times trust in their paths.
 
         Memories whose paths have lost a tool are skipped; those that have failed too often are deleted.
         """
-        asked = pattern(request)
-        if len(telling(asked)) < LEAST:
+        request_pattern = build_pattern(request)
+        if len(split_pattern_words(request_pattern)) < MIN_PATTERN_WORDS:
             return []
-        vector = (await self._embedder.embed([asked], "query"))[0]
-        found = await self._store.find_similar(vector.tolist(), self._embedder.identity, self._owner, _LOOKED_AT * k)
+        vector = (await self._embedder.embed([request_pattern], "query"))[0]
+        memories = await self._store.find_similar(
+            vector.tolist(), self._embedder.identity, self._owner, _OVERSAMPLING * k
+        )
         scale = (await self._embedder.scale()).requests
-        found = [
-            one.model_copy(update={"similarity": likeness(scale.map(one.similarity), asked, one.memory.pattern)})
-            for one in found
+        memories = [
+            memory.model_copy(
+                update={
+                    "similarity": compute_pattern_similarity(
+                        scale.map(memory.similarity), request_pattern, memory.memory.pattern
+                    )
+                }
+            )
+            for memory in memories
         ]
-        worn = [one.memory.id for one in found if _worn_out(one.memory)]
-        if worn:
-            await self._store.remove(worn)
-        tools = await present({tool for one in found for tool in one.memory.path})
-        kept = [
-            one
-            for one in found
-            if one.similarity >= NEAR and one.memory.id not in worn and tools.issuperset(one.memory.path)
+        worn_out_ids = [memory.memory.id for memory in memories if _is_worn_out(memory.memory)]
+        if worn_out_ids:
+            await self._store.remove(worn_out_ids)
+        present_tools = await present({tool for memory in memories for tool in memory.memory.path})
+        recallable = [
+            memory
+            for memory in memories
+            if memory.similarity >= MIN_SIMILARITY
+            and memory.memory.id not in worn_out_ids
+            and present_tools.issuperset(memory.memory.path)
         ]
-        return sorted(kept, key=lambda one: (-one.similarity * standing(one.memory), one.memory.id))[:k]
+        return sorted(recallable, key=lambda one: (-one.similarity * compute_trust(one.memory), one.memory.id))[:k]
 
     async def keep(self, solved: Sequence[SolvedRequest]) -> list[str]:
         """Store solved requests for the owner, and return their ids; known ones stay as they are.
 
         They can be recalled after :meth:`embed`.
         """
-        memories = [_memory(self._owner, one) for one in solved]
+        memories = [_build_memory(self._owner, request) for request in solved]
         await self._store.add(memories)
         return [memory.id for memory in memories]
 
     async def keep_shared(self, solved: Sequence[SolvedRequest]) -> None:
         """Store requests of imported trajectories, which are shared by all owners."""
-        await self._store.add([_memory("", one) for one in solved])
+        await self._store.add([_build_memory("", request) for request in solved])
 
     async def embed(self, progress: Callable[[int], None] | None = None) -> int:
         """Embed the memories without a vector, and return their number; an interrupted run can be repeated.
 
         ``progress`` is called with the number done so far.
         """
-        done = 0
+        embedded_count = 0
         identity = self._embedder.identity
-        while batch := await self._store.list_without_vector(identity, _EMBEDDED):
+        while batch := await self._store.list_without_vector(identity, _EMBEDDING_BATCH_SIZE):
             vectors = await self._embedder.embed([memory.pattern for memory in batch], "query")
             rows = zip((memory.id for memory in batch), vectors.tolist(), strict=True)
             await self._store.put_vectors(identity, list(rows))
-            done += len(batch)
+            embedded_count += len(batch)
             if progress:
-                progress(done)
-        return done
+                progress(embedded_count)
+        return embedded_count
 
     async def judge(self, memory: str, *, good: bool, key: str = "") -> None:
         """Record whether the path of a memory, given by id, served a run; the same ``key`` is counted once."""
@@ -104,27 +119,27 @@ class LongTermMemory:
         await self._store.remove(memories)
 
 
-def standing(memory: Memory) -> float:
+def compute_trust(memory: Memory) -> float:
     """Return the trust in a memory's path, in (0, 1]: the share of good uses, counting the run it was made from."""
     return (memory.good + 1) / (memory.good + memory.bad + 1)
 
 
-def vote(one: RecalledMemory) -> float:
+def compute_vote(recalled: RecalledMemory) -> float:
     """Return the weight of a memory's vote: its trust times a power of its similarity."""
-    return standing(one.memory) * max(0.0, one.similarity) ** VOTE_EXPONENT
+    return compute_trust(recalled.memory) * max(0.0, recalled.similarity) ** VOTE_EXPONENT
 
 
-def _worn_out(memory: Memory) -> bool:
-    return memory.bad - memory.good >= _WORN_OUT
+def _is_worn_out(memory: Memory) -> bool:
+    return memory.bad - memory.good >= _MAX_EXCESS_FAILURES
 
 
-def _memory(owner: str, solved: SolvedRequest) -> Memory:
-    asked = pattern(solved.request)
+def _build_memory(owner: str, solved: SolvedRequest) -> Memory:
+    request_pattern = build_pattern(solved.request)
     return Memory(
-        id=make_memory_id(owner, asked, solved.path),
+        id=make_memory_id(owner, request_pattern, solved.path),
         owner=owner,
         request=solved.request,
-        pattern=asked,
+        pattern=request_pattern,
         path=solved.path,
         bindings=solved.bindings,
         at=datetime.now(UTC),

@@ -3,21 +3,21 @@
 from collections.abc import Sequence
 from typing import Literal
 
-from agent.text import clean
+from agent.text import clean_text
 from domain.model import Model
 from domain.tool import ToolId, split_tool_id
 
-RECENT = 16
+RECENT_MOVES = 16
 """Latest moves that are listed one by one; earlier ones are summarized in one line."""
-_REASON = 200
+_MAX_REASON_CHARS = 200
 """Characters of a reason."""
-_NAMED = 12
+_MAX_NAMED_TOOLS = 12
 """Tools named in the summary."""
-_KEPT = 400
+_MAX_MOVES = 400
 """Moves that are kept."""
 
-Kind = Literal["advance", "backtrack", "failed", "reflect"]
-_SAID: dict[Kind, str] = {
+MoveKind = Literal["advance", "backtrack", "failed", "reflect"]
+_MOVE_PHRASES: dict[MoveKind, str] = {
     "advance": "went to",
     "backtrack": "left",
     "failed": "the call failed, went back before",
@@ -25,10 +25,10 @@ _SAID: dict[Kind, str] = {
 }
 
 
-class Move(Model):
+class SearchMove(Model):
     """One move of a search."""
 
-    kind: Kind
+    kind: MoveKind
     tool: ToolId | None
     """The tool that was advanced to or left; None for the start."""
     depth: int
@@ -36,33 +36,41 @@ class Move(Model):
     reason: str
 
 
-def moved(trail: tuple[Move, ...], kind: Kind, tool: ToolId | None, depth: int, reason: str) -> tuple[Move, ...]:
-    """Return the moves with one more; the oldest beyond ``_KEPT`` are dropped, so that a state stays small."""
-    return (*trail[-(_KEPT - 1) :], Move(kind=kind, tool=tool, depth=depth, reason=clean(reason, _REASON)))
+def append_move(
+    trail: tuple[SearchMove, ...], kind: MoveKind, tool: ToolId | None, depth: int, reason: str
+) -> tuple[SearchMove, ...]:
+    """Return the moves with one more; the oldest beyond ``_MAX_MOVES`` are dropped, so that a state stays small."""
+    return (
+        *trail[-(_MAX_MOVES - 1) :],
+        SearchMove(kind=kind, tool=tool, depth=depth, reason=clean_text(reason, _MAX_REASON_CHARS)),
+    )
 
 
-def told(trail: Sequence[Move], recent: int = RECENT) -> tuple[str, ...]:
-    """Render the moves as lines, oldest first; those before the last ``recent`` are summarized in one line."""
-    before, last = trail[: max(0, len(trail) - recent)], trail[max(0, len(trail) - recent) :]
-    return (*_summary(before), *(_line(move) for move in last))
+def render_move_history(trail: Sequence[SearchMove], recent_count: int = RECENT_MOVES) -> tuple[str, ...]:
+    """Render the moves as lines, oldest first; those before the last ``recent_count`` are summarized in one line."""
+    before, last = trail[: max(0, len(trail) - recent_count)], trail[max(0, len(trail) - recent_count) :]
+    return (*_summarize_moves(before), *(_render_move(move) for move in last))
 
 
-def _line(move: Move) -> str:
-    name = _name(move.tool) if move.tool else "the first step"
-    return f"{_SAID[move.kind]} {name}: {move.reason or 'no reason given'}"
+def _render_move(move: SearchMove) -> str:
+    name = _name_tool(move.tool) if move.tool else "the first step"
+    return f"{_MOVE_PHRASES[move.kind]} {name}: {move.reason or 'no reason given'}"
 
 
-def _summary(moves: Sequence[Move]) -> tuple[str, ...]:
+def _summarize_moves(moves: Sequence[SearchMove]) -> tuple[str, ...]:
     """Summarize moves by their number and the tools that were left again, most often first."""
     if not moves:
         return ()
-    left = [_name(move.tool) for move in moves if move.kind != "advance" and move.tool]
-    names = sorted(dict.fromkeys(left), key=lambda name: -left.count(name))
-    shown = ", ".join(f"{name} ({left.count(name)} times)" if left.count(name) > 1 else name for name in names[:_NAMED])
-    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
-    return (f"{len(moves)} moves before these; left again: {shown or 'none'}{more}",)
+    left_tools = [_name_tool(move.tool) for move in moves if move.kind != "advance" and move.tool]
+    names = sorted(dict.fromkeys(left_tools), key=lambda name: -left_tools.count(name))
+    tool_list = ", ".join(
+        f"{name} ({left_tools.count(name)} times)" if left_tools.count(name) > 1 else name
+        for name in names[:_MAX_NAMED_TOOLS]
+    )
+    more = f" and {len(names) - _MAX_NAMED_TOOLS} more" if len(names) > _MAX_NAMED_TOOLS else ""
+    return (f"{len(moves)} moves before these; left again: {tool_list or 'none'}{more}",)
 
 
-def _name(tool: ToolId) -> str:
+def _name_tool(tool: ToolId) -> str:
     _, toolset, api = split_tool_id(tool)
-    return f"{clean(toolset, 50)}/{clean(api, 60)}"
+    return f"{clean_text(toolset, 50)}/{clean_text(api, 60)}"

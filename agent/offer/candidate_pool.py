@@ -6,7 +6,7 @@ from itertools import chain
 
 from agent.offer.candidates import Origin
 from agent.offer.tool_evidence import ToolEvidence
-from agent.search.settings import WalkSettings
+from agent.search.dfs import SearchSettings
 from agent.search.state import Path, SearchState
 from domain.tool import Parameter, ToolDoc, ToolId, is_unresolved
 
@@ -51,7 +51,7 @@ class CandidatePool:
     def find_best_relevance(self, evidence: ToolEvidence, banned: tuple[ToolId, ...]) -> tuple[float, ...]:
         """Return, per clause, the highest relevance of any tool found that is not banned."""
         relevances = [evidence.relevance(tool) for tool in self.found if tool not in banned]
-        return tuple(max((r[i] for r in relevances), default=0.0) for i in range(len(evidence.clauses)))
+        return tuple(max((relevance[i] for relevance in relevances), default=0.0) for i in range(len(evidence.clauses)))
 
 
 async def build_candidate_pool(
@@ -175,7 +175,9 @@ async def _find_possible_sources(
     failed = without.tools if without else frozenset[ToolId]()
     predecessors = [other for other, _ in await evidence.find_predecessors(tool, _MAX_PREDECESSORS)]
     return [
-        o for o in dict.fromkeys((*predecessors, *sources)) if o != tool and o not in failed and not is_unresolved(o)
+        source
+        for source in dict.fromkeys((*predecessors, *sources))
+        if source != tool and source not in failed and not is_unresolved(source)
     ]
 
 
@@ -228,16 +230,16 @@ def to_unweighted(tools: Iterable[ToolId], by: Origin) -> list[WeightedTool]:
     return [(tool, 0.0, by) for tool in tools]
 
 
-def take_in_turns(queues: Iterable[list[ToolId]], most: int) -> list[ToolId]:
-    """Return the first ``most`` distinct tools, taking one from each queue in turn."""
+def take_in_turns(queues: Iterable[list[ToolId]], limit: int) -> list[ToolId]:
+    """Return the first ``limit`` distinct tools, taking one from each queue in turn."""
     selected: dict[ToolId, None] = {}
     rows: list[Iterator[ToolId]] = [iter(queue) for queue in queues]
-    while rows and len(selected) < most:
+    while rows and len(selected) < limit:
         for row in list(rows):
             tool = next((tool for tool in row if tool not in selected), None)
             if tool is None:
                 rows.remove(row)
-            elif len(selected) < most:
+            elif len(selected) < limit:
                 selected[tool] = None
     return list(selected)
 
@@ -250,7 +252,7 @@ class ProducerFinder:
     """Finds missing producers for one request. ``done_path``: tools of the steps that are already done."""
 
     def __init__(
-        self, request: str, evidence: ToolEvidence, pool: CandidatePool, done_path: Path, settings: WalkSettings
+        self, request: str, evidence: ToolEvidence, pool: CandidatePool, done_path: Path, settings: SearchSettings
     ) -> None:
         self._request = request
         self._evidence = evidence
@@ -279,8 +281,8 @@ class ProducerFinder:
             if tool not in offered and tool not in closed and not state.is_dead((*state.path, tool))
         ]
         helpers: dict[ToolId, None] = {}
-        sought = [tool for tool in offered if max(evidence.relevance(tool)) >= self._settings.floor]
-        sought = sought[: self._settings.k]
+        sought = [tool for tool in offered if max(evidence.relevance(tool)) >= self._settings.min_relevance]
+        sought = sought[: self._settings.candidate_count]
         for tool in sought:  # what helps may itself need help
             lacking = self._count_missing_inputs(tool, path)
             if not lacking or any(self._count_missing_inputs(tool, (*path, other)) < lacking for other in untried):

@@ -16,7 +16,7 @@ does the same as one whose call has failed.
 
 
 @dataclass(frozen=True, slots=True)
-class Candidate:
+class ToolCandidate:
     """A tool that could come next, with the evidence for it."""
 
     tool: ToolDoc
@@ -73,11 +73,11 @@ class FollowingCandidate:
 
     after: int
     """Index of that candidate."""
-    candidate: Candidate
+    candidate: ToolCandidate
     """The tool, judged as if the candidate had been called."""
 
 
-COVERED = 0.85
+MIN_COVERED_SHARE = 0.85
 """Share of the best relevance of any tool from which a tool covers a clause."""
 
 Relevance = tuple[float, ...]
@@ -86,7 +86,7 @@ Relevance = tuple[float, ...]
 
 def is_relevant_enough(value: float, best: float, floor: float) -> bool:
     """Return whether a relevance is high enough to cover a clause."""
-    return value >= floor and value >= COVERED * best
+    return value >= floor and value >= MIN_COVERED_SHARE * best
 
 
 def find_answerable_clauses(best: Relevance, floor: float) -> tuple[int, ...]:
@@ -97,6 +97,6 @@ def find_answerable_clauses(best: Relevance, floor: float) -> tuple[int, ...]:
 def has_unserved_clause(path: Sequence[Relevance], offered: Sequence[Relevance], best: Relevance, floor: float) -> bool:
     """Return whether an answerable clause is covered neither by the path nor by any tool on offer."""
     return any(
-        not any(is_relevant_enough(r[i], best[i], floor) for r in (*path, *offered))
+        not any(is_relevant_enough(relevance[i], best[i], floor) for relevance in (*path, *offered))
         for i in find_answerable_clauses(best, floor)
     )

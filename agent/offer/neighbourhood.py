@@ -99,11 +99,11 @@ async def load_neighbourhood(
     (hits,) = await search.start_tools_of([request], tool_count if tool_count <= _SMALL_CATALOGUE else MAX_HITS)
     served = await precedents.like(request, _MAX_PRECEDENTS) if precedents else ()
     ids = [hit.id for hit in hits]
-    near = await graph.around(dict.fromkeys((*ids, *also)))
+    near = await graph.load_neighbourhoods(dict.fromkeys((*ids, *also)))
     profiles = _build_profiles(near)
     around = OfferNeighbourhood(request, hits, _keep_profiled(near, profiles), profiles, served)
     more = [tool for tool in _find_neighbours(around, ids[:_EXPANDED_HITS]) if tool not in near]
-    further = await graph.around(more) if more else {}
+    further = await graph.load_neighbourhoods(more) if more else {}
     # By id, so that no store's own order decides between equals.
     neighbourhoods = dict(sorted({**near, **further}.items()))
     profiles = dict(sorted({**profiles, **_build_profiles(further)}.items()))
@@ -114,14 +114,18 @@ async def load_neighbourhood(
 
 def _build_profiles(near: Mapping[ToolId, ToolNeighbourhood]) -> dict[ToolId, ToolProfile]:
     """Return the profiles of tools that have a document."""
-    return {tool: build_profile(known.document) for tool, known in near.items() if known.document is not None}
+    return {
+        tool: build_profile(neighbourhood.document)
+        for tool, neighbourhood in near.items()
+        if neighbourhood.document is not None
+    }
 
 
 def _keep_profiled(
     near: Mapping[ToolId, ToolNeighbourhood], profiles: Mapping[ToolId, ToolProfile]
 ) -> dict[ToolId, ToolNeighbourhood]:
     """Return only the tools that have a profile."""
-    return {tool: known for tool, known in near.items() if tool in profiles}
+    return {tool: neighbourhood for tool, neighbourhood in near.items() if tool in profiles}
 
 
 def _find_neighbours(around: OfferNeighbourhood, tools: Sequence[ToolId]) -> list[ToolId]:
@@ -135,13 +139,17 @@ def _find_neighbours(around: OfferNeighbourhood, tools: Sequence[ToolId]) -> lis
         if tool in around.neighbourhoods:
             neighbourhood = around.neighbourhoods[tool]
             neighbours |= dict.fromkeys(_find_producers(tool, around))
-            ways = sorted(neighbourhood.out, key=lambda way: (-(way.edge.imported + way.edge.live), way.edge.target))
-            neighbours |= dict.fromkeys([way.edge.target for way in ways if way.edge.mark != "ban"][:_MAX_NEIGHBOURS])
-            back = sorted(neighbourhood.into, key=lambda edge: (-(edge.imported + edge.live), edge.source))
-            neighbours |= dict.fromkeys([edge.source for edge in back if edge.mark != "ban"][:_MAX_NEIGHBOURS])
+            successors = sorted(
+                neighbourhood.out, key=lambda way: (-(way.edge.imported + way.edge.live), way.edge.target)
+            )
+            neighbours |= dict.fromkeys(
+                [way.edge.target for way in successors if way.edge.mark != "ban"][:_MAX_NEIGHBOURS]
+            )
+            predecessors = sorted(neighbourhood.into, key=lambda edge: (-(edge.imported + edge.live), edge.source))
+            neighbours |= dict.fromkeys([edge.source for edge in predecessors if edge.mark != "ban"][:_MAX_NEIGHBOURS])
             if is_failing(neighbourhood.facts):
-                neighbours |= dict.fromkeys([one.other for one in neighbourhood.substitutes[:_MAX_NEIGHBOURS]])
-    neighbours |= dict.fromkeys(tool for one in around.precedents for tool in one.tools)
+                neighbours |= dict.fromkeys([link.other for link in neighbourhood.substitutes[:_MAX_NEIGHBOURS]])
+    neighbours |= dict.fromkeys(tool for precedent in around.precedents for tool in precedent.tools)
     return [tool for tool in neighbours if tool != FINISH and not is_unresolved(tool)]
 
 

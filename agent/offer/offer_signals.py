@@ -5,8 +5,8 @@ from collections import Counter
 from collections.abc import Collection, Mapping
 
 from agent.offer.neighbourhood import OfferNeighbourhood
-from agent.offer.offer import OfferSignal, ReasonKind
 from agent.offer.producer_consumer_index import ProducerConsumerIndex
+from agent.offer.tool_offer import OfferSignal, ReasonKind
 from agent.offer.tool_profile import ToolProfile
 from domain.tool import FINISH, ToolId
 from graph.identifiers import split_words
@@ -34,9 +34,9 @@ class RequestTerms:
         As in BM25, the weight is ln(1 + (N - n + 0.5) / (n + 0.5)), where n of N tools mention the term.
         """
         terms = {form for word in split_terms(request) for form in split_words(word)}
-        counts = Counter(word for one in profiles.values() for word in sorted(terms & one.terms))
-        many = len(profiles)
-        self._weights = {word: math.log1p((many - count + 0.5) / (count + 0.5)) for word, count in counts.items()}
+        counts = Counter(word for profile in profiles.values() for word in sorted(terms & profile.terms))
+        tool_count = len(profiles)
+        self._weights = {word: math.log1p((tool_count - count + 0.5) / (count + 0.5)) for word, count in counts.items()}
         self._total = math.fsum(self._weights.values()) or 1.0
 
     def measure_share(self, tool_words: Collection[str]) -> tuple[float, list[str]]:
@@ -66,10 +66,10 @@ _UNFOUND_GAP = 0.5
 def collect_signals(around: OfferNeighbourhood, weights: WeightParameters = DEFAULT_WEIGHTS) -> Signals:
     """Return every kind of evidence that holds for each known tool."""
     near = {tool: _compute_nearness(around, tool) for tool in around.neighbourhoods}
-    found = _score_found(around)
+    found_signals = _score_found(around)
     kinds: dict[ReasonKind, _SignalByTool] = {
-        "found": found,
-        "service": _score_services(around, found),
+        "found": found_signals,
+        "service": _score_services(around, found_signals),
         **_score_terms(around),
         **_score_supply(around, near),
     }
@@ -77,8 +77,8 @@ def collect_signals(around: OfferNeighbourhood, weights: WeightParameters = DEFA
     kinds |= _score_walks(around, near, weights)
     kinds |= {"served": _score_precedents(around), "failing": _score_failures(around, weights)}
     gathered: Signals = {tool: {} for tool in around.neighbourhoods}
-    for kind, of in kinds.items():
-        for tool, signal in of.items():
+    for kind, signals in kinds.items():
+        for tool, signal in signals.items():
             if signal.value and tool in gathered:
                 gathered[tool][kind] = signal
     return gathered
@@ -94,23 +94,30 @@ def _score_found(around: OfferNeighbourhood) -> _SignalByTool:
     """Return the re-ranker's judgement; without one, an estimate from the rank."""
     judged = {hit.id: _estimate_odds(hit.odds, place) for place, hit in enumerate(around.hits)}
     last = min(judged.values(), default=0.0) - _UNFOUND_GAP
-    many = len(around.hits)
-    found = {tool: OfferSignal(odds, None, f"{around.ranks[tool] + 1} of {many}") for tool, odds in judged.items()}
-    return {tool: found.get(tool, OfferSignal(last, None, f"not among {many}")) for tool in around.neighbourhoods}
+    hit_count = len(around.hits)
+    signals = {
+        tool: OfferSignal(odds, None, f"{around.ranks[tool] + 1} of {hit_count}") for tool, odds in judged.items()
+    }
+    return {
+        tool: signals.get(tool, OfferSignal(last, None, f"not among {hit_count}")) for tool in around.neighbourhoods
+    }
 
 
-def _score_services(around: OfferNeighbourhood, found: Mapping[ToolId, OfferSignal]) -> _SignalByTool:
+def _score_services(around: OfferNeighbourhood, found_signals: Mapping[ToolId, OfferSignal]) -> _SignalByTool:
     """Return for each tool the best judgement of any tool of its service.
 
     The search tells services apart better than the tools of one service.
     """
     best: dict[tuple[str, str], ToolId] = {}
-    for tool, signal in found.items():
+    for tool, signal in found_signals.items():
         service = around.profiles[tool].service
-        if service not in best or signal.value > found[best[service]].value:
+        if service not in best or signal.value > found_signals[best[service]].value:
             best[service] = tool
-    first = {tool: best[around.profiles[tool].service] for tool in found}
-    return {tool: OfferSignal(found[other].value, other, found[other].detail) for tool, other in first.items()}
+    first = {tool: best[around.profiles[tool].service] for tool in found_signals}
+    return {
+        tool: OfferSignal(found_signals[other].value, other, found_signals[other].detail)
+        for tool, other in first.items()
+    }
 
 
 def _estimate_odds(judged: float | None, place: int) -> float:
@@ -139,11 +146,14 @@ def _score_supply(around: OfferNeighbourhood, near: Mapping[ToolId, float]) -> d
     # Two rounds: what a producer is worth to its consumers raises the worth of the tools that supply the producer.
     supply = ProducerConsumerIndex(around, near)
     joins = supply.score_connectors()
-    first = {
+    first_worth = {
         tool: max(worth, _PASSED_BACK * joins[tool].value if tool in joins else 0.0) for tool, worth in near.items()
     }
-    once, total = supply.compute_demand(first)
-    worth = {tool: max(first[tool], _PASSED_BACK * once[tool].value if tool in once else 0.0) for tool in near}
+    first_demand, total = supply.compute_demand(first_worth)
+    worth = {
+        tool: max(first_worth[tool], _PASSED_BACK * first_demand[tool].value if tool in first_demand else 0.0)
+        for tool in near
+    }
     supplies, _ = supply.compute_demand(worth)
     resolves = {
         tool: OfferSignal(math.log1p(sum_), supplies[tool].by, f"for inputs worth {sum_:.1f}")
@@ -158,14 +168,14 @@ def _score_containers(around: OfferNeighbourhood, near: Mapping[ToolId, float]) 
 
     For ``/movie/{id}/images``, that is ``/movie/{id}``.
     """
-    at = {(one.host, one.path): tool for tool, one in around.profiles.items() if one.path}
+    tools_by_path = {(profile.host, profile.path): tool for tool, profile in around.profiles.items() if profile.path}
     containers: _SignalByTool = {}
     for tool, worth in near.items():
         own = around.profiles[tool]
         for size in range(len(own.path) - 1, 0, -1):
-            above = at.get((own.host, own.path[:size]))
-            if above is not None and (above not in containers or worth > containers[above].value):
-                containers[above] = OfferSignal(worth, tool)
+            container = tools_by_path.get((own.host, own.path[:size]))
+            if container is not None and (container not in containers or worth > containers[container].value):
+                containers[container] = OfferSignal(worth, tool)
     return containers
 
 
@@ -173,10 +183,10 @@ def _score_siblings(around: OfferNeighbourhood, near: Mapping[ToolId, float]) ->
     """Return the tools whose addresses share distinctive words with those of near tools of the same service."""
     resources = {tool: around.profiles[tool].address_terms for tool in around.neighbourhoods}
     common = Counter(word for own in resources.values() for word in own)
-    close = [tool for tool, worth in near.items() if worth > _NEAR_ENOUGH]
+    near_tools = [tool for tool, worth in near.items() if worth > _NEAR_ENOUGH]
     related: _SignalByTool = {}
     for tool, own in resources.items():
-        for other in close:
+        for other in near_tools:
             shared = own & resources[other]
             if other == tool or not shared or around.profiles[tool].service != around.profiles[other].service:
                 continue
@@ -193,16 +203,16 @@ def _score_walks(
     follows: _SignalByTool = {}
     precedes: _SignalByTool = {}
     walked: _SignalByTool = {}
-    for tool, known in around.neighbourhoods.items():
-        ways = compute_transition_weights(known.out, weights)
+    for tool, neighbourhood in around.neighbourhoods.items():
+        ways = compute_transition_weights(neighbourhood.out, weights)
         times = sum(way.edge.imported + way.edge.live for way in ways)
         walked[tool] = OfferSignal(math.log1p(times), None, f"{times} times")
         for way in rank_candidates(ways):
             value = near[tool] * way.rank_score
             if way.target != tool and (way.target not in follows or value > follows[way.target].value):
                 follows[way.target] = OfferSignal(value, tool, f"weight {way.weight:.2f}")
-        total = sum(edge.imported + edge.live for edge in known.into) or 1
-        for edge in known.into:
+        total = sum(edge.imported + edge.live for edge in neighbourhood.into) or 1
+        for edge in neighbourhood.into:
             share = (edge.imported + edge.live) / total
             if edge.mark == "ban" or edge.source in (tool, FINISH):
                 continue
@@ -219,19 +229,19 @@ def _score_precedents(around: OfferNeighbourhood) -> _SignalByTool:
     """
     votes: dict[ToolId, float] = {}
     nearest: dict[ToolId, float] = {}
-    total = sum(max(0.0, one.similarity) ** VOTE_EXPONENT for one in around.precedents) or 1.0
-    for one in around.precedents:
-        for tool in set(one.tools):
-            votes[tool] = votes.get(tool, 0.0) + max(0.0, one.similarity) ** VOTE_EXPONENT / total
-            nearest[tool] = max(one.similarity, nearest.get(tool, 0.0))
+    total = sum(max(0.0, precedent.similarity) ** VOTE_EXPONENT for precedent in around.precedents) or 1.0
+    for precedent in around.precedents:
+        for tool in set(precedent.tools):
+            votes[tool] = votes.get(tool, 0.0) + max(0.0, precedent.similarity) ** VOTE_EXPONENT / total
+            nearest[tool] = max(precedent.similarity, nearest.get(tool, 0.0))
     return {tool: OfferSignal(vote, None, f"likeness {nearest[tool]:.2f}") for tool, vote in votes.items()}
 
 
 def _score_failures(around: OfferNeighbourhood, weights: WeightParameters) -> _SignalByTool:
     """Return how far a tool's availability is below that of an untested one, ln(untested / available)."""
     failing: _SignalByTool = {}
-    for tool, known in around.neighbourhoods.items():
-        available = compute_availability(known.facts, weights)
+    for tool, neighbourhood in around.neighbourhoods.items():
+        available = compute_availability(neighbourhood.facts, weights)
         if available is not None and available < UNTESTED_AVAILABILITY:
             failing[tool] = OfferSignal(
                 math.log(UNTESTED_AVAILABILITY / max(available, 0.01)), None, f"availability {available:.2f}"

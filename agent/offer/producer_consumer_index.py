@@ -5,20 +5,20 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from agent.offer.neighbourhood import OfferNeighbourhood
-from agent.offer.offer import OfferSignal
+from agent.offer.tool_offer import OfferSignal
 from domain.tool import ToolId
 from graph.links import FeedLink
 
-_OPTIONAL = 0.5
+_OPTIONAL_WEIGHT = 0.5
 """Weight of a consumer's optional input, relative to a required one."""
 _READS_WORDS, _NEEDS_NOTHING = 1.0, 0.4
 """Readiness of a producer that looks things up by a user's words, and of one that needs nothing.
 
 Others need a call before them.
 """
-_SAME_NEED = 0.2
+_SAME_NEED_FACTOR = 0.2
 """Factor for a producer that itself needs what it is to give."""
-_FOUND_FOR_IT = 0.5
+_NEARNESS_FACTOR = 0.5
 """Readiness of a producer that is itself the nearest to the request."""
 _DEPTH_FACTOR = 0.7
 """Factor per level that a field lies deeper in a response: what it mentions in passing is rarely its purpose."""
@@ -55,15 +55,15 @@ class ProducerConsumerIndex:
             weight = (
                 1.0
                 if feed.parameter in own.required_inputs
-                else _OPTIONAL
+                else _OPTIONAL_WEIGHT
                 if feed.parameter in own.optional_inputs
                 else 0.0
             )
             if weight and feed.source != tool and feed.source in self._around.neighbourhoods:
-                ways = inputs.setdefault(feed.parameter, {})
-                way = _WeightedFeed(feed, weight, feed.score * _DEPTH_FACTOR ** feed.field.count("."))
-                if feed.source not in ways or way.fit > ways[feed.source].fit:
-                    ways[feed.source] = way
+                feeds_by_source = inputs.setdefault(feed.parameter, {})
+                weighted_feed = _WeightedFeed(feed, weight, feed.score * _DEPTH_FACTOR ** feed.field.count("."))
+                if feed.source not in feeds_by_source or weighted_feed.fit > feeds_by_source[feed.source].fit:
+                    feeds_by_source[feed.source] = weighted_feed
         return inputs
 
     def compute_demand(self, worth: Mapping[ToolId, float]) -> tuple[dict[ToolId, OfferSignal], dict[ToolId, float]]:
@@ -77,10 +77,13 @@ class ProducerConsumerIndex:
         for consumer, inputs in self._inputs.items():
             if worth[consumer] <= _MIN_WORTH:
                 continue
-            for ways in inputs.values():
-                fit = {source: way.fit * self._estimate_readiness(source, consumer) for source, way in ways.items()}
+            for feeds_by_source in inputs.values():
+                fit = {
+                    source: way.fit * self._estimate_readiness(source, consumer)
+                    for source, way in feeds_by_source.items()
+                }
                 top = max(fit.values()) or 1.0
-                for source, way in ways.items():
+                for source, way in feeds_by_source.items():
                     value = way.weight * worth[consumer] * fit[source] / top
                     total[source] = total.get(source, 0.0) + value
                     if source not in best or value > best[source].value:
@@ -92,10 +95,12 @@ class ProducerConsumerIndex:
     def _estimate_readiness(self, source: ToolId, consumer: ToolId) -> float:
         """Return how ready a producer is to serve a consumer."""
         own = self._around.profiles[source]
-        value = _FOUND_FOR_IT * self._near[source] + 0.01
+        value = _NEARNESS_FACTOR * self._near[source] + 0.01
         if not own.required_inputs:
             value += _READS_WORDS if own.accepts_text else _NEEDS_NOTHING
-        return value * (_SAME_NEED if own.required_inputs & self._around.profiles[consumer].required_inputs else 1.0)
+        return value * (
+            _SAME_NEED_FACTOR if own.required_inputs & self._around.profiles[consumer].required_inputs else 1.0
+        )
 
     def score_consumers(self) -> dict[ToolId, OfferSignal]:
         """Return the best that each tool takes from tools near the request."""
@@ -107,8 +112,8 @@ class ProducerConsumerIndex:
                         source,
                         f"{way.feed.parameter} from {way.feed.field or 'it'}",
                     )
-                    for ways in inputs.values()
-                    for source, way in ways.items()
+                    for feeds_by_source in inputs.values()
+                    for source, way in feeds_by_source.items()
                 ),
                 key=_get_value,
             )
@@ -124,8 +129,8 @@ class ProducerConsumerIndex:
         """
         gives: dict[ToolId, OfferSignal] = {}
         for consumer, inputs in self._inputs.items():
-            for ways in inputs.values():
-                for source, way in ways.items():
+            for feeds_by_source in inputs.values():
+                for source, way in feeds_by_source.items():
                     value = way.fit * self._near[consumer]
                     if source not in gives or value > gives[source].value:
                         gives[source] = OfferSignal(value, consumer)
@@ -135,8 +140,8 @@ class ProducerConsumerIndex:
                 input_value = max(
                     (
                         way.weight * way.fit * self._estimate_reach(source)
-                        for ways in inputs.values()
-                        for source, way in ways.items()
+                        for feeds_by_source in inputs.values()
+                        for source, way in feeds_by_source.items()
                     )
                 )
                 joined[tool] = OfferSignal(math.sqrt(input_value * gives[tool].value), gives[tool].by)

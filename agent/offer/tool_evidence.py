@@ -4,8 +4,8 @@ import asyncio
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Protocol, Self
 
-from agent.execution.caller_supplied import CachedSecretNames, advise_on_secrets, apply_supplied_values
 from agent.execution.secret_store import EnvironmentSecrets, SecretStore
+from agent.execution.supplied_values import CachedSecretNames, apply_supplied_values, describe_missing_secrets
 from agent.request_reader import PlainReader, RequestReader
 from agent.search.state import Path
 from domain.memory import RecalledMemory
@@ -88,17 +88,21 @@ class ToolEvidence:
             return
         plain_clauses = tuple(self.reader.normalize_part(clause) for clause in self.clauses)
         around, flows, clause_relevance, plain_relevance = await asyncio.gather(
-            self._graph.around(unknown),
+            self._graph.load_neighbourhoods(unknown),
             self._load_flows(unknown),
             self._search.relevance(self.clauses, unknown),
             self._search.relevance(plain_clauses, unknown) if plain_clauses != self.clauses else _load_nothing(),
         )
-        for tool, known in around.items():
-            if known.document is not None:
-                self._advice[tool] = await advise_on_secrets(known.document, self._secrets)
-                document = add_flows(await apply_supplied_values(known.document, self._secrets), flows.get(tool, ()))
-                self._docs[tool] = attach_feeds(document, known.feeds)
-        self._failing |= {tool for tool, known in around.items() if is_failing(known.facts, self._weights)}
+        for tool, neighbourhood in around.items():
+            if neighbourhood.document is not None:
+                self._advice[tool] = await describe_missing_secrets(neighbourhood.document, self._secrets)
+                document = add_flows(
+                    await apply_supplied_values(neighbourhood.document, self._secrets), flows.get(tool, ())
+                )
+                self._docs[tool] = attach_feeds(document, neighbourhood.feeds)
+        self._failing |= {
+            tool for tool, neighbourhood in around.items() if is_failing(neighbourhood.facts, self._weights)
+        }
         nothing = (0.0,) * len(self.clauses)
         for tool in unknown:
             self._availability[tool] = (
@@ -110,7 +114,7 @@ class ToolEvidence:
                 strict=True,
             )
             # The mean over two wordings of each clause: the user's own, and the one that a document would use.
-            self._relevance[tool] = self._judge_relevance(tool, [(one + other) / 2 for one, other in similar])
+            self._relevance[tool] = self._judge_relevance(tool, [(value + other) / 2 for value, other in similar])
 
     async def _load_flows(self, tools: Sequence[ToolId]) -> Mapping[ToolId, Sequence[KnownFlow]]:
         """Return the known data flows into these tools."""
@@ -125,7 +129,11 @@ class ToolEvidence:
 
     async def find_documented(self, ids: Iterable[ToolId]) -> set[ToolId]:
         """Return which of these tools have a document."""
-        return {tool for tool, known in (await self._graph.around(ids)).items() if known.document is not None}
+        return {
+            tool
+            for tool, neighbourhood in (await self._graph.load_neighbourhoods(ids)).items()
+            if neighbourhood.document is not None
+        }
 
     def has(self, tool: ToolId) -> bool:
         """Return whether a tool that was read has a document."""
@@ -140,7 +148,7 @@ class ToolEvidence:
         return self._advice.get(tool, ())
 
     @property
-    def all(self) -> tuple[ToolDoc, ...]:
+    def all_docs(self) -> tuple[ToolDoc, ...]:
         """The documents of every tool that was read."""
         return tuple(self._docs.values())
 
@@ -165,25 +173,25 @@ class ToolEvidence:
         """Return a tool's relevance, one value per clause, each in [0, 1]."""
         return self._relevance[tool]
 
-    async def around(self, tool: ToolId) -> ToolNeighbourhood | None:
+    async def find_neighbourhood(self, tool: ToolId) -> ToolNeighbourhood | None:
         """Return what joins a tool to others; None if it is not in the graph."""
-        return (await self._graph.around([tool])).get(tool)
+        return (await self._graph.load_neighbourhoods([tool])).get(tool)
 
     async def neighbours(self, tool: ToolId) -> list[WeightedEdge]:
         """Return all out-edges of a tool with their weights."""
         if tool not in self._neighbours:
-            neighbourhood = await self.around(tool)
+            neighbourhood = await self.find_neighbourhood(tool)
             self._neighbours[tool] = (
                 compute_transition_weights(neighbourhood.out, self._weights) if neighbourhood else []
             )
         return self._neighbours[tool]
 
-    async def find_predecessors(self, tool: ToolId, most: int) -> list[tuple[ToolId, float]]:
+    async def find_predecessors(self, tool: ToolId, limit: int) -> list[tuple[ToolId, float]]:
         """Return the tools most often called just before this one, each with its share of the walks into it."""
-        neighbourhood = await self.around(tool)
+        neighbourhood = await self.find_neighbourhood(tool)
         edges = [(edge.source, edge.imported + edge.live) for edge in (neighbourhood.into if neighbourhood else ())]
         total = sum(count for _, count in edges) or 1
-        return [(source, count / total) for source, count in sorted(edges, key=lambda e: (-e[1], e[0]))[:most]]
+        return [(source, count / total) for source, count in sorted(edges, key=lambda e: (-e[1], e[0]))[:limit]]
 
     async def look_up(self, texts: Iterable[str], limit: int) -> None:
         """Search for tools for these texts, all at once; :meth:`find` then returns the hits."""
@@ -215,11 +223,11 @@ class CachedGraphReads:
         """Return a view of this store; the store itself if it is one already."""
         return store if isinstance(store, cls) else cls(store)
 
-    async def around(self, tools: Iterable[ToolId]) -> dict[ToolId, ToolNeighbourhood]:
+    async def load_neighbourhoods(self, tools: Iterable[ToolId]) -> dict[ToolId, ToolNeighbourhood]:
         """Return the store's neighbourhoods; new ones are read in one go."""
         requested = list(dict.fromkeys(tools))
         new = [tool for tool in requested if tool not in self._known]
         if new:
-            found = await self._store.around(new)
-            self._known |= {tool: found.get(tool) for tool in new}
-        return {tool: known for tool in requested if (known := self._known[tool]) is not None}
+            neighbourhoods = await self._store.load_neighbourhoods(new)
+            self._known |= {tool: neighbourhoods.get(tool) for tool in new}
+        return {tool: neighbourhood for tool in requested if (neighbourhood := self._known[tool]) is not None}

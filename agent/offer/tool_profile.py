@@ -5,8 +5,7 @@ from collections import OrderedDict
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
-from agent.parameters.kinds import NeedKind
-from agent.parameters.needs import need_of
+from agent.parameter_needs import NeedKind, derive_need
 from domain.tool import Parameter, ToolDoc, ToolId
 from graph.identifiers import extract_words, split_words
 from graph.response_fields import output_fields
@@ -83,21 +82,25 @@ def _read_profile(doc: ToolDoc) -> ToolProfile:
     fixed = frozenset(
         word for part in path if not _PLACEHOLDER.search(part) for word in split_words(part) if word.isalpha()
     )
-    opaque = [one for one in doc.parameters if need_of(one).kind in _OPAQUE_KINDS]
+    opaque = [parameter for parameter in doc.parameters if derive_need(parameter).kind in _OPAQUE_KINDS]
     return ToolProfile(
         name_terms=frozenset(split_words(doc.api)) | fixed,
         output_terms=frozenset(
             word for field in output_fields(doc) for word in (*split_words(field.name), *field.holder)
         ),
-        input_terms=frozenset(word for one in doc.parameters for word in _find_words(one)),
+        input_terms=frozenset(word for parameter in doc.parameters for word in _find_words(parameter)),
         description_terms=extract_words(doc.description),
         address_terms=fixed,
         service=(doc.host or doc.category, doc.toolset),
         host=doc.host,
         path=tuple(_PLACEHOLDER.sub("{}", part) for part in path),
-        required_inputs=frozenset(one.name for one in opaque if one.required and one.default in (None, "")),
+        required_inputs=frozenset(
+            parameter.name for parameter in opaque if parameter.required and parameter.default in (None, "")
+        ),
         optional_inputs=frozenset(
-            one.name for one in doc.parameters if not one.required and need_of(one).kind in _OPTIONAL_KINDS
+            parameter.name
+            for parameter in doc.parameters
+            if not parameter.required and derive_need(parameter).kind in _OPTIONAL_KINDS
         ),
         accepts_text=any(map(_accepts_text, doc.required)) or _may_search(doc),
     )
@@ -122,10 +125,10 @@ def _may_search(doc: ToolDoc) -> bool:
     Many documents mark no input of a search as required.
     """
     return not doc.required and any(
-        _QUERY_NAMES & set(split_words(one.name)) and _accepts_text(one) for one in doc.parameters
+        _QUERY_NAMES & set(split_words(parameter.name)) and _accepts_text(parameter) for parameter in doc.parameters
     )
 
 
 def _accepts_text(parameter: Parameter) -> bool:
     """Return whether a parameter takes free text such as a user says."""
-    return parameter.type == "string" and not parameter.enum and need_of(parameter).kind in _TEXT_KINDS
+    return parameter.type == "string" and not parameter.enum and derive_need(parameter).kind in _TEXT_KINDS

@@ -10,13 +10,13 @@ import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
 
-from agent.memory.long_term import standing
+from agent.memory.long_term import compute_trust
 from agent.offer.candidate_pool import CandidatePool
 from agent.offer.candidates import ToolsetPrior
 from agent.offer.tool_evidence import ToolEvidence
 from domain.tool import ToolId, split_tool_id
 
-UNEXPLORED = 0.5
+MIN_UNEXPLORED_SHARE = 0.5
 """Share of tools found without an edge from which the prior is used at all."""
 
 MIN_FOUND = 10
@@ -38,11 +38,11 @@ async def compute_toolset_priors(
 
     It is empty if few tools were found, if past paths went through most of them, or if none of them was ever used.
     """
-    found = [tool for tool in pool.found if evidence.has(tool)]
-    if len(found) < MIN_FOUND:
+    found_tools = [tool for tool in pool.found if evidence.has(tool)]
+    if len(found_tools) < MIN_FOUND:
         return {}
-    walked = {tool: await _measure_walks(tool, evidence) for tool in found}
-    if sum(share > 0 for share in walked.values()) > (1 - UNEXPLORED) * len(found):
+    walked = {tool: await _measure_walks(tool, evidence) for tool in found_tools}
+    if sum(share > 0 for share in walked.values()) > (1 - MIN_UNEXPLORED_SHARE) * len(found_tools):
         return {}
     remembered = _count_memory_votes(evidence)
     walked |= {tool: await _measure_walks(tool, evidence) for tool in remembered}
@@ -52,9 +52,9 @@ async def compute_toolset_priors(
     for tool, share in walked.items():
         set_walked[get_toolset(tool)] = max(share, set_walked.get(get_toolset(tool), 0.0))
     coverage, request_words, best = (
-        _measure_coverage(found, evidence),
+        _measure_coverage(found_tools, evidence),
         _collect_request_words(request),
-        max(pool.found[tool] for tool in found),
+        max(pool.found[tool] for tool in found_tools),
     )
     return {
         tool: ToolsetPrior(
@@ -83,9 +83,9 @@ async def _measure_walks(tool: ToolId, evidence: ToolEvidence) -> float:
 def _count_memory_votes(evidence: ToolEvidence) -> dict[ToolId, float]:
     """Return the votes of memories of similar requests, by similarity and by how their paths have fared since."""
     votes: dict[ToolId, float] = {}
-    for one in evidence.recalled:
-        for tool in set(one.memory.path):
-            vote = standing(one.memory) * max(0.0, one.similarity) ** _SHARPNESS
+    for recalled in evidence.recalled:
+        for tool in set(recalled.memory.path):
+            vote = compute_trust(recalled.memory) * max(0.0, recalled.similarity) ** _SHARPNESS
             votes[tool] = min(1.0, votes.get(tool, 0.0) + vote)
     return votes
 
@@ -108,14 +108,14 @@ def select_related_tools(
     return [*inside[:2], *outside[:2]]
 
 
-def _measure_coverage(found: Sequence[ToolId], evidence: ToolEvidence) -> dict[tuple[str, str], float]:
+def _measure_coverage(found_tools: Sequence[ToolId], evidence: ToolEvidence) -> dict[tuple[str, str], float]:
     """Return how much of the request the found tools of each tool set cover together.
 
     That is their best relevance per clause, summed, as a share of the sum of the best there is.
     """
     best = [0.0] * len(evidence.clauses)
     sets: dict[tuple[str, str], list[float]] = {}
-    for tool in found:
+    for tool in found_tools:
         relevance = evidence.relevance(tool)
         own = sets.setdefault(get_toolset(tool), [0.0] * len(best))
         for i, value in enumerate(relevance):

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from agent.execution.wording import build_title
+from agent.execution.call_wording import build_tool_title
 from agent.offer.tool_evidence import ToolFinder
 from domain.tool import ToolDoc
 from graph.store import GraphStore
@@ -18,9 +18,9 @@ class UndoCandidateSearch:
         self._store = store
         self._search = search
 
-    async def near(self, tool: ToolDoc) -> Sequence[ToolDoc]:
+    async def find_related(self, tool: ToolDoc) -> Sequence[ToolDoc]:
         """Return the tools that are nearest to what would undo a call of this one, best first."""
-        query = f"{tool.toolset} cancel, delete or remove: {build_title(tool)}"
+        query = f"{tool.toolset} cancel, delete or remove: {build_tool_title(tool)}"
         (hits,) = await self._search.start_tools_of([query], _MAX_HITS)
-        docs = await self._store.get_tools(one.id for one in hits)
-        return [docs[one.id] for one in hits if one.id in docs]
+        docs = await self._store.get_tools(hit.id for hit in hits)
+        return [docs[hit.id] for hit in hits if hit.id in docs]

@@ -5,40 +5,66 @@ alone.
 """
 
 from dataclasses import replace
+from typing import Protocol
 
 from agent.budget import BudgetMeter
-from agent.memory.short_term import told
-from agent.offer.candidates import Candidate
-from agent.planners.protocol import Planner
+from agent.memory.short_term import render_move_history
+from agent.offer.candidates import ToolCandidate
 from agent.policy.protocol import MoveQuestion, NextMove, PathQuestion
-from agent.search.dfs import EmitStep, SearchDeps, SearchNode, WalkResult, build_considered_event, search
-from agent.search.settings import THESIS, SearchOptions
+from agent.search.dfs import (
+    THESIS,
+    EmitStep,
+    SearchDeps,
+    SearchNode,
+    SearchOptions,
+    SearchResult,
+    build_considered_event,
+    search,
+)
 from agent.search.state import SearchState
 from domain.errors import UsageError
 from domain.event import PathEnded, StepChosen
 
 
-async def react(
+class Planner(Protocol):
+    """Searches for a path from a state, as :func:`agent.search.dfs.search` does.
+
+    It emits its events, and returns how the search ended and in which state. All planners share policy, retriever,
+    weights and budget.
+    """
+
+    async def __call__(
+        self,
+        request: str,
+        clauses: tuple[str, ...],
+        state: SearchState,
+        deps: SearchDeps,
+        meter: BudgetMeter,
+        emit: EmitStep,
+    ) -> SearchResult: ...
+
+
+async def plan_next_step(
     request: str, clauses: tuple[str, ...], state: SearchState, deps: SearchDeps, meter: BudgetMeter, emit: EmitStep
-) -> WalkResult:
+) -> SearchResult:
     """Choose one step with the results so far in view (ReAct, Yao et al. 2023).
 
     The path ends as ``open``: the step is called, and the planner is asked again with its result.
     """
 
     async def choose(situation: MoveQuestion) -> NextMove:
-        return await deps.choose(replace(situation, results=deps.results()))
+        return await deps.choose_move(replace(situation, results=deps.get_results()))
 
-    seeing = replace(deps, choose=choose, several=False, step_by_step=True)
-    return await search(request, clauses, state, seeing, meter, emit)
+    step_deps = replace(deps, choose_move=choose, several_steps=False, step_by_step=True)
+    return await search(request, clauses, state, step_deps, meter, emit)
 
 
 DEFAULT_START_TOOLS = 2
 """Number of tools that ``retrieve`` takes: the one with the best F1 on recorded requests (docs/benchmarks.md)."""
 
 
-def build_retrieve_planner(k: int = DEFAULT_START_TOOLS) -> Planner:
-    """Build a planner whose path is the best ``k`` start tools that are still open, without regard to edges."""
+def build_retrieve_planner(start_count: int = DEFAULT_START_TOOLS) -> Planner:
+    """Build a planner whose path is the best ``start_count`` start tools that are still open, without regard to edges."""
 
     async def plan(
         request: str,  # noqa: ARG001  the candidates were found for it
@@ -47,7 +73,7 @@ def build_retrieve_planner(k: int = DEFAULT_START_TOOLS) -> Planner:
         deps: SearchDeps,
         meter: BudgetMeter,
         emit: EmitStep,
-    ) -> WalkResult:
+    ) -> SearchResult:
         node = await deps.expand(state)
         start_candidates = sorted(
             (c for c in node.candidates if c.origin == "start" and state.is_open(c.tool.id)),
@@ -55,7 +81,7 @@ def build_retrieve_planner(k: int = DEFAULT_START_TOOLS) -> Planner:
         )
         state = state.offer([c.tool.id for c in node.candidates], node.value)
         await emit(build_considered_event(state, node.candidates, node), state)
-        for candidate in start_candidates[: max(0, min(k, meter.budget.depth) - len(state.path))]:
+        for candidate in start_candidates[: max(0, min(start_count, meter.budget.depth) - len(state.path))]:
             reason = f"score {candidate.weight:.2f}"
             state = state.offer([c.tool.id for c in start_candidates]).push(candidate.tool.id, reason)
             await emit(StepChosen(tool=candidate.tool.id, path=state.path, reason=reason), state)
@@ -76,18 +102,18 @@ def build_single_decision_planner(*, reasoned: bool) -> Planner:
 
     async def plan(
         request: str, clauses: tuple[str, ...], state: SearchState, deps: SearchDeps, meter: BudgetMeter, emit: EmitStep
-    ) -> WalkResult:
+    ) -> SearchResult:
         if meter.exhausted:
             return PathEnded(path=state.path or state.best, how="budget", reason=meter.exhausted), state
         node = await deps.expand(state)
         offered = [c for c in node.candidates if state.is_open(c.tool.id)]
-        offered += [f.candidate for f in await deps.followers(state, node) if state.is_open(f.candidate.tool.id)]
+        offered += [f.candidate for f in await deps.find_followers(state, node) if state.is_open(f.candidate.tool.id)]
         state = state.offer([c.tool.id for c in offered], node.value)
         await emit(build_considered_event(state, tuple(offered), node), state)
         remaining_depth = meter.budget.depth - len(state.path)
         if offered and remaining_depth > 0:
-            answer = await deps.whole_path(
-                _build_question(request, clauses, state, node, tuple(offered), remaining_depth, reasoned)
+            answer = await deps.choose_path(
+                _build_path_question(request, clauses, state, node, tuple(offered), remaining_depth, reasoned)
             )
             meter.decisions += 1
             for place in [place for place in answer.steps if 0 <= place < len(offered)][:remaining_depth]:
@@ -104,13 +130,13 @@ def build_single_decision_planner(*, reasoned: bool) -> Planner:
     return plan
 
 
-def _build_question(
+def _build_path_question(
     request: str,
     clauses: tuple[str, ...],
     state: SearchState,
     node: SearchNode,
-    offered: tuple[Candidate, ...],
-    longest: int,
+    offered: tuple[ToolCandidate, ...],
+    max_steps: int,
     reasoned: bool,
 ) -> PathQuestion:
     return PathQuestion(
@@ -120,9 +146,9 @@ def _build_question(
         path_relevance=node.path_relevance,
         candidates=offered,
         best_relevance=node.best_relevance,
-        max_steps=longest,
+        max_steps=max_steps,
         with_reasons=reasoned,
-        memory=told(state.trail),
+        memory=render_move_history(state.trail),
     )
 
 
@@ -131,7 +157,7 @@ PLANNERS: dict[str, Planner] = {
     "solution": search,
     "dfs": search,
     "thesis": search,
-    "react": react,
+    "react": plan_next_step,
     "cot": build_single_decision_planner(reasoned=True),
     "basic": build_single_decision_planner(reasoned=False),
     "retrieve": build_retrieve_planner(),
@@ -158,14 +184,14 @@ PLANNER_OPTIONS: dict[str, SearchOptions] = {
 """Search options of planners that do not have the defaults."""
 
 
-def get_planner(name: str, k: int = DEFAULT_START_TOOLS) -> Planner:
-    """Return a planner by name. ``k`` is how many start tools ``retrieve`` takes.
+def get_planner(name: str, start_count: int = DEFAULT_START_TOOLS) -> Planner:
+    """Return a planner by name. ``start_count`` is how many start tools ``retrieve`` takes.
 
     Raises:
         UsageError: there is no such planner.
     """
     if name == "retrieve":
-        return build_retrieve_planner(k)
+        return build_retrieve_planner(start_count)
     if name not in PLANNERS:
         raise UsageError(f"no planner is called {name!r}; there are: {', '.join(PLANNERS)}")
     return PLANNERS[name]

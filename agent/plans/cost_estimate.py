@@ -3,13 +3,13 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from agent.compression.compress import LIMIT
+from agent.compression.response_compression import COMPRESSION_LIMIT
 from agent.plans.dry_run import DryRunResult
 from domain.tool import ToolDoc, ToolId
 
-_CHARACTERS = 4
+_CHARACTERS_PER_TOKEN = 4
 """Characters of English or JSON per token, roughly."""
-_INSTRUCTIONS = 500
+_INSTRUCTION_TOKENS = 500
 """Tokens of the instructions that go with each question."""
 _ANSWER_TOKENS = {"arguments": 120, "answer": 250}
 """Tokens of a model's answer, by the purpose of the question."""
@@ -40,7 +40,7 @@ class CostEstimate:
 
 
 def estimate_cost(
-    trial: DryRunResult, docs: Mapping[ToolId, ToolDoc], *, model: bool, phrases: bool, price: ModelPrice | None
+    dry_run: DryRunResult, docs: Mapping[ToolId, ToolDoc], *, has_model: bool, rephrases: bool, price: ModelPrice | None
 ) -> CostEstimate:
     """Estimate the cost of a plan from its dry run.
 
@@ -48,27 +48,27 @@ def estimate_cost(
     its own.
 
     Arguments:
-        trial: The dry run.
+        dry_run: The dry run.
         docs: Documents of the tools that it called.
-        model: A model is used; without one, nothing is asked.
-        phrases: The model also rephrases an answer that the program composes.
+        has_model: A model is used; without one, nothing is asked.
+        rephrases: The model also rephrases an answer that the program composes.
         price: Prices of the model; None if they are not known.
     """
     questions: list[tuple[str, int]] = []
     shown_characters = 0
-    for call in trial.calls:
+    for call in dry_run.calls:
         if call.found or call.missing:
             questions.append(
                 ("arguments", shown_characters + len(docs[call.tool].model_dump_json(exclude_defaults=True)))
             )
-        shown_characters += min(len(call.response), LIMIT)
-    if not trial.speaks:
+        shown_characters += min(len(call.response), COMPRESSION_LIMIT)
+    if not dry_run.speaks:
         questions.append(("answer", shown_characters))
-    elif phrases and trial.says is not None and trial.says.answered != "no":
-        questions.append(("answer", len(trial.says.answer)))
-    if not model:
+    elif rephrases and dry_run.says is not None and dry_run.says.answered != "no":
+        questions.append(("answer", len(dry_run.says.answer)))
+    if not has_model:
         return CostEstimate(0, 0, 0, None if price is None else 0.0)
-    prompt = sum(_INSTRUCTIONS + characters // _CHARACTERS for _, characters in questions)
+    prompt = sum(_INSTRUCTION_TOKENS + characters // _CHARACTERS_PER_TOKEN for _, characters in questions)
     completion = sum(_ANSWER_TOKENS[purpose] for purpose, _ in questions)
     cost = None if price is None else (prompt * price.prompt + completion * price.completion) / 1_000_000
     return CostEstimate(len(questions), prompt, completion, cost)

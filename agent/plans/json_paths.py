@@ -5,15 +5,15 @@ from collections.abc import Iterator
 
 from pydantic.types import JsonValue
 
-from agent.execution.user_values import normalize_text, occurs_in
+from agent.execution.value_search import normalize_text, occurs_in
 from graph.lenient_json import read_value
 
-_PART = re.compile(r"\[(\d+)\]|([^.\[\]]+)")
-_DEEP = 3
+_PATH_PART = re.compile(r"\[(\d+)\]|([^.\[\]]+)")
+_MAX_ITEM_DEPTH = 3
 """Levels of a list item that are searched for values that the request names."""
-INDEX = re.compile(r"\[\d+\]")
+INDEX_PATTERN = re.compile(r"\[\d+\]")
 """Index of a list in a path."""
-ITEM = "[]"
+NAMED_ITEM = "[]"
 """Open index in a path: the item that the request names, else the first one, chosen when there is a response."""
 
 
@@ -27,7 +27,7 @@ def get_value_at(response: str, field: str) -> JsonValue:
 
 def get_value_in(value: JsonValue, field: str) -> JsonValue:
     """Return the value at a path of a value, as :func:`get_value_at` does."""
-    for part in _PART.finditer(field):
+    for part in _PATH_PART.finditer(field):
         if part[1] is not None:
             value = value[int(part[1])] if isinstance(value, list) and int(part[1]) < len(value) else None
         else:
@@ -37,7 +37,7 @@ def get_value_in(value: JsonValue, field: str) -> JsonValue:
 
 def generalize_indices(field: str) -> str:
     """Return a path with all indices left open: ``items[2].lat`` becomes ``items[].lat``."""
-    return INDEX.sub(ITEM, field)
+    return INDEX_PATTERN.sub(NAMED_ITEM, field)
 
 
 def expand_places(response: str, field: str) -> Iterator[tuple[str, JsonValue]]:
@@ -64,7 +64,7 @@ def find_named_value(
     candidates = [(place, value, item) for place, value, item in _expand_places(response, field) if value is not None]
     if not candidates:
         return None
-    mentions = [sum(occurs_in(text, plain_request) for text in _collect_texts(item)) for _, _, item in candidates]
+    mentions = [sum(occurs_in(text, plain_request) for text in _collect_item_texts(item)) for _, _, item in candidates]
     best = max(range(len(candidates)), key=lambda at: mentions[at])
     if only_named and (not mentions[best] or mentions.count(mentions[best]) > 1):
         return None
@@ -72,24 +72,24 @@ def find_named_value(
 
 
 def _expand_places(
-    value: JsonValue, field: str, before: str = "", item: JsonValue = None
+    value: JsonValue, field: str, prefix: str = "", item: JsonValue = None
 ) -> Iterator[tuple[str, JsonValue, JsonValue]]:
     """Yield each place that a path stands for, with its value and the innermost list item around it."""
-    head, _, rest = field.partition(ITEM)
+    head, _, rest = field.partition(NAMED_ITEM)
     name = head.strip(".")
-    here = f"{before}.{name}".strip(".") if name else before
+    path = f"{prefix}.{name}".strip(".") if name else prefix
     inner = get_value_in(value, name)
-    if ITEM not in field:
-        yield here, inner, item
+    if NAMED_ITEM not in field:
+        yield path, inner, item
         return
-    for index, one in enumerate(inner if isinstance(inner, list) else ()):
-        yield from _expand_places(one, rest, f"{here}[{index}]", one)
+    for index, element in enumerate(inner if isinstance(inner, list) else ()):
+        yield from _expand_places(element, rest, f"{path}[{index}]", element)
 
 
-def _collect_texts(item: JsonValue, depth: int = 0) -> Iterator[str]:
+def _collect_item_texts(item: JsonValue, depth: int = 0) -> Iterator[str]:
     """Yield the texts and numbers within an item, normalized like the request."""
-    if isinstance(item, (dict, list)) and depth < _DEEP:
+    if isinstance(item, (dict, list)) and depth < _MAX_ITEM_DEPTH:
         for inner in item.values() if isinstance(item, dict) else item:
-            yield from _collect_texts(inner, depth + 1)
+            yield from _collect_item_texts(inner, depth + 1)
     elif isinstance(item, (str, int, float)) and not isinstance(item, bool):
         yield normalize_text(str(item))

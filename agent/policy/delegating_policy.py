@@ -3,8 +3,8 @@
 from collections.abc import AsyncIterator, Mapping, Sequence
 from typing import TypeVar
 
+from agent.policy.decider import Decider, PolicyQuestion
 from agent.policy.protocol import Policy, UnservedQuestion
-from agent.policy.question import Decider, PolicyQuestion
 from domain.model_service import Purpose
 from domain.plan import StepResult
 from domain.tool import ToolDoc
@@ -25,10 +25,10 @@ class DelegatingPolicy(Decider):
         self._policy = policy
 
     @property
-    def writes(self) -> bool:
-        return self._policy.writes
+    def can_write_programs(self) -> bool:
+        return self._policy.can_write_programs
 
-    async def pass_on(self, question: PolicyQuestion[T]) -> T:
+    async def delegate(self, question: PolicyQuestion[T]) -> T:
         """Have the other policy answer a question."""
         return await self._policy.decide(question)
 
@@ -56,9 +56,9 @@ class PolicyByPurpose(DelegatingPolicy):
             part.notices = self.notices
 
     @property
-    def writes(self) -> bool:
+    def can_write_programs(self) -> bool:
         """Return whether the policy for programs can write them."""
-        return self._by_purpose["programs"].writes
+        return self._by_purpose["programs"].can_write_programs
 
     async def decide(self, question: PolicyQuestion[T]) -> T:
         """Have the policy for the question's purpose answer it."""

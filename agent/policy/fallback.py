@@ -1,16 +1,68 @@
 """A policy that falls back to another one when its model fails, and the circuit breaker of the model's endpoint."""
 
-from collections.abc import AsyncIterator, Sequence
+import time
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import aclosing
+from dataclasses import dataclass, field
 from typing import Any, TypeVar, cast
 
-from agent.policy.circuit_breaker import CircuitBreaker
+from agent.policy.decider import PolicyQuestion
 from agent.policy.protocol import Policy, PolicyNotice, UnservedQuestion
-from agent.policy.question import PolicyQuestion
-from agent.text import clean
+from agent.text import clean_text
 from domain.errors import BudgetExceededError, InvalidDecisionError, ModelUnavailableError
 from domain.plan import StepResult
 from domain.tool import ToolDoc
+
+
+@dataclass(slots=True)
+class CircuitBreaker:
+    """Circuit breaker with the usual three states.
+
+    Closed: every call is allowed. Open: none, until the pause is over. Half open: one call per pause, whose success
+    closes the breaker.
+    """
+
+    failure_threshold: int = 3
+    """Failures in a row that open it."""
+    pause_seconds: float = 60.0
+    """Seconds for which it stays open."""
+    clock: Callable[[], float] = time.monotonic
+    """Returns the time in seconds."""
+    last_failure: str = ""
+    """The last failure, in words; empty after a success."""
+    _consecutive_failures: int = field(default=0, init=False)
+    _open_until: float | None = field(default=None, init=False)
+    """Time at which it becomes half open; None while it is closed."""
+
+    @property
+    def is_open(self) -> bool:
+        """Return whether it has opened and no success has closed it since."""
+        return self._open_until is not None
+
+    def allow_request(self) -> bool:
+        """Return whether a call may be made now; in the half-open state only the first caller is allowed."""
+        if self._open_until is None:
+            return True
+        if self.clock() < self._open_until:
+            return False
+        # Half open: push the time on, so that other calls wait for the outcome of this one.
+        self._open_until = self.clock() + self.pause_seconds
+        return True
+
+    def record_success(self) -> None:
+        """Record a success, which closes the breaker."""
+        self._consecutive_failures, self._open_until, self.last_failure = 0, None, ""
+
+    def record_failure(self, reason: str, *, opens_now: bool) -> None:
+        """Record a failure.
+
+        ``opens_now`` opens the breaker without waiting for more failures: a further call would be useless or too costly.
+        """
+        self._consecutive_failures += 1
+        self.last_failure = reason
+        if opens_now or self.is_open or self._consecutive_failures >= self.failure_threshold:
+            self._open_until = self.clock() + self.pause_seconds
+
 
 T = TypeVar("T")
 BROKEN_OFF_NOTE = "\n\n[The model broke off here. What follows is put together from the same calls without it.]\n\n"
@@ -42,9 +94,9 @@ class FallbackPolicy:
         self._reason = ""
 
     @property
-    def writes(self) -> bool:
+    def can_write_programs(self) -> bool:
         """Return whether the first policy writes programs and was able to so far."""
-        return self._primary.writes and not self._writing_failed and not self._budget_spent
+        return self._primary.can_write_programs and not self._writing_failed and not self._budget_spent
 
     async def decide(self, question: PolicyQuestion[T]) -> T:
         """Return the answer of the first policy, or of the second one if the first cannot answer.
@@ -108,7 +160,7 @@ class FallbackPolicy:
             return False
         allowed = self._breaker.allow_request()
         if not allowed:
-            self._switch_to_secondary(f"the model is left alone for a while: {self._breaker.reason}")
+            self._switch_to_secondary(f"the model is left alone for a while: {self._breaker.last_failure}")
         return allowed
 
     def _record_success(self) -> None:
@@ -119,7 +171,7 @@ class FallbackPolicy:
 
     def _record_failure(self, error: ModelUnavailableError) -> None:
         """Record a failure; a timeout opens the breaker at once, because a second one would take as long again."""
-        self._breaker.record_failure(str(error), at_once=error.lasting or error.kind == "timeout")
+        self._breaker.record_failure(str(error), opens_now=error.lasting or error.kind == "timeout")
         self._switch_to_secondary(str(error))
 
     def _record_spent_budget(self, error: BudgetExceededError) -> None:
@@ -127,7 +179,7 @@ class FallbackPolicy:
         self._switch_to_secondary(str(error))
 
     def _switch_to_secondary(self, reason: str) -> None:
-        self._reason = clean(reason, 400)
+        self._reason = clean_text(reason, 400)
         if not self._uses_secondary:
             self._uses_secondary = True
             self.notices.append(PolicyNotice(self._primary.name, self._secondary.name, self._reason))

@@ -1,17 +1,17 @@
 """The protocol of policies, and the questions that they answer about subtasks, steps, paths and calls.
 
-Each question is defined with the type of its answer (:mod:`agent.policy.question`). Questions about programs and about
-solutions are defined in :mod:`agent.programs.protocol` and :mod:`agent.solutions.protocol`.
+Each question is defined with the type of its answer (:mod:`agent.policy.decider`). Questions about programs and about
+solutions are defined in :mod:`agent.programs.program_types` and :mod:`agent.solutions.protocol`.
 """
 
 from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar, Literal, Protocol, TypeVar
 
-from agent.offer.candidates import Candidate, FollowingCandidate, ToolsetPrior
-from agent.policy.question import Decider, PolicyQuestion
-from agent.text import clean
-from domain.event import PolicyFellBack
+from agent.offer.candidates import FollowingCandidate, ToolCandidate, ToolsetPrior
+from agent.policy.decider import Decider, PolicyQuestion
+from agent.text import clean_text
+from domain.event import PolicyFellBack, SubtaskStarted
 from domain.memory import RecalledMemory
 from domain.model import JsonObject
 from domain.model_service import Purpose
@@ -44,13 +44,13 @@ class NextMove:
     """Index of the candidate to advance to; None for other actions."""
     memory: str = ""
     """Id of the memory that was followed, if any."""
-    then: tuple[ToolId, ...] = ()
+    next_tools: tuple[ToolId, ...] = ()
     """Further tools of the path, named in the same decision."""
-    last: bool = False
+    completes_path: bool = False
     """True if the path is complete after these tools."""
     unserved: str = ""
     """Part of the request that the finished path does not serve."""
-    lacking: MissingValue | None = None
+    missing_value: MissingValue | None = None
     """Value that the user would have to give for the path to continue."""
 
 
@@ -65,7 +65,7 @@ class MoveQuestion(PolicyQuestion[NextMove]):
     """Relevance of each tool in the path, one value per clause."""
     best_relevance: tuple[float, ...]
     """Best relevance of any tool found for the request, one value per clause; coverage is measured against it."""
-    candidates: tuple[Candidate, ...]
+    candidates: tuple[ToolCandidate, ...]
     finish_weight: float
     """Share of past paths that ended here."""
     memory: tuple[str, ...] = ()
@@ -74,9 +74,9 @@ class MoveQuestion(PolicyQuestion[NextMove]):
     """Paths that served similar requests, the most similar first."""
     followers: tuple[FollowingCandidate, ...] = ()
     """Candidates for the step after the next one, if several steps may be named at once."""
-    several: bool = False
+    allows_several: bool = False
     """True if several steps may be named at once."""
-    kin: Mapping[ToolId, ToolsetPrior] = field(default_factory=dict[ToolId, ToolsetPrior])
+    toolset_priors: Mapping[ToolId, ToolsetPrior] = field(default_factory=dict[ToolId, ToolsetPrior])
     """Prior of each found tool from the toolsets of past paths; empty if those went through too many tools to tell."""
     results: Results | None = None
     """Results of the path's steps if they are called as they are chosen; None if only planned."""
@@ -106,7 +106,7 @@ class PathQuestion(PolicyQuestion[WholePath]):
     """Steps that are settled already; the answer continues them."""
     path_relevance: tuple[tuple[float, ...], ...]
     best_relevance: tuple[float, ...]
-    candidates: tuple[Candidate, ...]
+    candidates: tuple[ToolCandidate, ...]
     max_steps: int
     """Limit of tools that may be added."""
     with_reasons: bool = False
@@ -126,9 +126,9 @@ class CallArguments:
     provenance: tuple[Binding, ...]
     missing: tuple[str, ...] = ()
     """Required parameters for which no value was found; values are never invented."""
-    settled: frozenset[str] = frozenset()
+    user_decided: frozenset[str] = frozenset()
     """Parameters whose values a person decided on, so that they are not corrected."""
-    why: str = ""
+    reason: str = ""
     """Reason, in a sentence."""
 
 
@@ -187,7 +187,7 @@ class UnservedQuestion:
 
     clauses: tuple[str, ...]
     """Parts of the request."""
-    at_hand: tuple[tuple[ToolDoc, tuple[float, ...]], ...]
+    available: tuple[tuple[ToolDoc, tuple[float, ...]], ...]
     """Tools that could have been called."""
     done: tuple[tuple[ToolDoc, tuple[float, ...]], ...]
     """Tools whose calls succeeded."""
@@ -197,10 +197,10 @@ class UnservedQuestion:
 class PolicyNotice:
     """Notice that another policy decides from here on."""
 
-    policy: str
+    old_policy: str
     """Name of the policy that decided so far."""
-    to: str
-    """Name of the policy that decides in place of ``policy``."""
+    new_policy: str
+    """Name of the policy that decides in place of ``old_policy``."""
     reason: str
 
 
@@ -233,7 +233,7 @@ class Policy(Protocol):
     """Notices since the last decision; the run emits and clears them (:func:`take_notices`)."""
 
     @property
-    def writes(self) -> bool:
+    def can_write_programs(self) -> bool:
         """Return whether it can be asked for a program."""
         ...
 
@@ -253,6 +253,182 @@ class Policy(Protocol):
 def take_notices(policy: Policy) -> list[PolicyFellBack]:
     """Return and clear the notices of a policy, as events to emit before those of its last decision."""
     notices = policy.notices
-    events = [PolicyFellBack(policy=n.policy, to=n.to, reason=clean(n.reason, 400)) for n in notices]
+    events = [
+        PolicyFellBack(policy=notice.old_policy, to=notice.new_policy, reason=clean_text(notice.reason, 400))
+        for notice in notices
+    ]
     notices.clear()
     return events
+
+
+@dataclass(frozen=True, slots=True)
+class Reflection:
+    """Judgement of the path on which a search ended."""
+
+    verdict: Literal["success", "partial", "total"]
+    """Consequence for the search.
+
+    ``success``: the path is good. ``partial``: the steps before ``first_wrong`` are right, and the search resumes
+    there. ``total``: the search starts anew without the start tools in ``noisy``; it ends if there are none.
+    """
+    reason: str
+    first_wrong: int | None = None
+    """Number of the first wrong step, from 1; one past the last step if all are right and something is missing."""
+    noisy: tuple[ToolId, ...] = ()
+    """Start tools that do not belong to the request."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReflectionQuestion(PolicyQuestion[Reflection]):
+    """Question for the judgement of a search that has ended (thesis 4.3.2.3)."""
+
+    request: str
+    clauses: tuple[str, ...]
+    earlier_tools: tuple[ToolDoc, ...]
+    """Tools of earlier subtasks whose results the path builds on."""
+    path: tuple[ToolDoc, ...]
+    """The path on which the search ended, or the best one that it saw; it may be empty."""
+    relevance: tuple[tuple[float, ...], ...]
+    """Relevance of each tool in ``path``, one value per clause."""
+    starts: tuple[ToolCandidate, ...]
+    """Candidates that were offered at the start."""
+    ending: Literal["finished", "gave_up", "budget"]
+    reason: str
+    memory: tuple[str, ...] = ()
+    """Moves of the search, in words."""
+
+    async def put_to(self, decider: Decider) -> Reflection:
+        return await decider.reflect(self)
+
+
+@dataclass(frozen=True, slots=True)
+class PathAdoption:
+    """Decision whether a remembered path is used unchanged."""
+
+    adopted: bool
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class AdoptionQuestion(PolicyQuestion[PathAdoption]):
+    """Question whether to use the path of a nearly identical earlier request unchanged.
+
+    The path is possible: every tool exists and works, and every required parameter can be filled in this order.
+    """
+
+    request: str
+    recalled: RecalledMemory
+    path: tuple[ToolDoc, ...]
+
+    async def put_to(self, decider: Decider) -> PathAdoption:
+        return await decider.adopt(self)
+
+
+@dataclass(frozen=True, slots=True)
+class ScoreQuestion(PolicyQuestion[tuple[float, ...]]):
+    """Question for the worth of each step to a finished run.
+
+    Steps that were not called are included, so that step numbers stay right.
+    """
+
+    request: str
+    answer: str
+    answered: bool
+    steps: tuple[tuple[ToolDoc, StepResult], ...]
+    """Steps of the last plan, in order."""
+    failed: tuple[tuple[ToolDoc, StepResult], ...] = ()
+    """Steps that were abandoned."""
+
+    async def put_to(self, decider: Decider) -> tuple[float, ...]:
+        return await decider.score(self)
+
+
+MAX_SUBTASK_NAME_CHARS = 80
+"""Limit of the name of a subtask, in characters."""
+
+
+@dataclass(frozen=True, slots=True)
+class EarlierRequest:
+    """An earlier request of the conversation, worded so that it is clear by itself."""
+
+    request: str
+    steps: tuple[tuple[int, ToolDoc, StepResult], ...] = ()
+    """Its successful calls, with their numbers."""
+
+
+@dataclass(frozen=True, slots=True)
+class Subtask:
+    """A part of a request that is planned by itself."""
+
+    number: int
+    """Number of the subtask, from 1."""
+    name: str
+    description: str
+    """Request of the subtask, clear by itself: it has every value that it needs, and only values of the request."""
+    category: str = ""
+    """Category of its tools; empty unless the planner asks for it and a model names it."""
+    depends_on: tuple[int, ...] = ()
+    """Numbers of earlier subtasks whose results it needs."""
+    earlier: tuple[int, ...] = ()
+    """Numbers of earlier calls of the conversation whose results it needs."""
+    needs_no_calls: bool = False
+    """True if these earlier calls alone answer it, so that nothing is called."""
+    queries: tuple[str, ...] = ()
+    """Descriptions of calls that would serve it, in the language of tool documents; tools are searched by them."""
+
+    def to_event(self, step_count: int) -> SubtaskStarted:
+        """Build the event of its start; ``step_count`` is the number of prior steps that it builds on."""
+        return SubtaskStarted(
+            subtask=self.number,
+            name=self.name,
+            description=self.description,
+            category=self.category,
+            depends_on=self.depends_on,
+            given=step_count,
+            earlier=self.earlier,
+            reread=self.needs_no_calls,
+            queries=self.queries,
+        )
+
+
+def rebuild_subtask(event: SubtaskStarted) -> Subtask:
+    """Rebuild a subtask from the event of its start."""
+    return Subtask(
+        event.subtask,
+        event.name,
+        event.description,
+        event.category,
+        event.depends_on,
+        event.earlier,
+        event.reread,
+        event.queries,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Decomposition:
+    """The subtasks of a request, at least one; a request that is not split is its own subtask."""
+
+    subtasks: tuple[Subtask, ...]
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class DecomposeQuestion(PolicyQuestion[Decomposition]):
+    """Question for the subtasks of a request."""
+
+    request: str
+    earlier: tuple[EarlierRequest, ...] = ()
+    """Earlier requests of the conversation, the oldest first."""
+    categories: tuple[str, ...] = ()
+    """Categories to choose from, if each subtask is to name one; else empty."""
+
+    async def put_to(self, decider: Decider) -> Decomposition:
+        return await decider.decompose(self)
+
+
+def build_single_subtask(request: str, reason: str, queries: tuple[str, ...] = (), category: str = "") -> Decomposition:
+    """Build the decomposition of a request that is not split."""
+    return Decomposition(
+        (Subtask(1, clean_text(request, MAX_SUBTASK_NAME_CHARS), request, category, queries=queries),), reason
+    )

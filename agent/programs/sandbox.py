@@ -11,15 +11,15 @@ from dataclasses import replace
 from pydantic.types import JsonValue
 from pydantic_monty import FunctionSnapshot, MontyError, MontySession, MontyTypingError
 
-from agent.programs.limits import SandboxLimits
-from agent.programs.prelude import PRELUDE_SOURCE
-from agent.programs.protocol import (
+from agent.programs.builtin_functions import PRELUDE_SOURCE
+from agent.programs.program_types import (
     CallFailure,
     CellStop,
     ItemChooser,
     LineWatcher,
     PendingCalls,
     ProgramError,
+    SandboxLimits,
     SandboxSession,
 )
 from agent.programs.sandbox_cell import SandboxCell, to_program_error
@@ -35,7 +35,7 @@ _TOOL_ERROR = "ToolError = RuntimeError\n"
 class ProgramSession:
     """Session in a worker, which is given back however it ends.
 
-    See :class:`agent.programs.protocol.SandboxSession`.
+    See :class:`agent.programs.program_types.SandboxSession`.
     """
 
     def __init__(
@@ -53,21 +53,21 @@ class ProgramSession:
         self._feed_count = self._call_count = 0
         self._suspended_state: bytes | None = None
         self._timer: asyncio.TimerHandle | None = None
-        self._suspending: asyncio.Task[None] | None = None
+        self._suspend_task: asyncio.Task[None] | None = None
         self._closed = False
 
     async def start(self, text: str, inputs: Mapping[str, JsonValue]) -> CellStop:
         """Run a cell to its first stop; ``inputs`` are values of its variables."""
         if self._cell is not None:
             await self._discard()  # the last cell still waits for a call: it is dropped with all names
-        return await self._run_turn(lambda worker: self._start_cell(worker, text, inputs))
+        return await self._run_to_next_stop(lambda worker: self._start_cell(worker, text, inputs))
 
     async def resume(self, answers: Mapping[int, JsonValue | CallFailure]) -> CellStop:
         """Continue with the answers to some of the pending calls."""
         cell = self._cell
         if cell is None:
             raise RuntimeError("no program waits for an answer")
-        return await self._run_turn(lambda _: cell.resume(answers))
+        return await self._run_to_next_stop(lambda _: cell.resume(answers))
 
     async def close(self) -> None:
         """End the session, even while a cell runs."""
@@ -90,14 +90,14 @@ class ProgramSession:
         self._feed_count += 1
         return cell.start(worker.session, text, inputs)
 
-    async def _run_turn(self, work: Callable[[SandboxWorker], CellStop]) -> CellStop:
+    async def _run_to_next_stop(self, work: Callable[[SandboxWorker], CellStop]) -> CellStop:
         """Do ``work`` in the session's worker to the next stop, then start the timer that suspends the session.
 
         If the worker fails, the stop is an error with ``lost`` set, and the session starts afresh.
         """
         try:
             worker = await self._acquire_worker()
-            stop = await worker.do(lambda: work(worker))
+            stop = await worker.run(lambda: work(worker))
         except MontyError as error:
             stop = replace(to_program_error(error, self._limits, ""), lost=True)
         except BaseException:
@@ -119,11 +119,11 @@ class ProgramSession:
             raise RuntimeError("this session is closed")
         if self._timer:
             self._timer.cancel()
-        if self._suspending:
+        if self._suspend_task:
             # A cancelled caller must not interrupt the saving: the state would be lost.
-            await asyncio.shield(self._suspending)
+            await asyncio.shield(self._suspend_task)
         if self._worker is None:
-            worker = self._worker = await self._pool.lend_worker()
+            worker = self._worker = await self._pool.acquire_worker()
             if self._suspended_state is not None:
                 await self._restore_state(worker, self._suspended_state)
         return self._worker
@@ -132,21 +132,21 @@ class ProgramSession:
         """Load the saved state into a worker."""
         cell = self._cell
         if cell is None:
-            await worker.do(lambda: worker.session.load_session(state))
+            await worker.run(lambda: worker.session.load_session(state))
         else:
-            await worker.do(lambda: cell.load(worker.session, state))
+            await worker.run(lambda: cell.load(worker.session, state))
         self._suspended_state = None
 
     def _start_suspending(self) -> None:
         """Start to save the state and give the worker back; called by the timer."""
-        self._suspending = asyncio.get_running_loop().create_task(self._suspend())
+        self._suspend_task = asyncio.get_running_loop().create_task(self._suspend())
 
     async def _suspend(self) -> None:
         """Save the state and give the worker back."""
         worker, cell = self._worker, self._cell
         if worker is None:
             return
-        self._suspended_state = await worker.do(cell.dump if cell else worker.session.dump)
+        self._suspended_state = await worker.run(cell.dump if cell else worker.session.dump)
         self._worker = None
         await worker.give_back()
 
@@ -154,10 +154,10 @@ class ProgramSession:
         """Give the worker back and forget all names."""
         if self._timer:
             self._timer.cancel()
-        if self._suspending and not self._suspending.done():
-            self._suspending.cancel()
-            await asyncio.wait([self._suspending])
-        self._suspending = self._suspended_state = self._cell = None
+        if self._suspend_task and not self._suspend_task.done():
+            self._suspend_task.cancel()
+            await asyncio.wait([self._suspend_task])
+        self._suspend_task = self._suspended_state = self._cell = None
         self._feed_count = self._call_count = 0
         worker, self._worker = self._worker, None
         if worker:
@@ -166,12 +166,12 @@ class ProgramSession:
 
 _UNDEFINED_NAME = "_not_run_"
 """Undefined name that is put before a text to type-check, so that the check fails and the text is never run."""
-_MOST_STUB_REQUESTS = 50
+_MAX_STUB_REQUESTS = 50
 """Bound of the requests for declarations that one type check may make."""
 
 
 class MontySandbox:
-    """Implements :class:`agent.programs.protocol.Sandbox`.
+    """Implements :class:`agent.programs.program_types.Sandbox`.
 
     Create one per process. Workers start on first use.
     """
@@ -193,9 +193,9 @@ class MontySandbox:
 
     async def find_type_errors(self, text: str, stubs: str) -> tuple[str, ...]:
         """Type-check a text without running it; return findings as ``LINE:COLUMN: SEVERITY[RULE] message``."""
-        worker = await self._pool.lend_worker(stubs)
+        worker = await self._pool.acquire_worker(stubs)
         try:
-            return _select_in_text(await worker.do(lambda: _collect_diagnostics(worker.session, text)))
+            return _select_in_text(await worker.run(lambda: _collect_diagnostics(worker.session, text)))
         finally:
             await worker.give_back()
 
@@ -209,7 +209,7 @@ def _collect_diagnostics(session: MontySession, text: str) -> str:
     try:
         snapshot = session.feed_start(f"{_UNDEFINED_NAME}\n{text}", inputs={})
         # Before the check, the sandbox asks for the declarations of modules that it does not have.
-        for _ in range(_MOST_STUB_REQUESTS):
+        for _ in range(_MAX_STUB_REQUESTS):
             if not (isinstance(snapshot, FunctionSnapshot) and snapshot.is_os_function):
                 break
             snapshot = snapshot.resume_not_handled()
@@ -222,11 +222,11 @@ def _collect_diagnostics(session: MontySession, text: str) -> str:
 
 def _select_in_text(diagnostics: str) -> tuple[str, ...]:
     """Return the diagnostics of the text itself, with its own line numbers."""
-    complaints: list[str] = []
+    own_diagnostics: list[str] = []
     for line in diagnostics.splitlines():
         file, _, rest = line.partition(":")
-        row, _, message = rest.partition(":")
+        line_number, _, message = rest.partition(":")
         # Line 1 is the undefined name before the text.
-        if file.endswith(".py") and row.isdigit() and int(row) > 1:
-            complaints.append(f"{int(row) - 1}:{message}")
-    return tuple(complaints)
+        if file.endswith(".py") and line_number.isdigit() and int(line_number) > 1:
+            own_diagnostics.append(f"{int(line_number) - 1}:{message}")
+    return tuple(own_diagnostics)

@@ -21,24 +21,24 @@ from pydantic_monty import (
 from pydantic_monty import ExternalSettledResult as Settled
 from pydantic_monty import SyncSnapshot as Snapshot
 
-from agent.programs.limits import SandboxLimits
-from agent.programs.protocol import (
+from agent.programs.builtin_functions import ASK_PARAMETERS
+from agent.programs.program_types import (
     ASK,
     CallFailure,
     CellStop,
     ItemChooser,
     LineWatcher,
     LookRequest,
-    PendingCall,
     PendingCalls,
     ProgramError,
     ReturnedValue,
+    SandboxCall,
+    SandboxLimits,
 )
-from agent.programs.questions import ASK_PARAMETERS
-from agent.programs.sandbox_values import (
+from agent.programs.program_values import (
     NoJsonError,
     from_program_value,
-    to_call_arguments,
+    to_json_arguments,
     to_program_value,
     to_shown_value,
 )
@@ -51,16 +51,16 @@ _SUSPENSION_LIMIT = "suspension limit"
 """Beginning of the sandbox's message when a program stops too often."""
 
 
-def to_program_error(error: MontyError, limits: SandboxLimits, file: str) -> ProgramError:
+def to_program_error(error: MontyError, limits: SandboxLimits, cell_file: str) -> ProgramError:
     """Convert an error of the sandbox.
 
-    ``file``: file name of the cell in tracebacks, by which the line of the error is found.
+    ``cell_file``: file name of the cell in tracebacks, by which the line of the error is found.
     """
     if isinstance(error, MontyCrashedError):
         return _to_crash_error(error, limits)
     inner = error.exception()
     kind, message = type(inner).__name__, str(inner)[:_MAX_MESSAGE]
-    line = _find_line(error, file)
+    line = _find_error_line(error, cell_file)
     if isinstance(inner, TimeoutError):
         return ProgramError(
             kind, f"it computed for more than {limits.seconds:g} seconds: do less in one program", line, True
@@ -88,11 +88,11 @@ def _to_crash_error(error: MontyCrashedError, limits: SandboxLimits) -> ProgramE
     return ProgramError("Crashed", f"the process that ran it died ({error}): write it more simply", lost=True)
 
 
-def _find_line(error: MontyError, file: str) -> int:
+def _find_error_line(error: MontyError, cell_file: str) -> int:
     """Return the line of the innermost frame in the cell itself; 0 if unknown."""
     if not isinstance(error, (MontyRuntimeError, MontySyntaxError)):
         return 0
-    return next((frame.line for frame in reversed(error.traceback()) if frame.filename == file), 0)
+    return next((frame.line for frame in reversed(error.traceback()) if frame.filename == cell_file), 0)
 
 
 LOOK = "look"
@@ -106,8 +106,8 @@ WATCH = "_at_line_"
 
 _LOOK_ERROR = "KeyboardInterrupt"
 """Error that is raised in a cell to end it at a look: one that a program is unlikely to catch."""
-_CELL = re.compile(r"<python-input-(\d+)>")
-_NEVER_TOOLS = frozenset(dir(builtins))
+_CELL_FILE = re.compile(r"<python-input-(\d+)>")
+_BUILTIN_NAMES = frozenset(dir(builtins))
 
 
 @dataclass(slots=True)
@@ -115,11 +115,11 @@ class SandboxCell:
     """A running cell."""
 
     limits: SandboxLimits
-    number: int
+    feed_number: int
     """Number of texts that were fed to the session before it, which is its number in file names of tracebacks."""
     call_count: int
     """Number of calls of the whole session so far."""
-    calls: dict[int, PendingCall]
+    calls: dict[int, SandboxCall]
     """Pending calls by id."""
     snapshot: Snapshot | None = None
     """State at the last stop; None when the cell has failed or ended at a look."""
@@ -131,7 +131,7 @@ class SandboxCell:
     def start(self, session: MontySession, text: str, inputs: Mapping[str, JsonValue]) -> CellStop:
         """Run the cell to its first stop."""
         values = {name: to_program_value(value) for name, value in inputs.items()}
-        return self._drive(lambda: session.feed_start(text, inputs=values, print_callback=_collect_output()))
+        return self._run_to_stop(lambda: session.feed_start(text, inputs=values, print_callback=_collect_output()))
 
     def resume(self, answers: Mapping[int, JsonValue | CallFailure]) -> CellStop:
         """Continue from a stop with the answers to one or more calls, by their ids."""
@@ -140,7 +140,9 @@ class SandboxCell:
             raise RuntimeError("this cell waits for no call")
         for call in answers:
             self.calls.pop(call, None)
-        return self._drive(lambda: snapshot.resume({call: _to_settled(answer) for call, answer in answers.items()}))
+        return self._run_to_stop(
+            lambda: snapshot.resume({call: _to_settled(answer) for call, answer in answers.items()})
+        )
 
     def dump(self) -> bytes:
         """Save the state at a stop, so that another worker can continue from it."""
@@ -152,15 +154,15 @@ class SandboxCell:
         """Restore a saved state in a worker's session."""
         self.snapshot = session.load_snapshot(state, print_callback=_collect_output())
 
-    def _drive(self, begin: Callable[[], Snapshot]) -> CellStop:
+    def _run_to_stop(self, take_first_step: Callable[[], Snapshot]) -> CellStop:
         """Take a first step and continue to the next stop; an error of the program is a stop, too."""
         try:
-            snapshot = begin()
+            snapshot = take_first_step()
             while not (stop := self._find_stop(snapshot)):
                 snapshot = self._advance(snapshot)
         except MontyError as error:
             self.snapshot = None
-            return to_program_error(error, self.limits, f"<python-input-{self.number}>")
+            return to_program_error(error, self.limits, f"<python-input-{self.feed_number}>")
         return stop
 
     def _find_stop(self, snapshot: Snapshot) -> CellStop | None:
@@ -172,7 +174,7 @@ class SandboxCell:
         if isinstance(snapshot, MontyComplete):
             return _to_returned_value(snapshot)
         if isinstance(snapshot, FutureSnapshot):
-            return PendingCalls(tuple(self.calls[one] for one in sorted(snapshot.pending_call_ids)))
+            return PendingCalls(tuple(self.calls[call_id] for call_id in sorted(snapshot.pending_call_ids)))
         if isinstance(snapshot, FunctionSnapshot) and snapshot.function_name == LOOK:
             return self._end_at_look(snapshot)
         return None
@@ -186,13 +188,13 @@ class SandboxCell:
         if snapshot.is_os_function:
             return snapshot.resume_not_handled()
         name = str(snapshot.function_name)
-        cell = _CELL.fullmatch(snapshot.position.filename)
-        if name in _NEVER_TOOLS or not cell:  # code that the program runs by `eval` must not call tools
+        cell_match = _CELL_FILE.fullmatch(snapshot.position.filename)
+        if name in _BUILTIN_NAMES or not cell_match:  # code that the program runs by `eval` must not call tools
             return snapshot.resume({"exc_type": "NameError", "message": f"name '{name}' is not defined here"})
         if name == WATCH and self.watch_line is not None:
             return _report_line(snapshot, self.watch_line)
         if name in (FILL, NAMED) and self.choose_item is not None:
-            back = self.number - int(cell.group(1))
+            back = self.feed_number - int(cell_match.group(1))
             return (
                 snapshot.resume({"return_value": ...})
                 if name == FILL
@@ -200,26 +202,26 @@ class SandboxCell:
             )
         self.call_count += 1
         try:
-            call = self._to_pending_call(snapshot, name, self.number - int(cell.group(1)))
+            call = self._to_sandbox_call(snapshot, name, self.feed_number - int(cell_match.group(1)))
         except (NoJsonError, ValueError) as error:
             return snapshot.resume({"exc_type": "TypeError", "message": f"{name}: {error}"})
         self.calls[call.id] = call
         return snapshot.resume({"future": ...})
 
-    def _to_pending_call(self, snapshot: FunctionSnapshot, name: str, back: int) -> PendingCall:
+    def _to_sandbox_call(self, snapshot: FunctionSnapshot, name: str, back: int) -> SandboxCall:
         """Return the call at a snapshot.
 
         An argument with the value ``...``, as ``fill()`` returns it, is left open.
         """
-        placed = dict(zip(ASK_PARAMETERS, snapshot.args, strict=False)) if name == ASK else {}
-        if len(snapshot.args) > len(placed):
+        positional = dict(zip(ASK_PARAMETERS, snapshot.args, strict=False)) if name == ASK else {}
+        if len(snapshot.args) > len(positional):
             raise NoJsonError("arguments are given by name")
         start, end = snapshot.position.start, snapshot.position.end
         open_names = frozenset(
             name for name, value in snapshot.kwargs.items() if value is ... and self.choose_item is not None
         )
-        passed = placed | {name: value for name, value in snapshot.kwargs.items() if name not in open_names}
-        return PendingCall(snapshot.call_id, name, to_call_arguments(passed), start, end, back, open_names)
+        arguments = positional | {name: value for name, value in snapshot.kwargs.items() if name not in open_names}
+        return SandboxCall(snapshot.call_id, name, to_json_arguments(arguments), start, end, back, open_names)
 
     def _end_at_look(self, snapshot: FunctionSnapshot) -> CellStop:
         """End the cell at a look."""

@@ -6,49 +6,52 @@ from functools import lru_cache
 
 from pydantic.types import JsonValue
 
-from agent.parameters.forms import form_of
-from agent.parameters.kinds import UNTOUCHED
-from agent.parameters.needs import need_of
-from agent.text import clean
+from agent.parameter_needs import UNFILLED_KINDS, derive_need, find_format
+from agent.text import clean_text
 from domain.tool import Parameter
 from graph.identifiers import singularize, split_words
 from graph.lenient_json import read_value
 from graph.response_fields import iterate_descriptions
 
 # How the formats of dates and times are written in a note.
-_FORMS = {"date": "YYYY-MM-DD", "date-time": "YYYY-MM-DDTHH:MM:SSZ", "time": "HH:MM:SS"}
+_FORMAT_PATTERNS = {"date": "YYYY-MM-DD", "date-time": "YYYY-MM-DDTHH:MM:SSZ", "time": "HH:MM:SS"}
 _IMPLIED_BY_TYPE = frozenset({"int32", "int64", "float", "double", "string", "integer", "number", "boolean", "text"})
 """Formats that say no more than the type."""
-_LONGEST_FORM = 24
-_LONGEST_EXAMPLE = 32
-_OPTIONS = 6
+_MAX_FORMAT_LENGTH = 24
+_MAX_EXAMPLE_LENGTH = 32
+_MAX_OPTIONS = 6
 
 
-def describe_parameter(parameter: Parameter, *, closed: bool) -> str:
+def describe_parameter(parameter: Parameter, *, lists_values: bool) -> str:
     """Return a short note on a parameter; empty if its type says everything.
 
-    ``closed``: the type lists the allowed values.
+    ``lists_values``: the type lists the allowed values.
     """
-    parts = list(_list_notes(parameter, closed))
+    parts = list(_list_notes(parameter, lists_values))
     return ", ".join(parts)
 
 
-def _list_notes(parameter: Parameter, closed: bool) -> Iterator[str]:
+def _list_notes(parameter: Parameter, lists_values: bool) -> Iterator[str]:
     """Yield the parts of a note: format, bounds, and allowed values or an example."""
-    form = form_of(parameter)
+    form = find_format(parameter)
     if form and form.lower() not in _IMPLIED_BY_TYPE:
-        yield _FORMS.get(form, clean(form, _LONGEST_FORM))
+        yield _FORMAT_PATTERNS.get(form, clean_text(form, _MAX_FORMAT_LENGTH))
     yield from _describe_bounds(parameter)
-    if parameter.enum and not closed:
-        allowed = ", ".join(clean(str(one), _LONGEST_EXAMPLE) for one in parameter.enum[:_OPTIONS])
-        yield f"one of {allowed}{', …' if len(parameter.enum) > _OPTIONS else ''}"
-    elif parameter.type == "string" and not closed and form not in _FORMS and not _is_from_elsewhere(parameter):
+    if parameter.enum and not lists_values:
+        allowed = ", ".join(clean_text(str(option), _MAX_EXAMPLE_LENGTH) for option in parameter.enum[:_MAX_OPTIONS])
+        yield f"one of {allowed}{', …' if len(parameter.enum) > _MAX_OPTIONS else ''}"
+    elif (
+        parameter.type == "string"
+        and not lists_values
+        and form not in _FORMAT_PATTERNS
+        and not _is_supplied_by_tools(parameter)
+    ):
         yield from _describe_example(parameter)
 
 
-def _is_from_elsewhere(parameter: Parameter) -> bool:
+def _is_supplied_by_tools(parameter: Parameter) -> bool:
     """Return True if the value comes from another tool's answer or the caller's credentials, not from an author."""
-    return need_of(parameter).kind in {"identifier", *UNTOUCHED}
+    return derive_need(parameter).kind in {"identifier", *UNFILLED_KINDS}
 
 
 def _describe_bounds(parameter: Parameter) -> Iterator[str]:
@@ -71,8 +74,8 @@ def _describe_example(parameter: Parameter) -> Iterator[str]:
     if example in (None, "") and parameter.required:
         example = parameter.default
     if isinstance(example, (str, int, float)) and not isinstance(example, bool):
-        example_text = clean(str(example), 4 * _LONGEST_EXAMPLE)
-        if 0 < len(example_text) <= _LONGEST_EXAMPLE:
+        example_text = clean_text(str(example), 4 * _MAX_EXAMPLE_LENGTH)
+        if 0 < len(example_text) <= _MAX_EXAMPLE_LENGTH:
             yield f"e.g. {example_text!r}"
 
 
@@ -138,7 +141,7 @@ _UNITS = frozenset(
         *("watt", "kilowatt", "volt", "km", "kg", "kcal"),
     }
 )
-_SHORT = frozenset(
+_UNIT_SUFFIXES = frozenset(
     {
         "km",
         "m",
@@ -163,12 +166,12 @@ _SHORT = frozenset(
     }
 )
 """Abbreviations of units; a field with one in its name needs no note."""
-_IN = re.compile(
+_UNIT_PHRASE = re.compile(
     r"\b(?:in|as)\s+([^\W\d_]+)((?:\s+per(?:\s+(?:cubic|square))?\s+|/|\s+(?=celsius|fahrenheit))[^\W\d_]+)?|(%|°\s?[CF]\b|[€£$])",
     re.I,
 )
 """Matches "in minutes", "as km per hour", "%" or "°C" in a description."""
-_LONGEST = 90
+_MAX_UNITS_LENGTH = 90
 """Maximum number of characters of all units: the line also holds the other notes on the function."""
 
 
@@ -178,17 +181,17 @@ def find_units(schema: str) -> str:
 
     ``schema``: JSON Schema of the response as text; the cache needs a hashable argument.
     """
-    text = ", ".join(dict.fromkeys(_list_units(schema)))
-    return text if len(text) <= _LONGEST else text[:_LONGEST].rpartition(",")[0]
+    units = ", ".join(dict.fromkeys(_list_units(schema)))
+    return units if len(units) <= _MAX_UNITS_LENGTH else units[:_MAX_UNITS_LENGTH].rpartition(",")[0]
 
 
 def _list_units(schema: str) -> Iterator[str]:
     """Yield each described field with its unit, unless the field's name already contains it."""
-    for path, text in iterate_descriptions(read_value(schema)) if schema else ():
+    for path, description in iterate_descriptions(read_value(schema)) if schema else ():
         name = path.removesuffix("[]").rpartition(".")[2]
-        for match in _IN.finditer(text):
+        for match in _UNIT_PHRASE.finditer(description):
             unit = match[3] or f"{match[1]}{match[2] or ''}"
             is_unit = match[3] or singularize(match[1].lower()) in _UNITS
-            if name and is_unit and not (set(split_words(unit)) | _SHORT) & set(split_words(name)):
+            if name and is_unit and not (set(split_words(unit)) | _UNIT_SUFFIXES) & set(split_words(name)):
                 yield f"{name} in {unit}"
                 break

@@ -13,16 +13,16 @@ from itertools import accumulate, takewhile
 from pydantic.types import JsonValue
 
 from agent.execution.validation import build_value_schema
-from agent.programs.annotations import (
+from agent.programs.function_names import assign_tool_names
+from agent.programs.signature_notes import describe_parameter, find_units
+from agent.programs.type_annotations import (
     TypedDictDefinitions,
     assign_parameter_names,
     fits_literal,
     render_annotation,
     render_inline,
 )
-from agent.programs.names import assign_tool_names
-from agent.programs.signature_notes import describe_parameter, find_units
-from agent.text import clean, estimate_tokens
+from agent.text import clean_text, estimate_tokens
 from domain.tool import Parameter, ToolDoc, ToolId
 from graph.shapes import UNKNOWN, JsonShape, infer_response_shape, read_schema_shape
 
@@ -30,15 +30,15 @@ PREAMBLE = "from typing import Any, Literal, NotRequired, TypedDict"
 """Imports that stubs need."""
 
 # Maximum numbers of characters of the parts of a signature.
-_DESCRIPTION = 64
-_RESPONSE = 420
-_BODY = 300
-_OPTIONAL = 480
+_MAX_DESCRIPTION_LENGTH = 64
+_MAX_RESPONSE_LENGTH = 420
+_MAX_BODY_LENGTH = 300
+_MAX_OPTIONAL_LENGTH = 480
 """Maximum number of characters of all optional parameters; required ones are always shown."""
-_NOTES = 160
-_LONGEST_DEFAULT = 24
-_LARGEST = 2**63
-_EFFECTS = {"reads": "", "changes": "CHANGES: ", "unknown": "MAY CHANGE: "}
+_MAX_NOTES_LENGTH = 160
+_MAX_DEFAULT_LENGTH = 24
+_INT64_LIMIT = 2**63
+_EFFECT_PREFIXES = {"reads": "", "changes": "CHANGES: ", "unknown": "MAY CHANGE: "}
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,13 +52,13 @@ class ToolSignature:
     """The tool's parameter names by those of the function, required ones first."""
     text: str
     """Signature as it is shown: a comment line and a code line."""
-    short: str
+    short_text: str
     """Short form: name and parameters only."""
     stub: str
     """Complete declaration for a type checker, to follow ``PREAMBLE``."""
-    takes: JsonShape = UNKNOWN
+    input_shape: JsonShape = UNKNOWN
     """Shape of the parameters as the fields of one object, by the function's names."""
-    returns: JsonShape = UNKNOWN
+    output_shape: JsonShape = UNKNOWN
     """Shape of the response."""
 
     @property
@@ -114,60 +114,66 @@ class _SignatureArgument:
         return self._render(render_annotation(self.shape, writer))
 
     @property
-    def is_closed(self) -> bool:
+    def lists_values(self) -> bool:
         """True if the type that is shown lists all allowed values."""
         return fits_literal(self.shape.enum)
 
-    def _render(self, kind: str) -> str:
+    def _render(self, annotation: str) -> str:
         """Return the parameter with a type, and with a default if it is optional."""
-        return f"{self.name}: {kind}" if self.parameter.required else f"{self.name}: {kind} = {_render_default(self)}"
+        return (
+            f"{self.name}: {annotation}"
+            if self.parameter.required
+            else f"{self.name}: {annotation} = {_render_default(self)}"
+        )
 
 
-def _build_signature(doc: ToolDoc, name: str, returned: JsonShape) -> ToolSignature:
+def _build_signature(doc: ToolDoc, name: str, response_shape: JsonShape) -> ToolSignature:
     """Build the signature of a tool under a given name."""
     ordered = sorted(doc.parameters, key=lambda parameter: not parameter.required)
     by_name = {parameter.name: parameter for parameter in ordered}
     arguments = [
-        _SignatureArgument(own, by_name[given], _build_shape(by_name[given]))
-        for own, given in assign_parameter_names(by_name, "p")
+        _SignatureArgument(argument_name, by_name[parameter_name], _build_shape(by_name[parameter_name]))
+        for argument_name, parameter_name in assign_parameter_names(by_name, "p")
     ]
-    shown_arguments = list(_select_shown(arguments))
-    head = f"async def {name}({', '.join(one.render_shown(_BODY) for one in shown_arguments)})"
-    returns = render_inline(returned, _RESPONSE)
+    shown_arguments = list(_select_shown_arguments(arguments))
+    head = f"async def {name}({', '.join(argument.render_shown(_MAX_BODY_LENGTH) for argument in shown_arguments)})"
+    returns = render_inline(response_shape, _MAX_RESPONSE_LENGTH)
     comment = _render_comment(doc, shown_arguments, len(arguments) - len(shown_arguments))
     inputs, outputs = TypedDictDefinitions(f"{name}_in", optional=True), TypedDictDefinitions(f"{name}_out")
-    checked = ", ".join(one.render_stub(inputs) for one in arguments)
-    result = render_annotation(returned, outputs)
+    stub_arguments = ", ".join(argument.render_stub(inputs) for argument in arguments)
+    result = render_annotation(response_shape, outputs)
     return ToolSignature(
         doc.id,
         name,
-        {one.name: one.parameter.name for one in arguments},
+        {argument.name: argument.parameter.name for argument in arguments},
         f"{comment}{head}{'' if returns == 'Any' else f' -> {returns}'}: ...",
-        f"async def {name}({', '.join(one.render_shown(0) for one in shown_arguments)}): ...{_render_effect(doc)}",
-        "\n".join((*inputs.lines, *outputs.lines, f"async def {name}({checked}) -> {result}: ...")),
+        f"async def {name}({', '.join(argument.render_shown(0) for argument in shown_arguments)}): ...{_render_effect(doc)}",
+        "\n".join((*inputs.lines, *outputs.lines, f"async def {name}({stub_arguments}) -> {result}: ...")),
         _build_object_shape(arguments),
-        returned,
+        response_shape,
     )
 
 
 def _build_object_shape(arguments: Sequence[_SignatureArgument]) -> JsonShape:
     """Return the shape of an object with the parameters as its fields."""
-    required = frozenset(one.name for one in arguments if one.parameter.required)
-    return JsonShape(frozenset({"object"}), {one.name: one.shape for one in arguments}, required=required)
+    required = frozenset(argument.name for argument in arguments if argument.parameter.required)
+    return JsonShape(
+        frozenset({"object"}), {argument.name: argument.shape for argument in arguments}, required=required
+    )
 
 
 def _render_effect(doc: ToolDoc) -> str:
     """Return a comment for the short form if the tool changes something or may do so."""
-    effect = _EFFECTS[doc.effect.kind].strip(" :")
+    effect = _EFFECT_PREFIXES[doc.effect.kind].strip(" :")
     return f"  # {effect}" if effect else ""
 
 
-def _select_shown(arguments: Sequence[_SignatureArgument]) -> Iterator[_SignatureArgument]:
+def _select_shown_arguments(arguments: Sequence[_SignatureArgument]) -> Iterator[_SignatureArgument]:
     """Yield the parameters that are shown: all required ones, and optional ones as far as there is room."""
-    remaining = _OPTIONAL
+    remaining = _MAX_OPTIONAL_LENGTH
     for argument in arguments:
         if not argument.parameter.required:
-            remaining -= len(argument.render_shown(_BODY)) + 2
+            remaining -= len(argument.render_shown(_MAX_BODY_LENGTH)) + 2
         if remaining >= 0 or argument.parameter.required:
             yield argument
 
@@ -177,22 +183,25 @@ def _render_comment(doc: ToolDoc, arguments: Sequence[_SignatureArgument], hidde
 
     ``hidden``: number of optional parameters that are not shown.
     """
-    described = _cut_at_word(doc.description or doc.toolset_description or doc.toolset, _DESCRIPTION)
-    named_notes = ((one.name, describe_parameter(one.parameter, closed=one.is_closed)) for one in arguments)
+    description = _cut_at_word(doc.description or doc.toolset_description or doc.toolset, _MAX_DESCRIPTION_LENGTH)
+    named_notes = (
+        (argument.name, describe_parameter(argument.parameter, lists_values=argument.lists_values))
+        for argument in arguments
+    )
     parameter_notes = "; ".join(f"{name} {note}" for name, note in named_notes if note)
-    measured = find_units("" if doc.learnt_response else doc.response_schema or "")
+    units = find_units("" if doc.learnt_response else doc.response_schema or "")
     parts = (
-        described,
-        _cut_at_word(parameter_notes, _NOTES),
-        measured,
+        description,
+        _cut_at_word(parameter_notes, _MAX_NOTES_LENGTH),
+        units,
         f"{hidden} more optional parameters" if hidden else "",
     )
-    return f"# {_EFFECTS[doc.effect.kind]}{' | '.join(part for part in parts if part)}\n"
+    return f"# {_EFFECT_PREFIXES[doc.effect.kind]}{' | '.join(part for part in parts if part)}\n"
 
 
 def _cut_at_word(text: str, limit: int) -> str:
     """Return a text as one cleaned line of at most ``limit`` characters, cut between words."""
-    line = clean(text, 4 * limit).replace("`", "'")
+    line = clean_text(text, 4 * limit).replace("`", "'")
     if len(line) <= limit:
         return line
     cut = line[: limit - 1]
@@ -202,11 +211,11 @@ def _cut_at_word(text: str, limit: int) -> str:
 
 def _build_shape(parameter: Parameter) -> JsonShape:
     """Return the shape of a parameter's values."""
-    return _parse_schema(json.dumps(build_value_schema(parameter)))
+    return _parse_schema_shape(json.dumps(build_value_schema(parameter)))
 
 
 @lru_cache(maxsize=4096)
-def _parse_schema(schema: str) -> JsonShape:
+def _parse_schema_shape(schema: str) -> JsonShape:
     """Return the shape of a JSON schema; cached, since parameters of many tools are alike."""
     return read_schema_shape(json.loads(schema))
 
@@ -218,7 +227,7 @@ def _render_default(argument: _SignatureArgument) -> str:
     """
     value = _convert_scalar(argument.parameter.default, argument.shape)
     written = "..." if value is None else repr(value)
-    return written if len(written) <= _LONGEST_DEFAULT else "..."
+    return written if len(written) <= _MAX_DEFAULT_LENGTH else "..."
 
 
 def _convert_scalar(value: JsonValue, shape: JsonShape) -> JsonValue:
@@ -231,7 +240,7 @@ def _convert_scalar(value: JsonValue, shape: JsonShape) -> JsonValue:
     match value:
         case bool():
             return value if "boolean" in shape.kinds else None
-        case int() | float() if not abs(value) < _LARGEST:
+        case int() | float() if not abs(value) < _INT64_LIMIT:
             return None
         case int() | float() if "number" in shape.kinds:
             return value
@@ -264,7 +273,7 @@ class OfferText:
     """Signatures that fit into the budget, whole or in short form."""
     complete_count: int
     """Number of signatures, from the first, that are shown whole; the others show only name and parameters."""
-    left_out: tuple[ToolId, ...] = ()
+    omitted: tuple[ToolId, ...] = ()
     """Tools at the end of the offer that did not fit even in short form."""
 
     @property
@@ -289,29 +298,38 @@ def render_offer(
     all_signatures = build_signatures(docs, shapes, reserved)
     characters = None if budget is None else max(4 * budget - 1, 0)
     shown_signatures, complete_count = _fit_budget(all_signatures, characters)
-    text = "\n".join(one.text if number < complete_count else one.short for number, one in enumerate(shown_signatures))
+    text = "\n".join(
+        signature.text if index < complete_count else signature.short_text
+        for index, signature in enumerate(shown_signatures)
+    )
     return OfferText(
         text,
         tuple(shown_signatures),
         complete_count,
-        tuple(one.tool for one in all_signatures[len(shown_signatures) :]),
+        tuple(signature.tool for signature in all_signatures[len(shown_signatures) :]),
     )
 
 
-def _fit_budget(offered: Sequence[ToolSignature], characters: int | None) -> tuple[Sequence[ToolSignature], int]:
+def _fit_budget(signatures: Sequence[ToolSignature], characters: int | None) -> tuple[Sequence[ToolSignature], int]:
     """Return the signatures that fit, and the number of them that are shown whole.
 
     First whole ones in half of the room, then short ones in the rest; what then remains makes further ones whole.
     """
     if characters is None:
-        return offered, len(offered)
+        return signatures, len(signatures)
     remaining = characters + 1  # the last line has no line break
-    best = _count_fitting((len(one.text) + 1 for one in offered), remaining // 2)
-    remaining -= sum(len(one.text) + 1 for one in offered[:best])
-    more = _count_fitting((len(one.short) + 1 for one in offered[best:]), remaining)
-    remaining -= sum(len(one.short) + 1 for one in offered[best : best + more])
-    fitting = offered[: best + more]
-    return fitting, best + _count_fitting((len(one.text) - len(one.short) for one in fitting[best:]), remaining)
+    complete_count = _count_fitting((len(signature.text) + 1 for signature in signatures), remaining // 2)
+    remaining -= sum(len(signature.text) + 1 for signature in signatures[:complete_count])
+    short_count = _count_fitting(
+        (len(signature.short_text) + 1 for signature in signatures[complete_count:]), remaining
+    )
+    remaining -= sum(
+        len(signature.short_text) + 1 for signature in signatures[complete_count : complete_count + short_count]
+    )
+    fitting = signatures[: complete_count + short_count]
+    return fitting, complete_count + _count_fitting(
+        (len(signature.text) - len(signature.short_text) for signature in fitting[complete_count:]), remaining
+    )
 
 
 def _count_fitting(sizes: Iterable[int], available: int) -> int:

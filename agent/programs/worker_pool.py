@@ -17,14 +17,14 @@ from typing import TypeVar
 
 from pydantic_monty import Monty, MontyError, MontySession, OSPolicy, ResourceLimits
 
-from agent.programs.limits import SandboxLimits
+from agent.programs.program_types import SandboxLimits
 from domain.errors import UnavailableError
 
 T = TypeVar("T")
 
-_GRACE = 5.0
+_GRACE_SECONDS = 5.0
 """Seconds beyond its own time limit after which an unresponsive worker is killed."""
-_DEEPEST_CALL = 200
+_MAX_RECURSION = 200
 """Maximum depth of recursion in a program."""
 _STOPS_PER_CALL = 8
 """Stops per allowed call: a program stops to make a call, to wait for it, and to look up a missing name."""
@@ -49,14 +49,14 @@ class SandboxWorker:
         self._busy = self._ended = False
         self._is_given_back = False
 
-    async def do(self, work: Callable[[], T]) -> T:
+    async def run(self, work: Callable[[], T]) -> T:
         """Run ``work`` in a thread and return its result.
 
         If the caller is cancelled, the process is killed, and the thread has ended before this method returns.
         """
-        return await self._pool.run_in_thread(lambda: self._do_busy(work), self.end)
+        return await self._pool.run_in_thread(lambda: self._run_busy(work), self.kill)
 
-    def end(self) -> None:
+    def kill(self) -> None:
         """Kill the process if it is working; a caller that waits for it gets a crash error."""
         with self._lock:
             self._ended = True
@@ -69,14 +69,14 @@ class SandboxWorker:
         if self._is_given_back:
             return
         self._is_given_back = True
-        self.end()
+        self.kill()
         try:
             await self._pool.run_in_thread(self._close_session, lambda: None)
         finally:
             self._pool.release()
 
-    def _do_busy(self, work: Callable[[], T]) -> T:
-        """Run ``work`` while the worker is marked as busy, so that :meth:`SandboxWorker.end` kills the process."""
+    def _run_busy(self, work: Callable[[], T]) -> T:
+        """Run ``work`` while the worker is marked as busy, so that :meth:`kill` kills the process."""
         with self._lock:
             if self._ended:
                 raise UnavailableError("the program was ended")
@@ -98,7 +98,7 @@ class _StartedPool:
 
     processes: Monty
     threads: ThreadPoolExecutor
-    end: Callable[[], object]
+    stop_processes: Callable[[], object]
     """Ends the processes; called at the latest when the interpreter exits."""
 
 
@@ -108,10 +108,10 @@ class WorkerPool:
     def __init__(self, limits: SandboxLimits) -> None:
         self._limits = limits
         self._free = asyncio.Semaphore(limits.workers)
-        self._processes: _StartedPool | None = None
-        self._starting = Lock()
+        self._started: _StartedPool | None = None
+        self._start_lock = Lock()
 
-    async def lend_worker(self, stubs: str | None = None) -> SandboxWorker:
+    async def acquire_worker(self, stubs: str | None = None) -> SandboxWorker:
         """Return a fresh worker as soon as one is free.
 
         ``stubs``: declarations with which it type-checks a text before it runs it; None for no check.
@@ -119,7 +119,7 @@ class WorkerPool:
         await self._free.acquire()
         opened: list[MontySession] = []
         try:
-            await self.run_in_thread(lambda: opened.append(self._open(stubs)), lambda: None)
+            await self.run_in_thread(lambda: opened.append(self._open_session(stubs)), lambda: None)
             return SandboxWorker(self, opened[0])
         except BaseException:
             for session in opened:
@@ -131,48 +131,48 @@ class WorkerPool:
         """Count one worker as free again."""
         self._free.release()
 
-    async def run_in_thread(self, work: Callable[[], T], end: Callable[[], None]) -> T:
+    async def run_in_thread(self, work: Callable[[], T], on_cancel: Callable[[], None]) -> T:
         """Run ``work`` in a thread.
 
-        On cancellation, call ``end``, which must make it end soon, and wait for that.
+        On cancellation, call ``on_cancel``, which must make it end soon, and wait for that.
         """
         future: Future[T] = self._get_started().threads.submit(work)
-        waited = asyncio.wrap_future(future)
+        result = asyncio.wrap_future(future)
         try:
-            return await asyncio.shield(waited)
+            return await asyncio.shield(result)
         except asyncio.CancelledError:
-            end()
-            while not waited.done():
+            on_cancel()
+            while not result.done():
                 try:
-                    await asyncio.wait([waited])
+                    await asyncio.wait([result])
                 except asyncio.CancelledError:
                     continue
             # Retrieve the exception; asyncio would log it otherwise.
-            waited.exception()
+            result.exception()
             raise
 
     def close(self) -> None:
         """End all processes and threads; a later program starts them again."""
-        with self._starting:
-            started, self._processes = self._processes, None
+        with self._start_lock:
+            started, self._started = self._started, None
         if started:
             started.threads.shutdown(wait=True, cancel_futures=True)
-            started.end()
+            started.stop_processes()
 
     def _get_started(self) -> "_StartedPool":
         """Return the processes and threads, started on first use."""
-        with self._starting:
-            if self._processes is None:
-                self._processes = self._start()
-            return self._processes
+        with self._start_lock:
+            if self._started is None:
+                self._started = self._start()
+            return self._started
 
     def _start(self) -> "_StartedPool":
         """Start the processes and threads."""
         pool = Monty(
             min_processes=1,
             max_processes=self._limits.workers,
-            checkout_timeout=self._limits.seconds + 2 * _GRACE,
-            request_timeout=self._limits.seconds + _GRACE,
+            checkout_timeout=self._limits.seconds + 2 * _GRACE_SECONDS,
+            request_timeout=self._limits.seconds + _GRACE_SECONDS,
         )
         try:
             pool.__enter__()
@@ -180,10 +180,14 @@ class WorkerPool:
             raise UnavailableError(
                 f"programs cannot run here: {error}. Install the package anew, or choose another planner"
             ) from error
-        end = weakref.finalize(self, pool.__exit__, None, None, None)  # at the latest when the interpreter ends
-        return _StartedPool(pool, ThreadPoolExecutor(self._limits.workers, thread_name_prefix="programs"), end)
+        stop_processes = weakref.finalize(
+            self, pool.__exit__, None, None, None
+        )  # at the latest when the interpreter ends
+        return _StartedPool(
+            pool, ThreadPoolExecutor(self._limits.workers, thread_name_prefix="programs"), stop_processes
+        )
 
-    def _open(self, stubs: str | None) -> MontySession:
+    def _open_session(self, stubs: str | None) -> MontySession:
         """Open a session in a free process."""
         session = self._get_started().processes.checkout(
             limits=self._build_limits(),
@@ -200,7 +204,7 @@ class WorkerPool:
         return {
             "max_feed_duration_secs": self._limits.seconds,
             "max_memory": self._limits.memory,
-            "max_recursion_depth": _DEEPEST_CALL,
+            "max_recursion_depth": _MAX_RECURSION,
             "max_suspensions": _STOPS_PER_CALL * self._limits.calls,
             "max_total_sleep_secs": 0.0,
         }

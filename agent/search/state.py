@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Self
 
-from agent.memory.short_term import Move, moved
+from agent.memory.short_term import SearchMove, append_move
 from domain.model import Model
 from domain.tool import ToolId
 
@@ -35,7 +35,7 @@ class SearchState(Model):
     best_value: float = 0.0
     given_up: bool = False
     """The search backtracked past its start."""
-    trail: tuple[Move, ...] = ()
+    trail: tuple[SearchMove, ...] = ()
     """All moves so far."""
     instead_of: ToolId | None = None
     """Tool whose call failed at the current node; its substitutes come first there."""
@@ -49,16 +49,16 @@ class SearchState(Model):
             again: candidates that may be chosen although they are on the path.
         """
         offered = (*self.offered[:-1], tuple(candidates))
-        better = {"best": self.path, "best_value": value} if value > self.best_value else {}
-        return self.model_copy(update={"offered": offered, "again": tuple(again), **better})
+        best = {"best": self.path, "best_value": value} if value > self.best_value else {}
+        return self.model_copy(update={"offered": offered, "again": tuple(again), **best})
 
     def is_open(self, tool: ToolId) -> bool:
         """Return whether the search may advance to a tool.
 
         A tool is closed if it is banned, completes a dead prefix, or is on the path and not offered again.
         """
-        fresh = tool not in self.path or tool in self.again
-        return fresh and tool not in self.banned and not self.is_dead((*self.path, tool))
+        is_fresh = tool not in self.path or tool in self.again
+        return is_fresh and tool not in self.banned and not self.is_dead((*self.path, tool))
 
     @property
     def open(self) -> Path:
@@ -84,16 +84,16 @@ class SearchState(Model):
             msg = f"{tool} is no open candidate of this node"
             raise ValueError(msg)
         path = (*self.path, tool)
-        trail = moved(self.trail, "advance", tool, len(path), reason)
-        here = {"path": path, "offered": (*self.offered, ()), "again": (), "instead_of": None}
-        return self.model_copy(update={**here, "trail": trail})
+        trail = append_move(self.trail, "advance", tool, len(path), reason)
+        changes = {"path": path, "offered": (*self.offered, ()), "again": (), "instead_of": None}
+        return self.model_copy(update={**changes, "trail": trail})
 
     def backtrack(self, reason: str) -> Self:
         """Remove the last tool and mark the path that ended in it as dead. From the empty path, give up."""
         if not self.path:
             return self.model_copy(update={"given_up": True})
         dead = self.mark_dead(self.path, reason)
-        trail = moved(self.trail, "backtrack", self.path[-1], len(self.path) - 1, reason)
+        trail = append_move(self.trail, "backtrack", self.path[-1], len(self.path) - 1, reason)
         here = {"path": self.path[:-1], "offered": self.offered[:-1], "again": (), "instead_of": None}
         return dead.model_copy(update={**here, "trail": trail})
 
@@ -127,40 +127,40 @@ class SearchState(Model):
         tool = self.path[depth]
         state = self.mark_dead(self.path[: depth + 1], reason)
         banned = (*self.banned, tool) if ban and tool not in self.banned else self.banned
-        lost = state.is_dead(state.best) or any(step in banned for step in state.best)
-        best = {"best": (), "best_value": 0.0} if lost else {}
-        here = {"path": self.path[:depth], "offered": (*self.offered[:depth], ()), "banned": banned, "again": ()}
-        trail = moved(self.trail, "failed", tool, depth, reason)
-        return state.model_copy(update={**here, **best, "trail": trail, "instead_of": tool if replace else None})
+        is_best_lost = state.is_dead(state.best) or any(step in banned for step in state.best)
+        best = {"best": (), "best_value": 0.0} if is_best_lost else {}
+        changes = {"path": self.path[:depth], "offered": (*self.offered[:depth], ()), "banned": banned, "again": ()}
+        trail = append_move(self.trail, "failed", tool, depth, reason)
+        return state.model_copy(update={**changes, **best, "trail": trail, "instead_of": tool if replace else None})
 
-    def resume(self, path: Path, wrong: int, reason: str) -> Self:
-        """Return to a path just before its tool at index ``wrong``, and mark the path up to that tool as dead.
+    def resume(self, path: Path, wrong_index: int, reason: str) -> Self:
+        """Return to a path just before its tool at index ``wrong_index``, and mark the path up to that tool as dead.
 
         If the path has no such index, return to its end. This is for paths that reflection found wanting, whether the
-        search ended with them or abandoned them before. Dead prefixes of the path before ``wrong`` are revived, since
+        search ended with them or abandoned them before. Dead prefixes of the path before ``wrong_index`` are revived, since
         the search could not continue there otherwise.
         """
-        prefix = path[:wrong]
-        alive = tuple(dead for dead in self.dead if prefix[: len(dead.path)] != dead.path)
-        state = self.model_copy(update={"dead": alive})
-        tool = path[wrong] if wrong < len(path) else None
+        prefix = path[:wrong_index]
+        remaining_dead = tuple(dead for dead in self.dead if prefix[: len(dead.path)] != dead.path)
+        state = self.model_copy(update={"dead": remaining_dead})
+        tool = path[wrong_index] if wrong_index < len(path) else None
         if tool is not None:
-            state = state.mark_dead(path[: wrong + 1], reason)
-        trail = moved(self.trail, "reflect", tool, len(prefix), reason)
-        here = {
+            state = state.mark_dead(path[: wrong_index + 1], reason)
+        trail = append_move(self.trail, "reflect", tool, len(prefix), reason)
+        changes = {
             "path": prefix,
             "offered": ((),) * (len(prefix) + 1),
             "again": (),
             "given_up": False,
             "instead_of": None,
         }
-        return state.model_copy(update={**here, "trail": trail})
+        return state.model_copy(update={**changes, "trail": trail})
 
-    def restart(self, noisy: Sequence[ToolId], reason: str) -> Self:
-        """Return to the start and exclude the tools in ``noisy`` as first steps."""
+    def restart(self, excluded: Sequence[ToolId], reason: str) -> Self:
+        """Return to the start and exclude the tools in ``excluded`` as first steps."""
         state = self
-        for tool in noisy:
+        for tool in excluded:
             state = state.mark_dead((tool,), reason)
-        trail = moved(self.trail, "reflect", None, 0, reason)
-        here = {"path": (), "offered": ((),), "again": (), "given_up": False, "instead_of": None}
-        return state.model_copy(update={**here, "trail": trail})
+        trail = append_move(self.trail, "reflect", None, 0, reason)
+        changes = {"path": (), "offered": ((),), "again": (), "given_up": False, "instead_of": None}
+        return state.model_copy(update={**changes, "trail": trail})

@@ -15,9 +15,9 @@ from domain.source_text import parse_source, try_parse_source
 from domain.tool import Parameter, ToolDoc, ToolId
 from graph.lenient_json import read_value
 
-_PROSE = frozenset({"description", "title", "example", "examples", "default", "$comment", "deprecated"})
-_UNORDERED = frozenset({"required", "enum", "type"})
-_NAMED_SCHEMAS = frozenset({"properties", "patternProperties", "$defs", "definitions"})
+_PROSE_KEYWORDS = frozenset({"description", "title", "example", "examples", "default", "$comment", "deprecated"})
+_UNORDERED_KEYWORDS = frozenset({"required", "enum", "type"})
+_SCHEMA_MAP_KEYWORDS = frozenset({"properties", "patternProperties", "$defs", "definitions"})
 
 
 def compute_fingerprints(program: Program, docs: Mapping[ToolId, ToolDoc]) -> dict[ToolId, str]:
@@ -34,7 +34,7 @@ def compute_fingerprints(program: Program, docs: Mapping[ToolId, ToolDoc]) -> di
         if call.name in program.tools:
             names = program.arguments.get(call.name, {})
             given_parameters[program.tools[call.name]] |= {
-                names.get(one.name, one.name) for one in call.arguments if one.name
+                names.get(argument.name, argument.name) for argument in call.arguments if argument.name
             }
     return {
         tool: _compute_fingerprint(docs[tool], names, words) for tool, names in given_parameters.items() if tool in docs
@@ -44,16 +44,20 @@ def compute_fingerprints(program: Program, docs: Mapping[ToolId, ToolDoc]) -> di
 def find_drifted_tools(solution: Solution, docs: Mapping[ToolId, ToolDoc]) -> list[ToolId]:
     """Return the tools of a solution whose signatures have changed since it was checked."""
     # A tool without a document has no fingerprint now, and does not count as changed.
-    now = compute_fingerprints(solution.plan.program, docs)
-    return [tool for tool, fingerprint in solution.fingerprints.items() if now.get(tool, fingerprint) != fingerprint]
+    current = compute_fingerprints(solution.plan.program, docs)
+    return [
+        tool for tool, fingerprint in solution.fingerprints.items() if current.get(tool, fingerprint) != fingerprint
+    ]
 
 
 def _compute_fingerprint(doc: ToolDoc, given_parameters: set[str], words: frozenset[str]) -> str:
-    used = [one for one in doc.parameters if one.required or one.name in given_parameters]
+    used_parameters = [
+        parameter for parameter in doc.parameters if parameter.required or parameter.name in given_parameters
+    ]
     signature: JsonObject = {
         "method": doc.method.upper(),
         "host": doc.host,
-        "parameters": {one.name: _describe_parameter(one) for one in used},
+        "parameters": {parameter.name: _describe_parameter(parameter) for parameter in used_parameters},
         "answer": "\n".join(sorted(_find_named_types(read_value(doc.response_schema or ""), words))),
     }
     text = json.dumps(signature, sort_keys=True, ensure_ascii=False)
@@ -73,12 +77,12 @@ def _strip_prose(schema: JsonValue) -> JsonValue:
         case dict():
             return {
                 name: _strip_properties(part)
-                if name in _NAMED_SCHEMAS
+                if name in _SCHEMA_MAP_KEYWORDS
                 else _sort_list(part)
-                if name in _UNORDERED
+                if name in _UNORDERED_KEYWORDS
                 else _strip_prose(part)
                 for name, part in schema.items()
-                if name not in _PROSE
+                if name not in _PROSE_KEYWORDS
             }
         case list():
             return [_strip_prose(part) for part in schema]
@@ -87,7 +91,9 @@ def _strip_prose(schema: JsonValue) -> JsonValue:
 
 
 def _strip_properties(part: JsonValue) -> JsonValue:
-    return {name: _strip_prose(one) for name, one in part.items()} if isinstance(part, dict) else _strip_prose(part)
+    return (
+        {name: _strip_prose(schema) for name, schema in part.items()} if isinstance(part, dict) else _strip_prose(part)
+    )
 
 
 def _sort_list(part: JsonValue) -> JsonValue:
@@ -99,13 +105,13 @@ def _find_named_types(schema: JsonValue, words: frozenset[str], place: str = "",
     if not isinstance(schema, dict) or not depth:
         return
     for name, part in schema.items():
-        if name in _NAMED_SCHEMAS and isinstance(part, dict):
-            for field, own in part.items():
+        if name in _SCHEMA_MAP_KEYWORDS and isinstance(part, dict):
+            for field, field_schema in part.items():
                 here = f"{place}.{field}"
-                if field in words and isinstance(own, dict):
-                    yield f"{here}: {json.dumps(_sort_list(own.get('type')))}"
-                yield from _find_named_types(own, words, here, depth - 1)
-        elif name not in _PROSE:
-            inner = part if isinstance(part, list) else [part]
-            for one in inner:
-                yield from _find_named_types(one, words, f"{place}[]" if name == "items" else place, depth - 1)
+                if field in words and isinstance(field_schema, dict):
+                    yield f"{here}: {json.dumps(_sort_list(field_schema.get('type')))}"
+                yield from _find_named_types(field_schema, words, here, depth - 1)
+        elif name not in _PROSE_KEYWORDS:
+            subschemas = part if isinstance(part, list) else [part]
+            for subschema in subschemas:
+                yield from _find_named_types(subschema, words, f"{place}[]" if name == "items" else place, depth - 1)

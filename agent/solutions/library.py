@@ -6,23 +6,30 @@ It keeps a record of each solution: the outcomes of the runs that used it, and t
 from collections.abc import AsyncIterator, Callable, Collection, Iterable, Mapping, Sequence
 from typing import Protocol
 
-from agent.memory.similarity import LEAST, likeness, pattern, telling
+from agent.memory.request_patterns import (
+    MIN_PATTERN_WORDS,
+    build_pattern,
+    compute_pattern_similarity,
+    split_pattern_words,
+)
 from agent.programs.analysis.slices import is_answer_from_calls
 from agent.solutions.drift import compute_fingerprints, find_drifted_tools
 from agent.solutions.evidence import (
     MAX_PATTERNS,
+    build_owned_id,
+    compute_solution_id,
     copy_for_owner,
     count_outcome,
     estimate_trust,
+    hash_owner,
     hash_run,
-    mark_request,
     merge_solutions,
     remove_outcome,
+    update_wrong_requests,
 )
-from agent.solutions.identity import build_owned_id, compute_solution_id, hash_owner
 from agent.solutions.patterns import mask_inputs, mask_request
 from agent.solutions.protocol import MIN_LIKENESS, NearSolution
-from agent.solutions.sharing import build_common_solution, build_shareable, collect_tools, refuse_unfit
+from agent.solutions.sharing import build_common_solution, build_shareable, collect_tools, ensure_shareable
 from domain.solution import NearPattern, PatternIndex, Solution, SolutionStore, get_program_id
 from domain.tool import ToolDoc, ToolId
 from retriever.calibration import LinearMap
@@ -93,26 +100,33 @@ class SolutionLibrary:
 
         Of one program, the owner's copy is preferred to the shared solution. Requests with too few words find nothing.
         """
-        request_pattern = pattern(request)
-        if len(telling(request_pattern)) < LEAST or k < 1:
+        request_pattern = build_pattern(request)
+        if len(split_pattern_words(request_pattern)) < MIN_PATTERN_WORDS or k < 1:
             return []
         vector = (await self._embedder.embed([request_pattern], "query"))[0].tolist()
         near_patterns = await self._index.find_similar(
             vector, self._embedder.identity, self._owner, _CANDIDATE_FACTOR * k
         )
-        solutions = await self._load_with_own_copies({one.solution for one in near_patterns})
-        own_copies = {one: solutions.get(build_owned_id(get_program_id(one), self._owner)) for one in solutions}
+        solutions = await self._load_with_own_copies({near_pattern.solution for near_pattern in near_patterns})
+        own_copies = {
+            solution_id: solutions.get(build_owned_id(get_program_id(solution_id), self._owner))
+            for solution_id in solutions
+        }
         scale = (await self._embedder.scale()).requests
-        allowed = [one for one in near_patterns if not _is_refused(own_copies.get(one.solution))]
+        allowed = [
+            near_pattern
+            for near_pattern in near_patterns
+            if not _is_copy_suspended(own_copies.get(near_pattern.solution))
+        ]
         best = _select_best_per_program(allowed, solutions, request, scale)
         wrong_likeness = await self._measure_wrong_likeness(
-            request_pattern, vector, [solutions[one.solution.id] for one in best], solutions
+            request_pattern, vector, [solutions[candidate.solution.id] for candidate in best], solutions
         )
         candidates = [
-            one
-            for one in best
-            if one.likeness >= least
-            and one.likeness > wrong_likeness.get(get_program_id(one.solution.id), -1.0) + _WRONG_MARGIN
+            candidate
+            for candidate in best
+            if candidate.likeness >= least
+            and candidate.likeness > wrong_likeness.get(get_program_id(candidate.solution.id), -1.0) + _WRONG_MARGIN
         ]
         return await self._select_undrifted(candidates, k)
 
@@ -126,37 +140,43 @@ class SolutionLibrary:
         await self._embed(written)
         return ids
 
-    async def keep(self, solutions: Sequence[Solution]) -> list[str]:
+    async def add_unembedded(self, solutions: Sequence[Solution]) -> list[str]:
         """Store solutions without embedding them, so that they are found only after :meth:`embed`; return their ids."""
         ids, _ = await self._store_solutions(solutions)
         return ids
 
     async def _store_solutions(self, solutions: Sequence[Solution]) -> tuple[list[str], list[Solution]]:
         """Store solutions, merged with existing ones; return the ids and the solutions as they were written."""
-        prepared = [await self._prepare_solution(one, one.owner or self._owner) for one in solutions]
+        prepared = [await self._prepare_solution(solution, solution.owner or self._owner) for solution in solutions]
         by_id: dict[str, list[Solution]] = {}
-        for one in prepared:
-            by_id.setdefault(one.id, []).append(one)
+        for solution in prepared:
+            by_id.setdefault(solution.id, []).append(solution)
 
-        def change(solution: str, kept: Solution | None) -> Solution | None:
-            for one in by_id[solution]:
-                kept = merge_solutions(kept, one) if kept else one
-            return kept
+        def change(solution_id: str, stored: Solution | None) -> Solution | None:
+            for one in by_id[solution_id]:
+                stored = merge_solutions(stored, one) if stored else one
+            return stored
 
         written = await self._store.change(list(by_id), change)
-        return [one.id for one in prepared], list(written.values())
+        return [solution.id for solution in prepared], list(written.values())
 
     async def get(self, ids: Iterable[str]) -> dict[str, Solution]:
         """Return solutions by id, those of this owner and shared ones."""
-        return {one: kept for one, kept in (await self._store.get(ids)).items() if self._can_see(kept)}
+        return {
+            solution_id: solution
+            for solution_id, solution in (await self._store.get(ids)).items()
+            if self._can_see(solution)
+        }
 
     async def iterate_all(self) -> AsyncIterator[Solution]:
         """Yield the solutions of this owner and the shared ones, ordered by id."""
-        async for one in self._store.all():
-            if self._can_see(one):
-                yield one
+        async for solution in self._store.stream_all():
+            if self._can_see(solution):
+                yield solution
 
-    async def judge(self, solution: str, *, good: bool, run: str = "", wrong: str = "", right: str = "") -> None:
+    async def record_outcome(
+        self, solution: str, *, good: bool, run: str = "", wrong: str = "", right: str = ""
+    ) -> None:
         """Record the outcome of a run that used a solution, once per run; a later outcome replaces an earlier one.
 
         A success of an owner's copy counts for the shared solution, too. If an owner marks an answer of a shared
@@ -175,17 +195,17 @@ class SolutionLibrary:
             return
         own_id = build_owned_id(get_program_id(solution), self._owner)
 
-        def change(one: str, there: Solution | None) -> Solution | None:
-            if one == own_id and (wrong or right or one == solution):
-                there = there or (copy_for_owner(existing, own_id, self._owner) if wrong else None)
+        def change(solution_id: str, stored: Solution | None) -> Solution | None:
+            if solution_id == own_id and (wrong or right or solution_id == solution):
+                stored = stored or (copy_for_owner(existing, own_id, self._owner) if wrong else None)
                 return (
-                    mark_request(count_outcome(there, hash_run(run), good=good), wrong, right)
-                    if there is not None
+                    update_wrong_requests(count_outcome(stored, hash_run(run), good=good), wrong, right)
+                    if stored is not None
                     else None
                 )
-            if one == own_id or there is None:
+            if solution_id == own_id or stored is None:
                 return None
-            return remove_outcome(there, hash_run(run)) if wrong else count_outcome(there, hash_run(run), good=good)
+            return remove_outcome(stored, hash_run(run)) if wrong else count_outcome(stored, hash_run(run), good=good)
 
         touched = list(dict.fromkeys((solution, get_program_id(solution), own_id)))
         written = await self._store.change(touched, change)
@@ -211,29 +231,31 @@ class SolutionLibrary:
             return solution
         docs = await self._documents.get_tools(collect_tools(existing))
         if not existing.owner:
-            refuse_unfit(existing, docs)
+            ensure_shareable(existing, docs)
             await self._store.change([solution], lambda _, there: there and there.model_copy(update={"promoted": True}))
             return solution
-        shared = await self._put_shared(build_shareable(existing, docs))
+        shared = await self._store_shared(build_shareable(existing, docs))
         if not existing.wrong:
             await self.forget([solution])
         return shared
 
     async def _share_if_due(self, solution: str) -> None:
         """Share a program if enough owners have come to it independently, and it is not shared yet."""
-        fellows = await self._store.list_by_program(get_program_id(solution))
-        if not self._owner or any(not one.owner for one in fellows):
+        same_program = await self._store.list_by_program(get_program_id(solution))
+        if not self._owner or any(not candidate.owner for candidate in same_program):
             return
-        docs = await self._documents.get_tools({tool for one in fellows for tool in collect_tools(one)})
-        if (common := build_common_solution(fellows, docs)) is not None:
-            await self._put_shared(common)
+        docs = await self._documents.get_tools(
+            {tool for candidate in same_program for tool in collect_tools(candidate)}
+        )
+        if (common := build_common_solution(same_program, docs)) is not None:
+            await self._store_shared(common)
 
-    async def _put_shared(self, shared: Solution) -> str:
+    async def _store_shared(self, shared: Solution) -> str:
         """Store a shared solution, merged with an existing one, and return its id."""
         prepared = await self._prepare_solution(shared, "")
 
-        def change(_: str, there: Solution | None) -> Solution | None:
-            return merge_solutions(there, prepared) if there is not None else prepared
+        def change(_: str, stored: Solution | None) -> Solution | None:
+            return merge_solutions(stored, prepared) if stored is not None else prepared
 
         await self._embed(list((await self._store.change([prepared.id], change)).values()))
         return prepared.id
@@ -249,42 +271,48 @@ class SolutionLibrary:
         reset_fields = {"suspended": "", "fingerprints": current_fingerprints, "good": 0, "bad": 0, "verdicts": {}}
         await self._store.change([solution], lambda _, there: there and there.model_copy(update=reset_fields))
 
-    async def withdraw(self, owner: str) -> None:
+    async def withdraw_shared(self, owner: str) -> None:
         """Remove what was shared automatically from the solutions of an owner.
 
         Copies that others have of it are removed, too, unless their own runs planned the program.
         """
         key = hash_owner(owner)
-        gone = [one.id async for one in self._store.all() if key in one.sharers and not (one.promoted or one.planned)]
-        await self._store.remove(gone)
-        await self._index.remove(gone)
+        withdrawn_ids = [
+            solution.id
+            async for solution in self._store.stream_all()
+            if key in solution.sharers and not (solution.promoted or solution.planned)
+        ]
+        await self._store.remove(withdrawn_ids)
+        await self._index.remove(withdrawn_ids)
 
     async def _suspend_if_doubted(self, shared: str) -> None:
         """Suspend a shared solution if enough owners have marked answers of it as wrong."""
         copies = await self._store.list_by_program(get_program_id(shared))
-        doubting = sum(bool(one.owner and one.wrong) for one in copies)
+        doubting = sum(bool(copy.owner and copy.wrong) for copy in copies)
         if doubting >= MIN_DOUBTING_OWNERS:
             await self.suspend(shared, f"{doubting} users have said that an answer of it was wrong")
 
     async def suspend(self, solution: str, why: str) -> None:
         """Exclude a solution until it is checked again."""
 
-        def change(_: str, there: Solution | None) -> Solution | None:
-            return there.model_copy(update={"suspended": why}) if there is not None else None
+        def change(_: str, stored: Solution | None) -> Solution | None:
+            return stored.model_copy(update={"suspended": why}) if stored is not None else None
 
         await self._store.change([solution], change)
 
     async def find_by_tools(self, tools: Iterable[ToolId]) -> list[Solution]:
         """Return the solutions of this owner and the shared ones that call one of these tools."""
-        return [one for one in await self._store.list_by_tools(tools) if self._can_see(one)]
+        return [solution for solution in await self._store.list_by_tools(tools) if self._can_see(solution)]
 
     async def forget(self, ids: Iterable[str]) -> None:
         """Remove solutions permanently: those of this owner, or any if the owner is empty."""
         stored = await self._store.get(ids)
-        gone = [one for one, kept in stored.items() if kept.owner == self._owner or not self._owner]
-        if gone:
-            await self._store.remove(gone)
-            await self._index.remove(gone)
+        removed_ids = [
+            solution_id for solution_id, solution in stored.items() if solution.owner == self._owner or not self._owner
+        ]
+        if removed_ids:
+            await self._store.remove(removed_ids)
+            await self._index.remove(removed_ids)
 
     async def embed(self, progress: Callable[[int], None] | None = None) -> int:
         """Embed the patterns that this encoder has not seen, of all owners, and return the number of solutions.
@@ -303,13 +331,13 @@ class SolutionLibrary:
         count, unembedded = 0, list[str]()
         async for page in self._iterate_pages():
             count += len(page)
-            unembedded += [one.id for one in await self._select_unembedded(page)]
+            unembedded += [solution.id for solution in await self._select_unembedded(page)]
         return count, unembedded
 
     async def _iterate_pages(self) -> AsyncIterator[list[Solution]]:
         page: list[Solution] = []
-        async for one in self._store.all():
-            page.append(one)
+        async for solution in self._store.stream_all():
+            page.append(solution)
             if len(page) == _PAGE_SIZE:
                 yield page
                 page = []
@@ -322,7 +350,7 @@ class SolutionLibrary:
     async def _load_with_own_copies(self, ids: Iterable[str]) -> dict[str, Solution]:
         """Return these solutions and the owner's copies of the shared ones."""
         shared_ids = set(ids)
-        own_ids = {build_owned_id(get_program_id(one), self._owner) for one in shared_ids}
+        own_ids = {build_owned_id(get_program_id(solution_id), self._owner) for solution_id in shared_ids}
         return await self._store.get(sorted(shared_ids | own_ids))
 
     async def _measure_wrong_likeness(
@@ -330,39 +358,43 @@ class SolutionLibrary:
     ) -> dict[str, float]:
         """Return, for each program, the highest likeness of a request to one that it answered wrongly."""
         texts_by_program: dict[str, list[str]] = {}
-        for one in near:
-            own = solutions.get(build_owned_id(get_program_id(one.id), self._owner))
-            said = (*one.wrong, *(own.wrong if own else ()))
-            if said:
-                texts_by_program[get_program_id(one.id)] = [pattern(text) for text in said]
-        texts = list(dict.fromkeys(text for said in texts_by_program.values() for text in said))
+        for solution in near:
+            own_copy = solutions.get(build_owned_id(get_program_id(solution.id), self._owner))
+            wrong_requests = (*solution.wrong, *(own_copy.wrong if own_copy else ()))
+            if wrong_requests:
+                texts_by_program[get_program_id(solution.id)] = [build_pattern(text) for text in wrong_requests]
+        texts = list(dict.fromkeys(text for program_texts in texts_by_program.values() for text in program_texts))
         if not texts:
             return {}
         scale = (await self._embedder.scale()).requests
         similarities = (await self._embedder.embed(texts, "query") @ vector).tolist()
         cosines = {text: scale.map(cosine) for text, cosine in zip(texts, similarities, strict=True)}
         return {
-            program: max(likeness(cosines[text], request_pattern, text) for text in said)
-            for program, said in texts_by_program.items()
+            program: max(compute_pattern_similarity(cosines[text], request_pattern, text) for text in program_texts)
+            for program, program_texts in texts_by_program.items()
         }
 
     async def _select_undrifted(self, near: Sequence[NearSolution], k: int) -> list[NearSolution]:
         """Return the best ``k`` solutions whose tools are unchanged, and suspend those whose tools have drifted."""
         ranked = sorted(near, key=_sort_key)
-        docs = await self._documents.get_tools({tool for one in ranked for tool in one.solution.path})
+        docs = await self._documents.get_tools({tool for candidate in ranked for tool in candidate.solution.path})
         usable: list[NearSolution] = []
-        for one in ranked:
+        for candidate in ranked:
             if len(usable) == k:
                 break
-            if not all(tool in docs for tool in one.solution.path):
+            if not all(tool in docs for tool in candidate.solution.path):
                 continue
-            if self._owner and not one.solution.owner and not is_answer_from_calls(one.solution.plan.program):
+            if (
+                self._owner
+                and not candidate.solution.owner
+                and not is_answer_from_calls(candidate.solution.plan.program)
+            ):
                 continue  # earlier versions shared programs whose answer does not depend on their calls
-            drifted_tools = find_drifted_tools(one.solution, docs)
+            drifted_tools = find_drifted_tools(candidate.solution, docs)
             if drifted_tools:
-                await self.suspend(one.solution.id, f"changed since it was checked: {', '.join(drifted_tools)}")
+                await self.suspend(candidate.solution.id, f"changed since it was checked: {', '.join(drifted_tools)}")
             else:
-                usable.append(one)
+                usable.append(candidate)
         return usable
 
     async def _prepare_solution(self, solution: Solution, owner: str) -> Solution:
@@ -381,21 +413,21 @@ class SolutionLibrary:
         identity, new = self._embedder.identity, await self._select_unembedded(solutions)
         if not new:
             return 0
-        texts = [mask_inputs(text, one.plan.inputs) for one in new for text in one.patterns]
+        texts = [mask_inputs(text, solution.plan.inputs) for solution in new for text in solution.patterns]
         vectors = iter((await self._embedder.embed(texts, "query")).tolist() if texts else [])
-        for one in new:
-            await self._index.put(identity, one.owner, one.id, [next(vectors) for _ in one.patterns])
-        stored = await self._store.get([one.id for one in new])
+        for solution in new:
+            await self._index.put(identity, solution.owner, solution.id, [next(vectors) for _ in solution.patterns])
+        stored = await self._store.get([solution.id for solution in new])
         if gone := [
-            one.id for one in new if one.id not in stored
+            solution.id for solution in new if solution.id not in stored
         ]:  # removed meanwhile: its vectors must not stay in the index
             await self._index.remove(gone)
         return len(new)
 
     async def _select_unembedded(self, solutions: Sequence[Solution]) -> list[Solution]:
         """Return those of the solutions that have patterns new to this encoder."""
-        seen = await self._index.count_patterns([one.id for one in solutions], self._embedder.identity)
-        return [one for one in solutions if seen.get(one.id, 0) != len(one.patterns)]
+        seen = await self._index.count_patterns([solution.id for solution in solutions], self._embedder.identity)
+        return [solution for solution in solutions if seen.get(solution.id, 0) != len(solution.patterns)]
 
 
 def _select_best_per_program(
@@ -403,24 +435,28 @@ def _select_best_per_program(
 ) -> list[NearSolution]:
     """Return each usable program with its nearest pattern; an owner's copy is preferred to the shared solution."""
     best: dict[str, NearSolution] = {}
-    for one in near_patterns:
-        solution = solutions.get(one.solution)
-        if solution is None or one.number >= len(solution.patterns) or solution.suspended:
+    for near_pattern in near_patterns:
+        solution = solutions.get(near_pattern.solution)
+        if solution is None or near_pattern.number >= len(solution.patterns) or solution.suspended:
             continue
-        text = solution.patterns[one.number]
+        text = solution.patterns[near_pattern.number]
         masked_request = mask_request(text, request, solution.plan.inputs)
         near = NearSolution(
-            solution, text, likeness(scale.map(one.similarity), masked_request, mask_inputs(text, solution.plan.inputs))
+            solution,
+            text,
+            compute_pattern_similarity(
+                scale.map(near_pattern.similarity), masked_request, mask_inputs(text, solution.plan.inputs)
+            ),
         )
-        other = best.get(get_program_id(one.solution))
-        if other is None or (near.likeness, solution.owner) > (other.likeness, other.solution.owner):
-            best[get_program_id(one.solution)] = near
+        best_so_far = best.get(get_program_id(near_pattern.solution))
+        if best_so_far is None or (near.likeness, solution.owner) > (best_so_far.likeness, best_so_far.solution.owner):
+            best[get_program_id(near_pattern.solution)] = near
     return list(best.values())
 
 
-def _is_refused(own: Solution | None) -> bool:
+def _is_copy_suspended(own_copy: Solution | None) -> bool:
     """Return whether the owner's copy of a program is suspended; then the shared solution is not used either."""
-    return own is not None and bool(own.suspended)
+    return own_copy is not None and bool(own_copy.suspended)
 
 
 def _sort_key(near: NearSolution) -> tuple[float, int, str]:

@@ -5,8 +5,8 @@ from datetime import date
 
 from pydantic.types import JsonValue
 
-from agent.plans.request_template import collect_allowed_values
-from agent.solutions.alignment import RequestValue
+from agent.plans.request_words import collect_allowed_values
+from agent.solutions.patterns import RequestValue
 from domain.model import JsonObject
 
 SHAPE_KEYWORD = "x-looks"
@@ -17,17 +17,17 @@ A value of another shape may have another meaning.
 
 _INTEGER = re.compile(r"[+-]?(?:0|[1-9]\d{0,14})")
 _NUMBER = re.compile(r"[+-]?(?:0|[1-9]\d{0,14})(?:\.\d{1,12})?")
-_THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2}\.\d{3}")
+_AMBIGUOUS_NUMBER = re.compile(r"[+-]?[1-9]\d{0,2}\.\d{3}")
 """Ambiguous numbers such as ``1.500``: the point may separate thousands or decimals."""
-_SHAPES = (
+_SHAPE_PATTERNS = (
     ("email", re.compile(r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+")),
     ("url", re.compile(r"https?://\S+")),
     ("digits", re.compile(r"\d[\d.,:/+-]*")),
     ("code", re.compile(r"(?=[\w-]*[^\W\d_])(?=[\w-]*\d)\w[\w-]*")),
 )
-_MOST_WORDS = 6
+_MAX_NAME_WORDS = 6
 """Limit of words in a name."""
-_PARTS = ("anyOf", "oneOf", "allOf")
+_SUBSCHEMA_KEYWORDS = ("anyOf", "oneOf", "allOf")
 _POSSESSIVE = ("'s", "’s")
 
 
@@ -51,7 +51,7 @@ def describe_shape(value: JsonValue, *, quoted: bool = False) -> str:
     """
     if not isinstance(value, str):
         return ""
-    shape = next((name for name, shape in _SHAPES if shape.fullmatch(value)), "")
+    shape = next((name for name, shape in _SHAPE_PATTERNS if shape.fullmatch(value)), "")
     if shape == "digits":
         return "digits " + re.sub(r"\d", "0", value)
     if shape:
@@ -89,7 +89,7 @@ def _is_plain_text(request_value: RequestValue, schema: JsonObject) -> bool:
 def _is_name(text: str) -> bool:
     """Return whether each word has a capital, so that the name cannot include other words of the request."""
     words = text.split(" ")
-    return len(words) <= _MOST_WORDS and all(
+    return len(words) <= _MAX_NAME_WORDS and all(
         re.fullmatch(r"[^\W\d_](?:[^\W\d_]|[-.'’&])*", word) and word[0].isupper() and not word.endswith(_POSSESSIVE)
         for word in words
     )
@@ -105,9 +105,9 @@ def _is_day(text: str) -> bool:
 def _match_allowed_value(text: str, allowed: list[JsonValue]) -> JsonValue:
     """Return the allowed value that a text names; None if there is none or several."""
     matches = [
-        one
-        for one in allowed
-        if isinstance(one, str | int | float) and str(one).replace("_", " ").casefold() == text.casefold()
+        value
+        for value in allowed
+        if isinstance(value, str | int | float) and str(value).replace("_", " ").casefold() == text.casefold()
     ]
     return matches[0] if len(matches) == 1 else None
 
@@ -115,16 +115,20 @@ def _match_allowed_value(text: str, allowed: list[JsonValue]) -> JsonValue:
 def _parse_number(request_value: RequestValue, *, is_integer: bool) -> JsonValue:
     if is_integer:
         return int(request_value.text) if _INTEGER.fullmatch(request_value.text) else None
-    if not _NUMBER.fullmatch(request_value.text) or _THOUSANDS.fullmatch(request_value.text):
+    if not _NUMBER.fullmatch(request_value.text) or _AMBIGUOUS_NUMBER.fullmatch(request_value.text):
         return None
     return float(request_value.text) if "." in request_value.text else int(request_value.text)
 
 
 def _find_format(schema: JsonObject) -> str:
     """Return the format that a schema names, itself or in one of its parts."""
-    own = schema.get("format")
-    parts = [part for key in _PARTS for part in _get_list(schema.get(key)) if isinstance(part, dict)]
-    return own if isinstance(own, str) else next((form for part in parts if (form := _find_format(part))), "")
+    own_format = schema.get("format")
+    parts = [part for key in _SUBSCHEMA_KEYWORDS for part in _get_list(schema.get(key)) if isinstance(part, dict)]
+    return (
+        own_format
+        if isinstance(own_format, str)
+        else next((form for part in parts if (form := _find_format(part))), "")
+    )
 
 
 def _get_list(value: JsonValue) -> list[JsonValue]:
@@ -133,9 +137,13 @@ def _get_list(value: JsonValue) -> list[JsonValue]:
 
 def _collect_types(schema: JsonObject) -> set[str]:
     """Return the types that a schema allows except null; ``any`` if it names none."""
-    own = schema.get("type")
-    kinds = {one for one in (own if isinstance(own, list) else [own]) if isinstance(one, str)}
-    for key in _PARTS:
+    own_type = schema.get("type")
+    kinds = {
+        type_name
+        for type_name in (own_type if isinstance(own_type, list) else [own_type])
+        if isinstance(type_name, str)
+    }
+    for key in _SUBSCHEMA_KEYWORDS:
         for part in _get_list(schema.get(key)):
             kinds |= _collect_types(part) if isinstance(part, dict) else set()
     return (kinds - {"null"}) or {"any"}

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from agent.policy.question import Decider, PolicyQuestion
+from agent.policy.decider import Decider, PolicyQuestion
 from domain.model import JsonObject
 from domain.solution import Solution
 from domain.tool import ToolId
@@ -23,7 +23,7 @@ class NearSolution:
     pattern: str
     """Its pattern that is nearest to the request."""
     likeness: float
-    """Likeness of the request to the pattern, in [-1, 1] (:mod:`agent.memory.similarity`)."""
+    """Likeness of the request to the pattern, in [-1, 1] (:mod:`agent.memory.request_patterns`)."""
 
 
 class SolutionAccess(Protocol):
@@ -53,7 +53,9 @@ class SolutionAccess(Protocol):
         """Return solutions by id, those of this owner and shared ones."""
         ...
 
-    async def judge(self, solution: str, *, good: bool, run: str = "", wrong: str = "", right: str = "") -> None:
+    async def record_outcome(
+        self, solution: str, *, good: bool, run: str = "", wrong: str = "", right: str = ""
+    ) -> None:
         """Record the outcome of a run that used a solution, once per run; a later outcome replaces an earlier one.
 
         ``wrong`` is the request if a user marked its answer as wrong; ``right`` if a user marked it as right, which
@@ -82,10 +84,10 @@ class FilledSolution:
     """True if the solution serves the request."""
     values: JsonObject
     """Values of its inputs, by name; those that were not found are missing."""
-    why: str = ""
+    reason: str = ""
     """Reason, in one sentence."""
     wordings: tuple[str, ...] = ()
-    """Further patterns with the same meaning (:mod:`agent.solutions.alignment`), if the policy suggests any."""
+    """Further patterns with the same meaning (:mod:`agent.solutions.patterns`), if the policy suggests any."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +111,7 @@ class FillQuestion(PolicyQuestion[FilledSolution]):
 class ChosenSolution:
     """Answer to a :class:`SolutionQuestion`."""
 
-    place: int | None
+    index: int | None
     """Index of the chosen solution in ``solutions`` of the question; None if none fits."""
     path: tuple[str, ...] = ()
     """Functions to call instead, in order, if none fits; may be empty."""

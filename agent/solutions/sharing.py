@@ -13,15 +13,15 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from functools import partial
 
-from agent.memory.similarity import pattern, telling
-from agent.parameters.needs import need_of
-from agent.plans.compilation import PARAMETER
+from agent.memory.request_patterns import build_pattern, split_pattern_words
+from agent.parameter_needs import derive_need
+from agent.plans.plan_compilation import PARAMETER_KEYWORD
 from agent.programs.analysis.canonical_form import build_canonical_form, rewrite_for_sharing
 from agent.programs.analysis.slices import find_user_answered_parameters, is_answer_from_calls
-from agent.programs.names import PROGRAM_NAMES
-from agent.programs.protocol import ASK
-from agent.solutions.identity import compute_solution_id, hash_owner, rename_patterns
-from agent.text import clean
+from agent.programs.function_names import PROGRAM_NAMES
+from agent.programs.program_types import ASK
+from agent.solutions.evidence import compute_solution_id, hash_owner, rename_patterns
+from agent.text import clean_text
 from domain.errors import ConflictError
 from domain.model import JsonObject
 from domain.program import Program, ProgramPlan
@@ -34,13 +34,13 @@ MIN_OWNERS = 3
 """Number of owners who must have come to a program independently before it is shared automatically."""
 MIN_USES = 3
 """Number of requests that it must have served since."""
-_PART = 80
+_QUESTION_WINDOW = 80
 """Half the length of the overlapping parts, in characters, in which the texts of questions are examined."""
-_NAMED = re.compile(r"\{(\w+)\}")
-_WORDS = re.compile(r"[^\W_]+")
-_PARTS = re.compile(r"[^\W_]+|[\W_]+")
-_CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
-_PRIVATE = frozenset({"cvc", "cvv", "otp", "passcode", "passphrase", "pin", "tan"})
+_NAMED_INPUT = re.compile(r"\{(\w+)\}")
+_WORD = re.compile(r"[^\W_]+")
+_WORD_OR_GAP = re.compile(r"[^\W_]+|[\W_]+")
+_CAMEL_BOUNDARY = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
+_SECRET_WORDS = frozenset({"cvc", "cvv", "otp", "passcode", "passphrase", "pin", "tan"})
 """Words that show that a question asks for a secret, besides the words for keys and passwords."""
 
 
@@ -53,7 +53,7 @@ def build_shareable(solution: Solution, docs: Mapping[ToolId, ToolDoc]) -> Solut
         ConflictError: its author had seen responses, its answer does not depend on its calls, it asks users for
             secrets, or each of its patterns contains a value; the message says what to do.
     """
-    refuse_unfit(solution, docs)
+    ensure_shareable(solution, docs)
     if solution.plan.program.tainted:
         raise ConflictError(
             "its program was written after what tools had answered was shown to its author: write it anew, and share that"
@@ -67,7 +67,7 @@ def build_shareable(solution: Solution, docs: Mapping[ToolId, ToolDoc]) -> Solut
     return _strip_history(solution, _replace_text(solution.plan, text), patterns).model_copy(update={"promoted": True})
 
 
-def refuse_unfit(solution: Solution, docs: Mapping[ToolId, ToolDoc]) -> None:
+def ensure_shareable(solution: Solution, docs: Mapping[ToolId, ToolDoc]) -> None:
     """Raise ``ConflictError`` if a program must not be shared with all users.
 
     It must not if its answer depends on no call, or if it asks users for what must stay private.
@@ -91,22 +91,23 @@ def _find_improper_questions(solution: Solution, docs: Mapping[ToolId, ToolDoc])
     program = solution.plan.program
     for text in _collect_question_texts(program):
         parts = (
-            text[at : at + 2 * _PART] for at in range(0, len(text), _PART)
+            text[at : at + 2 * _QUESTION_WINDOW] for at in range(0, len(text), _QUESTION_WINDOW)
         )  # only the beginning of a long name is examined
         if any(
-            _PRIVATE & set(split_words(part)) or need_of(Parameter(name="_".join(split_words(part)))).kind == "secret"
+            _SECRET_WORDS & set(split_words(part))
+            or derive_need(Parameter(name="_".join(split_words(part)))).kind == "secret"
             for part in parts
         ):
-            yield f"it asks users for a secret: “{clean(text, 120)}”"
+            yield f"it asks users for a secret: “{clean_text(text, 120)}”"
     first = next((docs[tool].host for tool in solution.path if tool in docs), "")
     for function, name in sorted(find_user_answered_parameters(program)):
         doc = docs.get(program.tools[function])
-        parameters = [one for one in doc.parameters if one.name == name] if doc is not None else []
-        if any(need_of(one).kind == "secret" for one in parameters):
-            yield f"what users answer goes into the secret {clean(name, 60)} of {clean(function, 60)}"
+        parameters = [parameter for parameter in doc.parameters if parameter.name == name] if doc is not None else []
+        if any(derive_need(parameter).kind == "secret" for parameter in parameters):
+            yield f"what users answer goes into the secret {clean_text(name, 60)} of {clean_text(function, 60)}"
         elif doc is None or doc.host != first:
             place = doc.host if doc is not None else "a tool that is gone"
-            yield f"what users answer goes to {clean(place, 80)}, which is not where the program makes its first call"
+            yield f"what users answer goes to {clean_text(place, 80)}, which is not where the program makes its first call"
 
 
 def build_common_solution(same_program: Sequence[Solution], docs: Mapping[ToolId, ToolDoc]) -> Solution | None:
@@ -117,40 +118,46 @@ def build_common_solution(same_program: Sequence[Solution], docs: Mapping[ToolId
     are. Patterns are taken only from runs that planned the program themselves (``planned``): a user who sends a program
     can claim any request for it.
     """
-    trusted = [one for one in same_program if _is_trusted(one)]
-    owners = {one.owner for one in trusted}
-    if len(owners) < MIN_OWNERS or sum(one.good for one in trusted) < MIN_USES:
+    trusted = [solution for solution in same_program if _is_trusted(solution)]
+    owners = {solution.owner for solution in trusted}
+    if len(owners) < MIN_OWNERS or sum(solution.good for solution in trusted) < MIN_USES:
         return None
-    if not all(tool in docs and docs[tool].safe for one in trusted for tool in collect_tools(one)):
+    if not all(tool in docs and docs[tool].safe for solution in trusted for tool in collect_tools(solution)):
         return None
-    if not all(is_answer_from_calls(one.plan.program) and not _has_questions(one.plan.program) for one in trusted):
+    if not all(
+        is_answer_from_calls(solution.plan.program) and not _has_questions(solution.plan.program)
+        for solution in trusted
+    ):
         return None
     public_words = _find_common_words(_collect_texts(trusted)) | _collect_documented_words(docs.values())
-    common_words = _find_common_words((one.owner, text) for one in trusted for text in one.planned)
-    schemas = _intersect_schemas([one.plan for one in trusted])
-    anonymized = {one.id: _anonymize_plan(one.plan, public_words) for one in trusted}
+    common_words = _find_common_words((solution.owner, text) for solution in trusted for text in solution.planned)
+    schemas = _intersect_schemas([schema.plan for schema in trusted])
+    anonymized = {solution.id: _anonymize_plan(solution.plan, public_words) for solution in trusted}
 
-    def own_words(one: Solution) -> tuple[int, int]:
+    def rank_private_names(solution: Solution) -> tuple[int, int]:
         """Rank a solution by how many names had to be replaced, those of inputs first."""
-        names = anonymized[one.id][1]
-        return len(names.keys() & one.plan.inputs.keys()), len(names)
+        names = anonymized[solution.id][1]
+        return len(names.keys() & solution.plan.inputs.keys()), len(names)
 
-    first = min(trusted, key=lambda one: (own_words(one), -one.good, one.id))
-    texts = [text for one in trusted for text in rename_patterns(first, one, one.planned)]
-    patterns = tuple(text for text in dict.fromkeys(texts) if telling(_NAMED.sub(" ", text)) <= common_words)
-    plan, names = anonymized[first.id]
-    agreed = {
-        names.get(name, name): one for name, one in zip(build_canonical_form(first.plan).inputs, schemas, strict=True)
+    base = min(trusted, key=lambda one: (rank_private_names(one), -one.good, one.id))
+    texts = [text for solution in trusted for text in rename_patterns(base, solution, solution.planned)]
+    patterns = tuple(
+        text for text in dict.fromkeys(texts) if split_pattern_words(_NAMED_INPUT.sub(" ", text)) <= common_words
+    )
+    plan, names = anonymized[base.id]
+    agreed_schemas = {
+        names.get(name, name): solution
+        for name, solution in zip(build_canonical_form(base.plan).inputs, schemas, strict=True)
     }
-    plan = plan.model_copy(update={"inputs": {name: agreed[name] for name in plan.inputs}})
+    plan = plan.model_copy(update={"inputs": {name: agreed_schemas[name] for name in plan.inputs}})
     # Renaming must not have changed the program.
-    if not patterns or compute_solution_id("", plan) != get_program_id(first.id):
+    if not patterns or compute_solution_id("", plan) != get_program_id(base.id):
         return None
-    renamed = tuple(_NAMED.sub(lambda hit: "{" + names.get(hit[1], hit[1]) + "}", text) for text in patterns)
-    return _strip_history(first, plan, renamed).model_copy(
+    renamed = tuple(_NAMED_INPUT.sub(lambda hit: "{" + names.get(hit[1], hit[1]) + "}", text) for text in patterns)
+    return _strip_history(base, plan, renamed).model_copy(
         update={
-            "good": sum(one.good for one in trusted),
-            "bad": sum(one.bad for one in trusted),
+            "good": sum(solution.good for solution in trusted),
+            "bad": sum(solution.bad for solution in trusted),
             "sharers": tuple(sorted(map(hash_owner, owners))),
         }
     )
@@ -181,7 +188,7 @@ def _intersect_schemas(plans: Sequence[ProgramPlan]) -> list[JsonObject]:
         {
             key: value
             for key, value in first.items()
-            if key != PARAMETER and all(one.get(key) == value for one in others)
+            if key != PARAMETER_KEYWORD and all(schema.get(key) == value for schema in others)
         }
         for first, *others in zip(*schemas_by_plan, strict=True)
     ]
@@ -199,7 +206,7 @@ def _is_trusted(solution: Solution) -> bool:
 
 def _has_value(text: str) -> bool:
     """Return whether a pattern contains something that looks like a value."""
-    return "<" in pattern(_NAMED.sub("it", text))
+    return "<" in build_pattern(_NAMED_INPUT.sub("it", text))
 
 
 def _strip_history(solution: Solution, plan: ProgramPlan, patterns: tuple[str, ...]) -> Solution:
@@ -223,9 +230,9 @@ def _replace_text(plan: ProgramPlan, text: str) -> ProgramPlan:
 
 def _collect_texts(solutions: Sequence[Solution]) -> Iterator[tuple[str, str]]:
     """Yield all texts of these solutions that may contain words of their owners, each with its owner."""
-    for one in solutions:
-        texts = (*one.patterns, normalize(one.plan.program.text), *one.plan.inputs)
-        yield from ((one.owner, text) for text in texts)
+    for solution in solutions:
+        texts = (*solution.patterns, normalize(solution.plan.program.text), *solution.plan.inputs)
+        yield from ((solution.owner, text) for text in texts)
 
 
 def _find_common_words(texts_by_owner: Iterable[tuple[str, str]]) -> AbstractSet[str]:
@@ -242,9 +249,9 @@ def _collect_documented_words(docs: Iterable[ToolDoc]) -> AbstractSet[str]:
 
 
 def _split_words(text: str) -> Iterator[str]:
-    for part in (text, _CAMEL.sub(" ", text)):
-        yield from (word.casefold() for word in _WORDS.findall(part))
-        yield from telling(part)
+    for part in (text, _CAMEL_BOUNDARY.sub(" ", text)):
+        yield from (word.casefold() for word in _WORD.findall(part))
+        yield from split_pattern_words(part)
 
 
 def _anonymize_plan(plan: ProgramPlan, public: AbstractSet[str]) -> tuple[ProgramPlan, dict[str, str]]:
@@ -269,5 +276,5 @@ def _anonymize_plan(plan: ProgramPlan, public: AbstractSet[str]) -> tuple[Progra
 
 def _keep_public_words(text: str, public: AbstractSet[str]) -> str:
     """Return a text without words that are not public; the punctuation between them stays."""
-    parts = _PARTS.findall(text)
-    return "".join(part for part in parts if not _WORDS.fullmatch(part) or part.casefold() in public)
+    parts = _WORD_OR_GAP.findall(text)
+    return "".join(part for part in parts if not _WORD.fullmatch(part) or part.casefold() in public)

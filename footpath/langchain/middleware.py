@@ -6,22 +6,76 @@ The model may search for further tools itself (``find_tools``), and call what it
 """
 
 from collections import OrderedDict
-from collections.abc import Awaitable, Callable, Iterable, Sequence
-from typing import Any
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Iterator, Sequence
+from typing import Any, Literal
 
 from langchain.agents.middleware import AgentMiddleware
 from langchain.agents.middleware.types import ModelRequest, ModelResponse
-from langchain_core.messages import AIMessage, BaseMessage, HumanMessage
+from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolMessage
+from langchain_core.tools import BaseTool
+from pydantic import PrivateAttr
 
+from agent.llm.prompts import PromptFence
 from domain.errors import UnavailableError, UsageError
-from footpath.asynchronous import AsyncFootpath
-from footpath.langchain.opened import Opened, Store
-from footpath.langchain.search import FindTools, found_in
-from footpath.langchain.tools import Allowed, FootpathTool, document, model_names
+from footpath.async_footpath import AsyncFootpath
+from footpath.langchain.store_runner import AnyFootpath, StoreRunner
+from footpath.langchain.tools import ChangePolicy, FootpathTool, assign_model_names, fetch_tool_doc
 
-_REQUESTS = 256
+FIND_TOOLS_NAME = "find_tools"
+_FIND_TOOLS_DESCRIPTION = (
+    "Find other tools where those at hand do not do. What is found can be called from your next step on."
+)
+_FIND_TOOLS_SCHEMA: dict[str, Any] = {
+    "type": "object",
+    "properties": {"request": {"type": "string", "description": "what they are to do, in words"}},
+    "required": ["request"],
+}
+_MAX_LISTED_DESCRIPTION = 160
+
+ToolSearchFunction = Callable[[AsyncFootpath, str], Coroutine[Any, Any, Sequence[FootpathTool]]]
+
+
+class StoreSearchTool(BaseTool):
+    """Tool that searches the store. The found ids are in the message's artifact, so that a checkpoint keeps them."""
+
+    name: str = FIND_TOOLS_NAME
+    description: str = _FIND_TOOLS_DESCRIPTION
+    args_schema: Any = _FIND_TOOLS_SCHEMA
+    response_format: Literal["content", "content_and_artifact"] = "content_and_artifact"
+    _runner: StoreRunner = PrivateAttr()
+    _find: ToolSearchFunction = PrivateAttr()
+
+    @classmethod
+    def create(cls, opened: StoreRunner, find: ToolSearchFunction) -> "StoreSearchTool":
+        """Create the tool; ``find`` does the search."""
+        tool = cls()
+        tool._runner, tool._find = opened, find
+        return tool
+
+    def _run(self, request: str) -> tuple[str, dict[str, Any]]:
+        return _render_found_tools(self._runner.run(lambda footpath: self._find(footpath, request)))
+
+    async def _arun(self, request: str) -> tuple[str, dict[str, Any]]:
+        return _render_found_tools(await self._runner.run_async(lambda footpath: self._find(footpath, request)))
+
+
+def iterate_found_ids(messages: Sequence[BaseMessage]) -> Iterator[str]:
+    """Yield the ids of all tools that the model of a conversation has found."""
+    for message in messages:
+        if isinstance(message, ToolMessage) and message.name == FIND_TOOLS_NAME and isinstance(message.artifact, dict):
+            yield from message.artifact.get("tools", ())  # pyright: ignore[reportUnknownMemberType]
+
+
+def _render_found_tools(tools: Sequence[FootpathTool]) -> tuple[str, dict[str, Any]]:
+    if not tools:
+        return "Nothing was found: say otherwise what you need.", {"tools": []}
+    lines = "\n".join(f"{tool.name}: {tool.description[:_MAX_LISTED_DESCRIPTION]}" for tool in tools)
+    return PromptFence().render_block("tools", lines), {"tools": [tool.tool for tool in tools]}
+
+
+_MAX_OFFERS = 256
 """Number of cached offers. The cache shows all steps of an agent that serve one request the same tools."""
-_TOOLS = 2_000
+_MAX_TOOLS = 2_000
 """Number of cached tools, by the names that models know them under."""
 
 
@@ -38,86 +92,96 @@ class OfferedTools(AgentMiddleware):
         search: Give the model the tool ``find_tools`` too.
     """
 
-    def __init__(self, footpath: Store, limit: int = 16, *, changes: Allowed = "deny", search: bool = True) -> None:
+    def __init__(
+        self, footpath: AnyFootpath, limit: int = 16, *, changes: ChangePolicy = "deny", search: bool = True
+    ) -> None:
         super().__init__()
-        self._opened, self._limit = Opened(footpath), limit
-        self._allowed: Allowed = changes
+        self._runner, self._limit = StoreRunner(footpath), limit
+        self._changes: ChangePolicy = changes
         self._offers: OrderedDict[str, tuple[str, ...]] = OrderedDict()
         self._tools: OrderedDict[str, FootpathTool] = OrderedDict()
-        self._taken: set[str] = set()
-        self.tools = [FindTools.by(self._opened, self._found)] if search else []
+        self._taken_names: set[str] = set()
+        self.tools = [StoreSearchTool.create(self._runner, self._find_tools)] if search else []
 
     def wrap_model_call(self, request: ModelRequest, handler: Callable[[ModelRequest], ModelResponse]) -> ModelResponse:
         """Add the selected tools to the request."""
-        self._taken |= _names(request)
-        chosen = self._opened.run(lambda footpath: self._chosen(footpath, request.messages))
-        return handler(_with(request, chosen))
+        self._taken_names |= _list_own_names(request)
+        selected_tools = self._runner.run(lambda footpath: self._select_tools(footpath, request.messages))
+        return handler(_add_tools(request, selected_tools))
 
     async def awrap_model_call(
         self, request: ModelRequest, handler: Callable[[ModelRequest], Awaitable[ModelResponse]]
     ) -> ModelResponse:
         """Add the selected tools to the request."""
-        self._taken |= _names(request)
-        chosen = await self._opened.awaited(lambda footpath: self._chosen(footpath, request.messages))
-        return await handler(_with(request, chosen))
+        self._taken_names |= _list_own_names(request)
+        selected_tools = await self._runner.run_async(lambda footpath: self._select_tools(footpath, request.messages))
+        return await handler(_add_tools(request, selected_tools))
 
     def wrap_tool_call(self, request: Any, handler: Callable[[Any], Any]) -> Any:
         """Call a tool of the store where the agent itself knows none of the name."""
         if request.tool is None:
-            tool = self._opened.run(lambda footpath: self._known(footpath, request.tool_call["name"]))
+            tool = self._runner.run(lambda footpath: self._resolve_tool(footpath, request.tool_call["name"]))
             request = request if tool is None else request.override(tool=tool)
         return handler(request)
 
     async def awrap_tool_call(self, request: Any, handler: Callable[[Any], Awaitable[Any]]) -> Any:
         """Call a tool of the store where the agent itself knows none of the name."""
         if request.tool is None:
-            tool = await self._opened.awaited(lambda footpath: self._known(footpath, request.tool_call["name"]))
+            tool = await self._runner.run_async(
+                lambda footpath: self._resolve_tool(footpath, request.tool_call["name"])
+            )
             request = request if tool is None else request.override(tool=tool)
         return await handler(request)
 
-    async def _chosen(self, footpath: AsyncFootpath, messages: Sequence[BaseMessage]) -> list[FootpathTool]:
-        earlier = [name for name in (*_called(messages), *found_in(messages)) if name not in self._taken]
-        known = [await self._known(footpath, name) for name in earlier]
-        offered = await self._offered(footpath, messages)
-        return await self._named(
-            footpath, dict.fromkeys([*offered, *(tool.tool for tool in known if tool is not None)])
+    async def _select_tools(self, footpath: AsyncFootpath, messages: Sequence[BaseMessage]) -> list[FootpathTool]:
+        earlier_names = [
+            name
+            for name in (*_list_called_names(messages), *iterate_found_ids(messages))
+            if name not in self._taken_names
+        ]
+        known_tools = [await self._resolve_tool(footpath, name) for name in earlier_names]
+        offered_ids = await self._get_offered_ids(footpath, messages)
+        return await self._get_tools(
+            footpath, dict.fromkeys([*offered_ids, *(tool.tool for tool in known_tools if tool is not None)])
         )
 
-    async def _found(self, footpath: AsyncFootpath, request: str) -> list[FootpathTool]:
+    async def _find_tools(self, footpath: AsyncFootpath, request: str) -> list[FootpathTool]:
         """Return the tools for a search of the model."""
         offer = await footpath.offer(request, self._limit)
-        return await self._named(footpath, [one.id for one in offer.tools])
+        return await self._get_tools(footpath, [offered_tool.id for offered_tool in offer.tools])
 
-    async def _offered(self, footpath: AsyncFootpath, messages: Sequence[BaseMessage]) -> Sequence[str]:
+    async def _get_offered_ids(self, footpath: AsyncFootpath, messages: Sequence[BaseMessage]) -> Sequence[str]:
         """Return the ids that the store offers for the user's last message; each message is looked up once."""
-        said = [message for message in messages if isinstance(message, HumanMessage) and message.text.strip()]
-        if not said:
+        user_messages = [message for message in messages if isinstance(message, HumanMessage) and message.text.strip()]
+        if not user_messages:
             return ()
-        text = str(said[-1].text)
-        key = f"{said[-1].id}\n{text}"
+        text = str(user_messages[-1].text)
+        key = f"{user_messages[-1].id}\n{text}"
         if key not in self._offers:
             offer = await footpath.offer(text, self._limit)
-            self._offers[key] = tuple(one.id for one in offer.tools)
+            self._offers[key] = tuple(offered_tool.id for offered_tool in offer.tools)
         self._offers.move_to_end(key)
-        while len(self._offers) > _REQUESTS:
+        while len(self._offers) > _MAX_OFFERS:
             self._offers.popitem(last=False)
         return self._offers[key]
 
-    async def _named(self, footpath: AsyncFootpath, ids: Iterable[str]) -> list[FootpathTool]:
+    async def _get_tools(self, footpath: AsyncFootpath, ids: Iterable[str]) -> list[FootpathTool]:
         """Return tools by their ids, each under a name that it keeps as long as it is cached."""
-        wanted, there = list(ids), self._by_id()
-        docs = [await document(footpath, one) for one in wanted if one not in there]
-        there = self._by_id()  # another request may have named some of them meanwhile
-        for name, doc in model_names([doc for doc in docs if doc.id not in there], {*self._taken, *self._tools}):
-            self._tools[name] = there[doc.id] = FootpathTool.of(doc, name, self._opened, self._allowed)
-        while len(self._tools) > _TOOLS:
+        tool_ids, tools_by_id = list(ids), self._index_by_id()
+        docs = [await fetch_tool_doc(footpath, tool_id) for tool_id in tool_ids if tool_id not in tools_by_id]
+        tools_by_id = self._index_by_id()  # another request may have named some of them meanwhile
+        for name, doc in assign_model_names(
+            [doc for doc in docs if doc.id not in tools_by_id], {*self._taken_names, *self._tools}
+        ):
+            self._tools[name] = tools_by_id[doc.id] = FootpathTool.from_doc(doc, name, self._runner, self._changes)
+        while len(self._tools) > _MAX_TOOLS:
             self._tools.popitem(last=False)
-        return [there[one] for one in wanted]
+        return [tools_by_id[tool_id] for tool_id in tool_ids]
 
-    def _by_id(self) -> dict[str, FootpathTool]:
+    def _index_by_id(self) -> dict[str, FootpathTool]:
         return {tool.tool: tool for tool in self._tools.values()}
 
-    async def _known(self, footpath: AsyncFootpath, name: str) -> FootpathTool | None:
+    async def _resolve_tool(self, footpath: AsyncFootpath, name: str) -> FootpathTool | None:
         """Return the tool of a name or id; after a restart, by its name in the store.
 
         None where there is none: LangGraph reports that to the agent.
@@ -125,24 +189,24 @@ class OfferedTools(AgentMiddleware):
         if name in self._tools:
             return self._tools[name]
         try:
-            doc = await document(footpath, name)
+            doc = await fetch_tool_doc(footpath, name)
         except (UsageError, UnavailableError):  # none is called so any more, or several are
             return None
-        return (await self._named(footpath, [doc.id]))[0]
+        return (await self._get_tools(footpath, [doc.id]))[0]
 
 
-def _with(request: ModelRequest, chosen: Sequence[FootpathTool]) -> ModelRequest:
+def _add_tools(request: ModelRequest, selected_tools: Sequence[FootpathTool]) -> ModelRequest:
     """Return the request with the tools that the agent was not given already."""
-    given = {tool.tool for tool in request.tools if isinstance(tool, FootpathTool)}
-    return request.override(tools=[*request.tools, *(tool for tool in chosen if tool.tool not in given)])
+    given_ids = {tool.tool for tool in request.tools if isinstance(tool, FootpathTool)}
+    return request.override(tools=[*request.tools, *(tool for tool in selected_tools if tool.tool not in given_ids)])
 
 
-def _names(request: ModelRequest) -> frozenset[str]:
+def _list_own_names(request: ModelRequest) -> frozenset[str]:
     """Return the names of the agent's own tools."""
     return frozenset(tool.name for tool in request.tools if not isinstance(tool, dict))
 
 
-def _called(messages: Sequence[BaseMessage]) -> Iterable[str]:
+def _list_called_names(messages: Sequence[BaseMessage]) -> Iterable[str]:
     """Return the names of the tools that the conversation called, each once."""
     return dict.fromkeys(
         call["name"] for message in messages if isinstance(message, AIMessage) for call in message.tool_calls

@@ -10,18 +10,18 @@ from langchain_core.runnables.utils import AddableDict
 
 from domain.errors import UsageError
 from domain.event import EventRecord
-from footpath.asynchronous import AsyncFootpath, Policy
-from footpath.langchain.opened import Opened, Store
-from footpath.langchain.tools import MOST
+from footpath.async_footpath import AsyncFootpath, Policy
+from footpath.langchain.store_runner import AnyFootpath, StoreRunner
+from footpath.langchain.tools import MAX_RESPONSE_LENGTH
 from footpath.results import Answer
-from footpath.user import Changes, Reply
+from footpath.user_callbacks import Changes, Reply
 
 RunInput = str | Sequence[BaseMessage] | Mapping[str, Any]
 """A request; messages, of which the last one of the user is the request; or an agent's state with ``messages``."""
 
 
 def run_of(
-    footpath: Store,
+    footpath: AnyFootpath,
     *,
     policy: Policy = "",
     planner: str = "",
@@ -36,65 +36,65 @@ def run_of(
     ``run``, ``program`` and ``calls`` to the last one; ``invoke`` returns all of it together. A run that fails raises
     nothing: see ``outcome``. If the stream is closed early, the run is cancelled.
     """
-    opened = Opened(footpath)
+    runner = StoreRunner(footpath)
 
-    def events(request: str) -> Callable[[AsyncFootpath], AsyncGenerator[EventRecord]]:
+    def create_event_stream(request: str) -> Callable[[AsyncFootpath], AsyncGenerator[EventRecord]]:
         return lambda working: working.stream(
             request, policy=policy, planner=planner, changes=changes, reply=reply, learn=learn, replay=replay
         )
 
-    def stream(given: Iterator[RunInput]) -> Iterator[AddableDict]:
+    def stream(chunks: Iterator[RunInput]) -> Iterator[AddableDict]:
         records: list[EventRecord] = []
-        with closing(opened.iterate(events(_request(_whole(list(given)))))) as happening:
-            for record in happening:
+        with closing(runner.iterate(create_event_stream(_extract_request(_join_input(list(chunks)))))) as event_stream:
+            for record in event_stream:
                 records.append(record)
-                yield _chunk(records)
+                yield _build_chunk(records)
 
-    async def astream(given: AsyncIterator[RunInput]) -> AsyncIterator[AddableDict]:
+    async def astream(chunks: AsyncIterator[RunInput]) -> AsyncIterator[AddableDict]:
         records: list[EventRecord] = []
-        request = _request(_whole([one async for one in given]))
-        async with aclosing(opened.iterated(events(request))) as happening:
-            async for record in happening:
+        request = _extract_request(_join_input([chunk async for chunk in chunks]))
+        async with aclosing(runner.iterate_async(create_event_stream(request))) as event_stream:
+            async for record in event_stream:
                 records.append(record)
-                yield _chunk(records)
+                yield _build_chunk(records)
 
     return RunnableGenerator[RunInput, dict[str, Any]](stream, astream, name="footpath")
 
 
-def _whole(chunks: Sequence[RunInput]) -> RunInput:
+def _join_input(chunks: Sequence[RunInput]) -> RunInput:
     """Join the chunks of the input: a text may be streamed piece by piece; of other inputs the last one counts."""
-    if chunks and all(isinstance(one, str) for one in chunks):
+    if chunks and all(isinstance(chunk, str) for chunk in chunks):
         return "".join(cast("Sequence[str]", chunks))
     if not chunks:
         raise UsageError("the run was given no request")
     return chunks[-1]
 
 
-def _request(given: RunInput) -> str:
+def _extract_request(run_input: RunInput) -> str:
     """Return the text of the request. ``UsageError`` where there is no message of the user."""
-    if isinstance(given, str):
-        return given
-    messages = given.get("messages", ()) if isinstance(given, Mapping) else given
-    said = [one for one in messages if isinstance(one, HumanMessage)]
-    if not said:
+    if isinstance(run_input, str):
+        return run_input
+    messages = run_input.get("messages", ()) if isinstance(run_input, Mapping) else run_input
+    user_messages = [message for message in messages if isinstance(message, HumanMessage)]
+    if not user_messages:
         raise UsageError("a run is given a request, messages with a HumanMessage, or {'messages': …}")
-    return str(said[-1].text)
+    return str(user_messages[-1].text)
 
 
-def _chunk(records: Sequence[EventRecord]) -> AddableDict:
+def _build_chunk(records: Sequence[EventRecord]) -> AddableDict:
     """Build the chunk for the last of these events; the end of the run adds the answer."""
     last = records[-1]
-    ended = _end(Answer.of(records)) if last.event.kind == "run.finished" else {}
-    return AddableDict({"events": [last.model_dump(mode="json")], **ended})
+    ending = _summarize_answer(Answer.of(records)) if last.event.kind == "run.finished" else {}
+    return AddableDict({"events": [last.model_dump(mode="json")], **ending})
 
 
-def _end(answer: Answer) -> dict[str, Any]:
+def _summarize_answer(answer: Answer) -> dict[str, Any]:
     calls = [
-        {"tool": one.tool, "arguments": one.arguments, "status": one.status, "response": one.response[:MOST], "note": one.note}
-        for one in answer.calls
+        {"tool": call.tool, "arguments": call.arguments, "status": call.status, "response": call.response[:MAX_RESPONSE_LENGTH], "note": call.note}
+        for call in answer.calls
     ]  # fmt: skip
     return {
-        "answer": answer.text[:MOST],
+        "answer": answer.text[:MAX_RESPONSE_LENGTH],
         "outcome": answer.outcome,
         "error": answer.error,
         "run": answer.run,

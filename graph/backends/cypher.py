@@ -21,7 +21,9 @@ FORMAT: Final = 1
 
 # --- structure -------------------------------------------------------------------------------------------------------
 
-SERVER: Final = "CALL dbms.components() YIELD name, versions WHERE name = 'Neo4j Kernel' RETURN versions[0] AS version"
+READ_SERVER_VERSION: Final = (
+    "CALL dbms.components() YIELD name, versions WHERE name = 'Neo4j Kernel' RETURN versions[0] AS version"
+)
 
 # Nodes are counted first: if another process creates the graph between the two reads, its version mark is seen.
 READ_FORMAT: Final = """
@@ -30,7 +32,7 @@ OPTIONAL MATCH (mark:Footpath {name: 'graph'})
 RETURN nodes, mark.format AS format
 """
 
-STRUCTURE: Final[tuple[LiteralString, ...]] = (
+GRAPH_STRUCTURE: Final[tuple[LiteralString, ...]] = (
     "CREATE CONSTRAINT footpath_mark IF NOT EXISTS FOR (n:Footpath) REQUIRE n.name IS UNIQUE",
     "CREATE CONSTRAINT footpath_category IF NOT EXISTS FOR (n:Category) REQUIRE n.name IS UNIQUE",
     "CREATE CONSTRAINT footpath_toolset IF NOT EXISTS FOR (n:ToolSet) REQUIRE n.id IS UNIQUE",
@@ -69,7 +71,7 @@ REMOVE t.function, t.link_digest, t.link_pending
 WITH t
 MATCH (:ToolSet)-[r:HAS]->(t) DELETE r
 """
-REMOVED: Final = """
+REMOVED_DOCUMENTS: Final = """
 UNWIND $values AS id
 MATCH (t:Tool {id: id}) WHERE t.function IS NULL AND t.removed IS NOT NULL
 RETURN properties(t), t.removed
@@ -153,7 +155,7 @@ CALL (t) {
 }
 """
 
-BEGIN_ANEW: Final = """
+RESET_TOOLS: Final = """
 UNWIND $rows AS id
 MATCH (t:Tool {id: id})
 SET t.calls = 0, t.successes = 0
@@ -213,7 +215,7 @@ RETURN t.id, {_COUNTS}, t.function IS NOT NULL, {_FACTS} ORDER BY t.id
 IN_EDGES: Final = f"MATCH (:Tool {{id: $id}})<-[r:NEXT]-(t:Tool) RETURN t.id, {_COUNTS} ORDER BY t.id"
 
 # Each kind of edge is collected in a subquery of its own: one joint MATCH would return their cross product.
-AROUND: Final = f"""
+NEIGHBOURHOODS: Final = f"""
 UNWIND $values AS id
 MATCH (here:Tool {{id: id}})
 RETURN here.id, {_FACTS.replace("t.", "here.")}, CASE WHEN here.function IS NOT NULL THEN properties(here) END,
@@ -232,7 +234,7 @@ RETURN here.id, {_FACTS.replace("t.", "here.")}, CASE WHEN here.function IS NOT 
     }}
 """
 
-EDGES_BESIDE: Final = f"""
+ADJACENT_EDGES: Final = f"""
 UNWIND $values AS id MATCH (here:Tool {{id: id}})
 CALL (here) {{
   MATCH (here)-[r:NEXT]->(t:Tool) RETURN here AS s, r, t
@@ -255,7 +257,7 @@ RETURN tools, unresolved, finish, edges, finish_edges, batches
 
 
 # Marks the links of tools as pending; the digest of the document that they are for is kept where none is given.
-EXPECT: Final = """
+MARK_LINKS_PENDING: Final = """
 UNWIND $rows AS row
 MATCH (t:Tool {id: row.id})
 SET t.link_digest = coalesce(row.digest, t.link_digest, ''), t.link_pending = true
@@ -263,14 +265,14 @@ RETURN t.id
 """
 
 # Marks the links of tools that depend on removed ones as pending.
-EXPECT_LINKED: Final = """
+MARK_LINKED_TOOLS_PENDING: Final = """
 UNWIND $rows AS id
 MATCH (t:Tool {id: id})-[:FEEDS|SUBSTITUTES]->(linked:Tool) WHERE NOT linked.id IN $all
 SET linked.link_digest = coalesce(linked.link_digest, ''), linked.link_pending = true
 """
 
 # Locks the tools in the order of their ids.
-DONE: Final = """
+MARK_LINKS_DONE: Final = """
 UNWIND $rows AS id
 MATCH (t:Tool {id: id})
 SET t.link_digest = coalesce(t.link_digest, '') REMOVE t.link_pending
@@ -290,12 +292,12 @@ MATCH (b:Tool {id: row.one})
 CREATE (a)-[:SUBSTITUTES {score: row.score, parameters: row.parameters}]->(b)
 """
 
-KNOWN: Final = "UNWIND $rows AS id MATCH (t:Tool {id: id}) RETURN t.id"
-STATE_PAGE: Final = """
+EXISTING_TOOLS: Final = "UNWIND $rows AS id MATCH (t:Tool {id: id}) RETURN t.id"
+LINK_STATE_PAGE: Final = """
 MATCH (t:Tool) WHERE t.id > $after AND t.link_digest IS NOT NULL
 RETURN t.id, t.link_digest, t.link_pending IS NOT NULL ORDER BY t.id LIMIT $limit
 """
-LINKED_TO: Final = """
+LINKED_TOOLS: Final = """
 UNWIND $values AS id
 MATCH (t:Tool {id: id})-[:FEEDS|SUBSTITUTES]->(linked:Tool)
 RETURN DISTINCT linked.id
@@ -312,7 +314,7 @@ SUBSTITUTES: Final = """
 MATCH (other:Tool)-[r:SUBSTITUTES]->(one:Tool {id: $id})
 RETURN one.id, other.id, r.score, r.parameters ORDER BY r.score DESC, other.id
 """
-COUNTS: Final = """
+LINK_COUNTS: Final = """
 CALL () { MATCH ()-[r:FEEDS]->() RETURN count(r) AS feeds }
 CALL () { MATCH ()-[r:SUBSTITUTES]->() RETURN count(r) AS substitutes }
 CALL () { MATCH (t:Tool) WHERE t.link_pending IS NOT NULL RETURN count(t) AS pending }
@@ -321,7 +323,7 @@ RETURN feeds, substitutes, pending
 
 
 # The share of a tool's troubles that remains after the whole days since it was last called: 0.5 ^ (days / half-life).
-_LEFT: Final = """CASE WHEN NOT row.called OR coalesce(t.heard, 0.0) = 0.0 OR $at < t.heard THEN 1.0
+_REMAINING_SHARE: Final = """CASE WHEN NOT row.called OR coalesce(t.heard, 0.0) = 0.0 OR $at < t.heard THEN 1.0
     ELSE 0.5 ^ (floor(($at - t.heard) / 86400) / $half_life) END"""
 
 # Scores and signs are folded in the order in which they came: q <- decay * q + score. One SET clause, so that the first
@@ -333,8 +335,8 @@ SET t.ok = t.ok + row.ok, t.transient = t.transient + row.transient, t.gone = t.
     t.quality = reduce(q = t.quality, score IN row.scores | $decay * q + score),
     t.reliability = reduce(a = t.reliability, sign IN row.signs | $decay * a + sign),
     t.good = row.kept * coalesce(t.good, 0.0) + row.good,
-    t.bad = row.kept * (coalesce(t.bad, 0.0) * {_LEFT}) + row.bad,
-    t.trouble = head([x IN [row.slope * (coalesce(t.trouble, 0.0) * {_LEFT}) + row.rise] |
+    t.bad = row.kept * (coalesce(t.bad, 0.0) * {_REMAINING_SHARE}) + row.bad,
+    t.trouble = head([x IN [row.slope * (coalesce(t.trouble, 0.0) * {_REMAINING_SHARE}) + row.rise] |
         CASE WHEN x < row.least THEN row.least WHEN x > row.worst THEN row.worst ELSE x END]),
     t.heard = CASE WHEN row.called AND coalesce(t.heard, 0.0) < $at THEN $at ELSE coalesce(t.heard, 0.0) END
 """
@@ -354,14 +356,14 @@ MERGE (a)-[r:NEXT]->(b) ON CREATE SET r.imported = 0, r.live = 0, r.strength = 0
 SET r.live = r.live + row.count, r.strength = coalesce(r.strength, 0.0) + row.gained
 """
 
-TAKE_WALKS: Final = """
+WEAKEN_WALKS: Final = """
 UNWIND $rows AS row
 MATCH (:Tool {id: row.source})-[r:NEXT]->(:Tool {id: row.target})
 SET r.strength = CASE WHEN coalesce(r.strength, 0.0) + row.gained > 0 THEN r.strength + row.gained ELSE 0.0 END
 """
 
 
-def _of_new(statement: LiteralString, rows: LiteralString) -> LiteralString:
+def _build_step_of_learn(statement: LiteralString, rows: LiteralString) -> LiteralString:
     """Turn a statement over ``$rows`` into a step of :data:`LEARN` over ``rows``, skipped if the key existed before."""
     return f"CALL (new) {{{statement.replace('UNWIND $rows', f'UNWIND CASE WHEN new THEN {rows} ELSE [] END')}}}"
 
@@ -375,12 +377,12 @@ LEARN: Final[LiteralString] = "\n".join(
         "WITH k, coalesce(k.token = $token, false) AS ours, coalesce(k.new, false) AS new",
         "REMOVE k.new",
         "WITH ours, new",
-        _of_new(ADD_LIVE_TOOLS, "$tools"),
-        _of_new(FADE_WALKS, "$fading"),
-        _of_new(ADD_WALKS, "$added"),
-        _of_new(TAKE_WALKS, "$taken"),
-        _of_new(KEEP_LESSONS, "$lessons"),
-        _of_new(DROP_LESSONS, "$taught"),
+        _build_step_of_learn(ADD_LIVE_TOOLS, "$tools"),
+        _build_step_of_learn(FADE_WALKS, "$fading"),
+        _build_step_of_learn(ADD_WALKS, "$added"),
+        _build_step_of_learn(WEAKEN_WALKS, "$taken"),
+        _build_step_of_learn(KEEP_LESSONS, "$lessons"),
+        _build_step_of_learn(DROP_LESSONS, "$taught"),
         "RETURN ours",
     )
 )
@@ -395,14 +397,14 @@ FORGET_LESSONS: Final = "UNWIND $rows AS id MATCH (:Tool {id: id})-[:LEARNT]->(l
 
 # --- upgrade of graphs of earlier versions ---------------------------------------------------------------------------
 
-READ_LIVING: Final = "MATCH (mark:Footpath {name: 'graph'}) RETURN coalesce(mark.living, false)"
+READ_EVIDENCE_MARK: Final = "MATCH (mark:Footpath {name: 'graph'}) RETURN coalesce(mark.living, false)"
 
 # Locks the version mark: of two processes that open the graph at the same time, the second finds the upgrade done.
-LOCK_LIVING: Final = (
+LOCK_EVIDENCE_MARK: Final = (
     "MATCH (mark:Footpath {name: 'graph'}) SET mark.name = mark.name RETURN coalesce(mark.living, false) AS living"
 )
 
-BEGIN_LIVING: Final = (
+DERIVE_LIVE_EVIDENCE: Final = (
     """
 MATCH (t:Tool) WHERE t.good IS NULL AND t.ok + t.transient + t.gone > 0
 OPTIONAL MATCH (t)-[:LEARNT]->(l:Lesson)

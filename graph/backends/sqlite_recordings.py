@@ -14,14 +14,14 @@ import orjson
 from domain.errors import UsageError
 from domain.tool import ToolId
 from domain.trajectory import RecordedCall, RecordedOutcome
-from graph.backends.sqlite_database import Database, Format
+from graph.backends.sqlite_database import SqliteDatabase, SqliteFormat
 
 # ToolBench's 131,586 calls: 55 MB uncompressed, 9.5 MB at level 1 in equal time, 8.3 MB at level 6 in twice the time.
-_LEVEL = 1
+_COMPRESSION_LEVEL = 1
 
-_FORMAT = Format(
-    what="recordings",
-    application=0x46505243,  # "FPRC"
+_FORMAT = SqliteFormat(
+    content_name="recordings",
+    application_id=0x46505243,  # "FPRC"
     version=1,
     tables=(
         "CREATE TABLE batch (num INTEGER PRIMARY KEY, key TEXT NOT NULL UNIQUE, calls INTEGER NOT NULL)",
@@ -46,7 +46,7 @@ class SqliteRecordings:
     """``RecordingStore`` in the file ``path``, created by :meth:`setup`. Several processes may use it at once."""
 
     def __init__(self, path: Path, *, busy_seconds: float = 30.0) -> None:
-        self._database = Database(path, _FORMAT, busy_seconds=busy_seconds)
+        self._database = SqliteDatabase(path, _FORMAT, busy_seconds=busy_seconds)
 
     async def setup(self) -> None:
         await self._database.setup()
@@ -57,11 +57,11 @@ class SqliteRecordings:
 
         def write(connection: sqlite3.Connection) -> bool:
             claim = "INSERT INTO batch (key, calls) VALUES (?, ?) ON CONFLICT DO NOTHING"
-            claimed = connection.execute(claim, (key, len(calls)))
-            if claimed.rowcount != 1:
+            cursor = connection.execute(claim, (key, len(calls)))
+            if cursor.rowcount != 1:
                 return False
-            grouped = _by_tool(calls)
-            rows = ((tool, claimed.lastrowid, _pack(grouped[tool])) for tool in sorted(grouped))
+            grouped = _group_by_tool(calls)
+            rows = ((tool, cursor.lastrowid, _pack(grouped[tool])) for tool in sorted(grouped))
             connection.executemany("INSERT INTO recording (tool, batch, body) VALUES (?, ?, ?)", rows)
             return True
 
@@ -71,23 +71,23 @@ class SqliteRecordings:
         def write(connection: sqlite3.Connection) -> None:
             for tool in tools:
                 rows = connection.execute("SELECT batch, body FROM recording WHERE tool = ?", (tool,)).fetchall()
-                gone = ((len(_unpack(body)), batch) for batch, body in rows)
-                connection.executemany("UPDATE batch SET calls = calls - ? WHERE num = ?", gone)
+                call_counts = ((len(_unpack(body)), batch) for batch, body in rows)
+                connection.executemany("UPDATE batch SET calls = calls - ? WHERE num = ?", call_counts)
                 connection.execute("DELETE FROM recording WHERE tool = ?", (tool,))
 
         await self._database.write(write)
 
     async def list_calls(self, tool: ToolId) -> list[RecordedCall]:
-        return await self._database.read(lambda connection: _of_tool(connection, tool))
+        return await self._database.read(lambda connection: _read_calls_of_tool(connection, tool))
 
-    def read_of_tool(self, tool: ToolId) -> list[RecordedCall]:
+    def read_calls(self, tool: ToolId) -> list[RecordedCall]:
         """Return the same as :meth:`list_calls`; blocks the calling thread."""
-        return self._database.read_now(lambda connection: _of_tool(connection, tool))
+        return self._database.read_now(lambda connection: _read_calls_of_tool(connection, tool))
 
     async def iterate_batches(self) -> AsyncIterator[tuple[str, list[tuple[ToolId, RecordedCall]]]]:
         number = row = 0
-        while found := await self._database.read(lambda c, n=number, r=row: _next_batch(c, n, r)):
-            number, row, key, calls = found
+        while batch := await self._database.read(lambda c, n=number, r=row: _read_next_batch(c, n, r)):
+            number, row, key, calls = batch
             yield key, calls
 
     async def count(self) -> int:
@@ -100,33 +100,35 @@ class SqliteRecordings:
         await self._database.close()
 
 
-def _of_tool(connection: sqlite3.Connection, tool: ToolId) -> list[RecordedCall]:
+def _read_calls_of_tool(connection: sqlite3.Connection, tool: ToolId) -> list[RecordedCall]:
     rows = connection.execute("SELECT body FROM recording WHERE tool = ? ORDER BY batch", (tool,))
     return [call for (body,) in rows for call in _unpack(body)]
 
 
-def _next_batch(
+def _read_next_batch(
     connection: sqlite3.Connection, number: int, row: int
 ) -> tuple[int, int, str, list[tuple[ToolId, RecordedCall]]] | None:
     """Read the batch after ``number``; return its number, last row id, key and calls, or None after the last batch.
 
     A batch was written in one transaction, so its rows are consecutive: they begin after ``row``.
     """
-    found = connection.execute("SELECT num, key FROM batch WHERE num > ? ORDER BY num LIMIT 1", (number,)).fetchone()
-    if found is None:
+    next_batch = connection.execute(
+        "SELECT num, key FROM batch WHERE num > ? ORDER BY num LIMIT 1", (number,)
+    ).fetchone()
+    if next_batch is None:
         return None
-    number, key = found
+    number, key = next_batch
     calls: list[tuple[ToolId, RecordedCall]] = []
     rows = connection.execute("SELECT rowid, batch, tool, body FROM recording WHERE rowid > ? ORDER BY rowid", (row,))
-    for place, batch, tool, body in rows:
+    for rowid, batch, tool, body in rows:
         if batch != number:
             break
-        row = place
+        row = rowid
         calls.extend((ToolId(tool), call) for call in _unpack(body))
     return number, row, key, calls
 
 
-def _by_tool(calls: Sequence[tuple[ToolId, RecordedCall]]) -> dict[ToolId, list[RecordedCall]]:
+def _group_by_tool(calls: Sequence[tuple[ToolId, RecordedCall]]) -> dict[ToolId, list[RecordedCall]]:
     grouped: dict[ToolId, list[RecordedCall]] = {}
     for tool, call in calls:
         grouped.setdefault(tool, []).append(call)
@@ -134,13 +136,13 @@ def _by_tool(calls: Sequence[tuple[ToolId, RecordedCall]]) -> dict[ToolId, list[
 
 
 def _pack(calls: list[RecordedCall]) -> bytes:
-    rows = [_row(call) for call in calls]
+    rows = [_to_row(call) for call in calls]
     try:
         packed = orjson.dumps(rows)
     except TypeError:
         # A lone surrogate, from a source that truncated a text within a character: replace it by "?".
         packed = orjson.dumps([[text.encode("utf-8", "replace").decode() for text in row] for row in rows])
-    return zlib.compress(packed, _LEVEL)
+    return zlib.compress(packed, _COMPRESSION_LEVEL)
 
 
 def _unpack(body: bytes) -> list[RecordedCall]:
@@ -148,5 +150,5 @@ def _unpack(body: bytes) -> list[RecordedCall]:
     return [RecordedCall(*texts, outcome=RecordedOutcome(outcome)) for *texts, outcome in rows]
 
 
-def _row(call: RecordedCall) -> _Row:
+def _to_row(call: RecordedCall) -> _Row:
     return (call.category, call.toolset, call.function, call.arguments, call.response, call.outcome.value)

@@ -8,7 +8,7 @@ document if and only if its ``function`` is not null. ``Finish`` is a row like a
 from the tool that it comes from. Columns of live evidence were added in a later version (see :mod:`graph.evidence`).
 """
 
-from graph.backends.sqlite_database import Column, Format
+from graph.backends.sqlite_database import AddedColumn, SqliteFormat
 
 LINK_TABLES = {
     "link": """
@@ -42,13 +42,13 @@ LINK_TABLES = {
 }
 """Statements for the tables and indexes of links, by name."""
 
-NUMBERS = "SELECT id, num FROM node WHERE id IN (SELECT value FROM json_each(?))"
-EXPECT = """
+NODE_NUMBERS = "SELECT id, num FROM node WHERE id IN (SELECT value FROM json_each(?))"
+MARK_LINKS_PENDING = """
     INSERT INTO link (tool, digest, pending) VALUES (?, ?, 1)
     ON CONFLICT (tool) DO UPDATE SET digest = excluded.digest, pending = 1
 """
-EXPECT_ALSO = "INSERT INTO link (tool, pending) VALUES (?, 1) ON CONFLICT (tool) DO UPDATE SET pending = 1"
-EXPECT_LINKED = (
+KEEP_DIGEST_PENDING = "INSERT INTO link (tool, pending) VALUES (?, 1) ON CONFLICT (tool) DO UPDATE SET pending = 1"
+MARK_LINKED_TOOLS_PENDING = (
     """
     INSERT INTO link (tool, pending)
     SELECT tool, 1 FROM (
@@ -59,7 +59,7 @@ EXPECT_LINKED = (
     """,
 )
 """Marks links of other tools that depend on these as pending. Takes a JSON list of node numbers."""
-DONE = "INSERT INTO link (tool) VALUES (?) ON CONFLICT (tool) DO UPDATE SET pending = 0"
+MARK_LINKS_DONE = "INSERT INTO link (tool) VALUES (?) ON CONFLICT (tool) DO UPDATE SET pending = 0"
 DROP_FEEDS = "DELETE FROM feed WHERE target = ?"
 DROP_SUBSTITUTES = "DELETE FROM substitute WHERE one = ?"
 DROP_LINKS = (
@@ -76,8 +76,8 @@ PUT_SUBSTITUTE = """
     INSERT INTO substitute (one, other, score, parameters) VALUES (?, ?, ?, ?)
     ON CONFLICT (one, other) DO UPDATE SET score = excluded.score, parameters = excluded.parameters
 """
-STATES = "SELECT n.id, l.digest, l.pending FROM link l CROSS JOIN node n ON n.num = l.tool"
-LINKED_TO = """
+LINK_STATES = "SELECT n.id, l.digest, l.pending FROM link l CROSS JOIN node n ON n.num = l.tool"
+LINKED_TOOLS = """
     WITH wanted (num) AS (SELECT num FROM node WHERE id IN (SELECT value FROM json_each(?)))
     SELECT id FROM node WHERE num IN (
         SELECT f.target FROM wanted w CROSS JOIN feed f ON f.source = w.num
@@ -99,19 +99,19 @@ SUBSTITUTES = """
     FROM node n CROSS JOIN substitute s ON s.one = n.num CROSS JOIN node o ON o.num = s.other
     WHERE n.id = ? ORDER BY s.score DESC, o.id
 """
-COUNTS = """
+LINK_COUNTS = """
     SELECT (SELECT count(*) FROM feed), (SELECT count(*) FROM substitute), (SELECT count(*) FROM link WHERE pending)
 """
 
 
 EVIDENCE_COLUMNS = (
-    Column(
+    AddedColumn(
         "node",
         "good",
         "REAL NOT NULL DEFAULT 0",
         "UPDATE node SET good = ok * min(1.0, 50.0 / (ok + transient + 4 * gone)) WHERE ok > 0",
     ),
-    Column(
+    AddedColumn(
         "node",
         "bad",
         "REAL NOT NULL DEFAULT 0",
@@ -119,13 +119,13 @@ EVIDENCE_COLUMNS = (
         UPDATE node SET bad = (transient + 4 * gone) * min(1.0, 50.0 / (ok + transient + 4 * gone)) WHERE transient + gone > 0
         """,
     ),
-    Column(
+    AddedColumn(
         "node",
         "trouble",
         "REAL NOT NULL DEFAULT 0",
         "UPDATE node SET trouble = min(-reliability, 5) WHERE reliability < 0",
     ),
-    Column(
+    AddedColumn(
         "node",
         "heard",
         "REAL NOT NULL DEFAULT 0",
@@ -136,7 +136,7 @@ EVIDENCE_COLUMNS = (
         WHERE ok + transient + gone > 0
         """,
     ),
-    Column(
+    AddedColumn(
         "edge",
         "strength",
         "REAL NOT NULL DEFAULT 0",
@@ -149,13 +149,15 @@ EVIDENCE_COLUMNS = (
 """Columns of live evidence, which a file of an earlier version gets when it is opened, filled from its counts."""
 
 # The share of a tool's troubles that remains after the whole days since it was last called: 0.5 ^ (days / half-life).
-_LEFT = "CASE WHEN heard THEN pow(0.5, max(0, CAST((:at - heard) / 86400 AS INTEGER)) / :half_life) ELSE 1 END"
+_REMAINING_SHARE = (
+    "CASE WHEN heard THEN pow(0.5, max(0, CAST((:at - heard) / 86400 AS INTEGER)) / :half_life) ELSE 1 END"
+)
 
 ADD_CALLS_OF_RUN = f"""
     UPDATE node SET ok = ok + :ok, transient = transient + :transient, gone = gone + :gone,
         good = :kept * good + :good,
-        bad = :kept * (bad * {_LEFT}) + :bad,
-        trouble = max(:least, min(:worst, :slope * (trouble * {_LEFT}) + :rise)),
+        bad = :kept * (bad * {_REMAINING_SHARE}) + :bad,
+        trouble = max(:least, min(:worst, :slope * (trouble * {_REMAINING_SHARE}) + :rise)),
         heard = max(heard, :at)
     WHERE id = :tool
 """  # noqa: S608
@@ -168,7 +170,7 @@ ADD_WALKS = """
     SELECT s.num, t.num, ?3, ?4 FROM node s, node t WHERE s.id = ?1 AND t.id = ?2
     ON CONFLICT (source, target) DO UPDATE SET live = live + excluded.live, strength = strength + excluded.strength
 """
-TAKE_WALKS = """
+WEAKEN_WALKS = """
     UPDATE edge SET strength = max(0, strength + ?3)
     WHERE (source, target) = (SELECT s.num, t.num FROM node s, node t WHERE s.id = ?1 AND t.id = ?2)
 """
@@ -183,9 +185,9 @@ FORGET_RUNS = (
 """Deletes what runs taught about these tools. Takes a JSON list of node numbers."""
 
 
-GRAPH_FORMAT = Format(
-    what="graph",
-    application=0x46504752,  # "FPGR"
+GRAPH_FORMAT = SqliteFormat(
+    content_name="graph",
+    application_id=0x46504752,  # "FPGR"
     version=1,
     tables=(
         """
@@ -219,7 +221,7 @@ GRAPH_FORMAT = Format(
     # FULL: acknowledged writes survive a power cut, since what a run taught cannot be learnt again. Each commit then
     # costs one fsync (about 3 ms), and there is one commit for each run or imported batch.
     synchronous="FULL",
-    added={
+    added_tables={
         "mark": """
         CREATE TABLE mark (
             source INTEGER NOT NULL,
@@ -242,7 +244,7 @@ GRAPH_FORMAT = Format(
         "removed": "CREATE TABLE removed (num INTEGER PRIMARY KEY REFERENCES node, body TEXT NOT NULL)",
         **LINK_TABLES,
     },
-    columns=EVIDENCE_COLUMNS,
+    added_columns=EVIDENCE_COLUMNS,
 )
 
 CLAIM_KEY = "INSERT INTO batch (key) VALUES (?) ON CONFLICT DO NOTHING"
@@ -253,7 +255,7 @@ PUT_DOCUMENT = """
     ON CONFLICT (num) DO UPDATE SET body = excluded.body
 """
 
-PUT_BACK = "DELETE FROM removed WHERE num = (SELECT num FROM node WHERE id = ?)"
+FORGET_REMOVED_DOCUMENT = "DELETE FROM removed WHERE num = (SELECT num FROM node WHERE id = ?)"
 REMOVE_DOCUMENTS = (
     """
     INSERT INTO removed (num, body) SELECT num, body FROM document WHERE num IN (SELECT value FROM json_each(?))
@@ -261,11 +263,11 @@ REMOVE_DOCUMENTS = (
     """,
     "DELETE FROM document WHERE num IN (SELECT value FROM json_each(?))",
     "UPDATE node SET function = NULL WHERE num IN (SELECT value FROM json_each(?))",
-    *EXPECT_LINKED,
+    *MARK_LINKED_TOOLS_PENDING,
     *DROP_LINKS,
 )
 """Removes the documents of these tools with their links. Takes a JSON list of node numbers."""
-REMOVED = """
+REMOVED_DOCUMENTS = """
     SELECT r.body FROM node n JOIN removed r ON r.num = n.num WHERE n.id IN (SELECT value FROM json_each(?))
 """
 
@@ -297,18 +299,18 @@ SET_MARK = """
     INSERT INTO mark (source, target, mark) SELECT s.num, t.num, ?3 FROM node s, node t WHERE s.id = ?1 AND t.id = ?2
     ON CONFLICT (source, target) DO UPDATE SET mark = excluded.mark
 """
-SOURCES_AMONG = """
+SOURCES_OF_EDGES = """
     SELECT s.id FROM edge e JOIN node s ON s.num = e.source WHERE e.target = (SELECT num FROM node WHERE id = ?1)
     AND s.id IN (SELECT value FROM json_each(?2))
 """
 ANY_MARK = "SELECT EXISTS (SELECT 1 FROM mark)"
 _ENDS = "(SELECT s.num, t.num FROM node s, node t WHERE s.id = ?1 AND t.id = ?2)"
 CLEAR_MARK = f"DELETE FROM mark WHERE (source, target) = {_ENDS}"  # noqa: S608
-BEGIN_EDGE = """
+ADD_EMPTY_EDGE = """
     INSERT INTO edge (source, target) SELECT s.num, t.num FROM node s, node t WHERE s.id = ?1 AND t.id = ?2
     ON CONFLICT DO NOTHING
 """
-END_EDGE = f"DELETE FROM edge WHERE (source, target) = {_ENDS} AND imported = 0 AND live = 0"  # noqa: S608
+DROP_EMPTY_EDGE = f"DELETE FROM edge WHERE (source, target) = {_ENDS} AND imported = 0 AND live = 0"  # noqa: S608
 KEEP_LESSON = """
     INSERT INTO lesson (tool, run, at, score, outcomes) SELECT num, ?2, ?3, ?4, ?5 FROM node WHERE id = ?1
     ON CONFLICT (tool, run) DO UPDATE SET at = excluded.at, score = excluded.score, outcomes = excluded.outcomes
@@ -320,7 +322,7 @@ DROP_LESSONS = """
     )
 """
 
-BEGIN_ANEW = (
+RESET_TOOLS = (
     """
     UPDATE node SET calls = 0, successes = 0 WHERE num IN (SELECT value FROM json_each(?))
     """,
@@ -346,16 +348,16 @@ IN_EDGES = """
     LEFT JOIN mark m ON m.source = e.source AND m.target = e.target
     WHERE t.id = ? ORDER BY s.id
 """
-_BESIDE = """
+_ADJACENT_EDGES = """
     SELECT s.id, t.id, e.imported, e.live, m.mark, e.strength
     FROM json_each(?) asked CROSS JOIN node {here} ON {here}.id = asked.value
     CROSS JOIN edge e ON e.{end} = {here}.num CROSS JOIN node {there} ON {there}.num = e.{other}
     LEFT JOIN mark m ON m.source = e.source AND m.target = e.target
 """
-EDGES_OUT = _BESIDE.format(here="s", there="t", end="source", other="target")
-EDGES_INTO = _BESIDE.format(here="t", there="s", end="target", other="source")
+EDGES_OUT = _ADJACENT_EDGES.format(here="s", there="t", end="source", other="target")
+EDGES_INTO = _ADJACENT_EDGES.format(here="t", there="s", end="target", other="source")
 FACTS = f"SELECT t.id, {_FACTS} FROM node t WHERE t.id IN (SELECT value FROM json_each(?))"  # noqa: S608
-APPLIED = "SELECT key FROM batch WHERE key IN (SELECT value FROM json_each(?))"
+APPLIED_KEYS = "SELECT key FROM batch WHERE key IN (SELECT value FROM json_each(?))"
 DOCUMENTS = """
     SELECT d.body FROM node n JOIN document d ON d.num = n.num WHERE n.id IN (SELECT value FROM json_each(?))
 """

@@ -54,13 +54,13 @@ class CompanionStores:
     async def list_memories(self) -> AsyncIterator[Memory]:
         """Yield the memories in the order of their ids."""
         if self.memories is not None:
-            async for memory in self.memories.all():
+            async for memory in self.memories.stream_all():
                 yield memory
 
     async def list_solutions(self) -> AsyncIterator[Solution]:
         """Yield the solutions in the order of their ids."""
         if self.solutions is not None:
-            async for solution in self.solutions.all():
+            async for solution in self.solutions.stream_all():
                 yield solution
 
     async def adopt(self, earlier: Sequence[LegacyMemory]) -> None:

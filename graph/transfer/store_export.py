@@ -175,7 +175,7 @@ async def export_store(
     writer = ExportWriter(path, replace=replace)
     try:
         await asyncio.to_thread(writer.open, recordings=recordings is not None)
-        before = await graph.statistics()
+        before = await graph.compute_statistics()
         total = before.documents + before.nodes + before.transitions + before.finish_transitions + before.batches
         async for chunk in _split_into_chunks(_list_graph_items(graph)):
             await asyncio.to_thread(writer.write, chunk)
@@ -184,7 +184,7 @@ async def export_store(
             await asyncio.to_thread(writer.write, chunk)
             counts = writer.counts
             progress("memories, solutions and flows", counts.memories + counts.solutions + counts.flows, None)
-        learnt_runs = _count_runs_learnt_meanwhile(writer.counts, before, await graph.statistics())
+        learnt_runs = _count_runs_learnt_meanwhile(writer.counts, before, await graph.compute_statistics())
         if recordings is not None:
             calls = await recordings.count()
             async for key, recorded in recordings.iterate_batches():
@@ -198,15 +198,15 @@ async def export_store(
 
 async def _list_graph_items(graph: GraphStore) -> AsyncIterator[ExportItem]:
     """Yield the items of the graph in the order of the file."""
-    async for document in graph.documents():
+    async for document in graph.stream_documents():
         yield document
-    async for tool, facts in graph.nodes():
+    async for tool, facts in graph.stream_nodes():
         yield NodeEntry(tool, facts)
-    async for edge in graph.edges():
+    async for edge in graph.stream_edges():
         yield edge
-    async for key in graph.applied_keys():
+    async for key in graph.stream_applied_keys():
         yield AppliedKey(key)
-    async for tool, lesson in graph.all_lessons():
+    async for tool, lesson in graph.stream_lessons():
         yield LessonEntry(tool, lesson)
 
 

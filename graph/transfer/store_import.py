@@ -44,9 +44,9 @@ class ExportOverlap:
         self.present: PresentCounts = dict.fromkeys(SECTIONS, 0)
         self._seen: PresentCounts = dict.fromkeys(SECTIONS, 0)
         self._streams: dict[type[ExportItem], AsyncIterator[ExportItem]] = {
-            ToolDoc: graph.documents(),
+            ToolDoc: graph.stream_documents(),
             NodeEntry: _list_nodes(graph),
-            Edge: graph.edges(),
+            Edge: graph.stream_edges(),
             AppliedKey: _list_keys(graph),
             LessonEntry: _list_lessons(graph),
             Memory: companions.list_memories(),
@@ -104,17 +104,17 @@ def _build_mismatch_error(stored: ExportItem) -> UsageError:
 
 
 async def _list_nodes(graph: GraphStore) -> AsyncIterator[ExportItem]:
-    async for tool, facts in graph.nodes():
+    async for tool, facts in graph.stream_nodes():
         yield NodeEntry(tool, facts)
 
 
 async def _list_keys(graph: GraphStore) -> AsyncIterator[ExportItem]:
-    async for key in graph.applied_keys():
+    async for key in graph.stream_applied_keys():
         yield AppliedKey(key)
 
 
 async def _list_lessons(graph: GraphStore) -> AsyncIterator[ExportItem]:
-    async for tool, lesson in graph.all_lessons():
+    async for tool, lesson in graph.stream_lessons():
         yield LessonEntry(tool, lesson)
 
 
@@ -197,7 +197,7 @@ async def _count_present_items(
     The export is compared only if the store is not empty.
     """
     overlap = ExportOverlap(graph, recordings, companions)
-    empty = await graph.statistics() == GraphStatistics(0, 0, 0, 0, 0, 0) and await companions.is_empty()
+    empty = await graph.compute_statistics() == GraphStatistics(0, 0, 0, 0, 0, 0) and await companions.is_empty()
     if not empty or (recordings is not None and await recordings.count()):
         reader = ExportReader(path)
         async for chunk in _read_chunks(reader, "compare", progress):
@@ -268,7 +268,7 @@ async def _check_result(
     companions: CompanionStores,
 ) -> None:
     """Raise ``UnavailableError`` if the store does not hold exactly the counts of the export."""
-    counts, statistics = checked.export.counts, await graph.statistics()
+    counts, statistics = checked.export.counts, await graph.compute_statistics()
     expected = (counts.documents, counts.nodes - checked.finish, counts.edges, counts.keys)
     edges = statistics.transitions + statistics.finish_transitions
     calls = await recordings.count() if recordings is not None else 0

@@ -5,7 +5,7 @@ import re
 from dataclasses import dataclass
 from functools import lru_cache
 
-from agent.parameters.kinds import GENERIC
+from agent.parameter_needs import GENERIC_WORDS
 from offline.nlp.coordination import split_coordinated
 from offline.nlp.gazetteer import word_set
 
@@ -47,7 +47,7 @@ _SETTING = re.compile(
 )
 """Opening of a part that only says when, where or under what condition the next one holds."""
 _EMPTY = word_set("help with that this it me us you please do so thanks thank for your assistance much very")
-_GENERIC_NOUN = rf"(?:[\w-]+\s+){{0,2}}(?:{'|'.join(sorted(GENERIC))})s?\b"
+_GENERIC_NOUN = rf"(?:[\w-]+\s+){{0,2}}(?:{'|'.join(sorted(GENERIC_WORDS))})s?\b"
 _HOP = re.compile(
     rf"\s+(?=(?:of|by)\s+(?:the|a|an|his|her|its|their|whose)\s|(?:for|from|in|into|with|to)\s+(?:the|a|an|his|her|its|their|whose)\s+{_GENERIC_NOUN}|of\s+(?-i:[A-Z~]))"
     r"|\s+(?=(?:where|whose|in which|at which|that wrote|who wrote)\s)",

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 
-from agent.parameters.kinds import ORGANIZATION_WORDS, WORK_WORDS
+from agent.parameter_needs import ORGANIZATION_WORDS, WORK_WORDS
 from graph.identifiers import singularize
 from offline.nlp.gazetteer import ARTICLES, OPENERS, ORDERS, word_set
 

@@ -4,9 +4,9 @@ import re
 from collections.abc import Collection, Mapping
 from datetime import date
 
-from agent.programs.grammar.compiling import compile_sentence
 from agent.programs.grammar.sentence import Sentence, Step
-from agent.programs.protocol import ProgramAttempt, ProgramQuestion, WrittenProgram
+from agent.programs.grammar.sentence_compiler import compile_sentence
+from agent.programs.program_types import ProgramAttempt, ProgramQuestion, WrittenProgram
 from agent.programs.signatures import OfferText
 from domain.tool import ToolDoc
 from offline.change_orders import may_call
@@ -28,15 +28,15 @@ def write_program(clock: PlanningClock, question: ProgramQuestion) -> WrittenPro
     together.
     """
     if (
-        question.goes_on
+        question.has_earlier_results
         or question.answers
         or len(question.attempts) > 1
-        or any(one.names_valid or one.changed for one in question.attempts)
+        or any(one.names_valid or one.made_changes for one in question.attempts)
     ):
         return WrittenProgram("", "rules write no program that goes on from what was found before")
     if any(not one.safe and may_call(one, question.request) for one in question.docs.values()):
         return WrittenProgram("", "it may order a change, which no sentence makes")
-    path = frozenset(question.docs) if question.of_path else frozenset[str]()
+    path = frozenset(question.docs) if question.follows_path else frozenset[str]()
     dead_ends = [_find_dead_end(one, question.docs) for one in question.attempts]
     try:
         ranked_candidates = rank_candidates(question, clock)

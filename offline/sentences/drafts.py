@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import cast
 
-from agent.parameters.needs import need_of
+from agent.parameter_needs import derive_need
 from agent.programs.grammar.sentence import Argument, Call, First, ForEach, Listed, Pick, Step, Value
 from domain.tool import Parameter
 from graph.identifiers import split_words
@@ -133,9 +133,9 @@ def _find_links(
         best = _find_source(draft, function, parameter, context)
         if best is not None:
             linked[name], score = best
-            roles = need_of(parameter).role
+            roles = derive_need(parameter).role
             if roles and any(
-                other.path == best[0].path and need_of(function.parameters[key]).role not in ("", roles)
+                other.path == best[0].path and derive_need(function.parameters[key]).role not in ("", roles)
                 for key, other in linked.items()
                 if key != name
             ):
@@ -146,7 +146,7 @@ def _find_links(
             yield linked, loss
         return
     for name, parameter in function.parameters.items():
-        kind = need_of(parameter).kind
+        kind = derive_need(parameter).kind
         name_fields = [
             one
             for one in draft.available
@@ -205,7 +205,7 @@ def _add_call(
         if key in filled
         and filled[key].spans
         and filled[key].spans[0].kind != "phrase"
-        and need_of(parameter).kind in _NAMED_KINDS
+        and derive_need(parameter).kind in _NAMED_KINDS
         and f"{{{parameter.name}}}/" not in function.doc.url  # what is said of lists beneath it is their holder's name
     )
     yield from _enter_response(after, function, name, naming)
@@ -382,7 +382,7 @@ def find_name_field(parameter: Parameter, listed: SentenceDraft) -> AvailableFie
         if one.field.output.type == "string" and not one.field.is_identity and "[]" not in one.path
     ]
     name_field = next((one for one in text_fields if one.field.is_name), None)
-    parameter_words, need = frozenset(split_words(parameter.name)), need_of(parameter)
+    parameter_words, need = frozenset(split_words(parameter.name)), derive_need(parameter)
     echo = next(
         (
             one
@@ -397,7 +397,7 @@ def find_name_field(parameter: Parameter, listed: SentenceDraft) -> AvailableFie
     if echo is None and (
         need.kind == "query"
         or set(split_words(name_field.field.name)[:-1]) & parameter_words
-        or (set(split_words(name_field.field.name)) - {"name"}) & need.described
+        or (set(split_words(name_field.field.name)) - {"name"}) & need.description_words
     ):
         return name_field
     return None

@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass
 from functools import lru_cache
 
-from agent.parameters.needs import Need, need_of
+from agent.parameter_needs import ParameterNeed, derive_need
 from domain.tool import Parameter, ToolDoc
 from graph.identifiers import extract_words, split_words
 from graph.lenient_json import read_value
@@ -99,16 +99,16 @@ class AnswerField:
         return split_words(self.name)[-1:] in _NAME_ENDINGS and not self.is_listed
 
     @property
-    def need(self) -> Need:
+    def need(self) -> ParameterNeed:
         """Form of its values, described as for a parameter."""
         return _build_need(self)
 
 
 @lru_cache(maxsize=8192)
-def _build_need(field: AnswerField) -> Need:
+def _build_need(field: AnswerField) -> ParameterNeed:
     """Describe a field's values as a required parameter's."""
     kind = field.output.type if field.output.type not in (None, "array", "object") else "string"
-    return need_of(
+    return derive_need(
         Parameter(
             name=field.name
             if split_words(field.name)[-1:] != ("name",) or len(split_words(field.name)) > 1

@@ -8,8 +8,7 @@ from itertools import pairwise
 
 from pydantic.types import JsonValue
 
-from agent.parameters.kinds import UNTOUCHED
-from agent.parameters.needs import Need, need_of
+from agent.parameter_needs import UNFILLED_KINDS, ParameterNeed, derive_need
 from agent.programs.signatures import ToolSignature
 from domain.tool import Parameter, ToolDoc
 from graph.identifiers import extract_words, singularize, split_words
@@ -124,7 +123,7 @@ def find_fillings(
     for name, parameter in parameters.items():
         assigned_value = assigned_values.get(parameter.name)
         if assigned_value is not None and assigned_value.span is not None and parsed.is_value(assigned_value.span):
-            likeness = assigned_value.score * _score_case(assigned_value.span.text, need_of(parameter).example)
+            likeness = assigned_value.score * _score_case(assigned_value.span.text, derive_need(parameter).example)
             if parameter.required or likeness >= _MIN_LIKENESS:
                 filled[name] = FilledValue(assigned_value.value, (assigned_value.span,), likeness)
     for variant in (filled, *_exchange_names(parameters, filled, parsed)):
@@ -154,7 +153,7 @@ def _exchange_names(
     The use of the other names shows which was meant.
     """
     for name, searched_value in filled.items():
-        need = need_of(parameters[name])
+        need = derive_need(parameters[name])
         if need.kind not in _SEARCH_KINDS or not parameters[name].required or not searched_value.spans:
             continue
         used_spans = [span for each in filled.values() for span in each.spans]
@@ -214,18 +213,23 @@ def _add_phrases(
     for name, parameter in parameters.items():
         if name in filled or (open_names and name not in open_names):
             continue
-        for phrase in find_phrases(need_of(parameter), parsed, needs_hint=not parameter.required)[:2]:
+        for phrase in find_phrases(derive_need(parameter), parsed, needs_hint=not parameter.required)[:2]:
             text = singularize(phrase.text) if phrase in parsed.classes else phrase.text
             yield {**filled, name: FilledValue(text, (phrase,), 0.6)}
 
 
-def find_phrases(need: Need, parsed: ParsedRequest, *, needs_hint: bool = True) -> list[Span]:
+def find_phrases(need: ParameterNeed, parsed: ParsedRequest, *, needs_hint: bool = True) -> list[Span]:
     """Find the phrases that a value of this kind may be, likeliest first.
 
     Phrases are in lower case, as the example is. ``needs_hint``: only phrases with words beside them that name the
     parameter.
     """
-    if need.kind not in _FREE_TEXT_KINDS or need.enum or need.type not in ("string", "array") or need.kind in UNTOUCHED:
+    if (
+        need.kind not in _FREE_TEXT_KINDS
+        or need.enum
+        or need.type not in ("string", "array")
+        or need.kind in UNFILLED_KINDS
+    ):
         return []
     if need.example and (not need.example[:1].islower() or any(one.isdigit() for one in need.example)):
         return []
@@ -234,12 +238,12 @@ def find_phrases(need: Need, parsed: ParsedRequest, *, needs_hint: bool = True) 
     return sorted(fitting, key=lambda one: (not _is_hinted(one, need), abs(len(one.text.split()) - length)))
 
 
-def _is_hinted(phrase: Span, need: Need) -> bool:
+def _is_hinted(phrase: Span, need: ParameterNeed) -> bool:
     """Return whether words beside a phrase refer to what is needed."""
     nearby_words = {word for word in (*phrase.before[-3:], *phrase.after[:1]) if len(word) > 3}
     if phrase.cue == "about" and _TOPIC_WORDS & set(need.words):
         return True
-    need_words = set(need.words) | (need.described - _SMALL_WORDS)
+    need_words = set(need.words) | (need.description_words - _SMALL_WORDS)
     return any(
         word in need_words or word[:6] in {other[:6] for other in need_words} or find_synonyms(word) & need_words
         for word in nearby_words
@@ -257,7 +261,7 @@ def _fill_with_lists(
     for name, value in filled.items():
         if not value.spans or value.likeness <= 0:
             continue
-        need = need_of(parameters[name].model_copy(update={"required": True}))
+        need = derive_need(parameters[name].model_copy(update={"required": True}))
         used_spans = [span for other, more in filled.items() if other != name for span in more.spans]
         alternatives = [
             value

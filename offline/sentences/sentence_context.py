@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from functools import cached_property
 
-from agent.parameters.needs import Need, need_of
+from agent.parameter_needs import ParameterNeed, derive_need
 from domain.tool import Parameter
 from graph.coupling import find_couplings, output_fields
 from graph.identifiers import extract_words, split_words
@@ -140,7 +140,7 @@ class SentenceContext:
     @cached_property
     def convertible_units(self) -> tuple[Span, ...]:
         """Units of the request that a function converts to: they are more than words."""
-        needs = [need_of(one) for function in self.functions for one in function.doc.parameters]
+        needs = [derive_need(one) for function in self.functions for one in function.doc.parameters]
         read = [
             one.span
             for need in needs
@@ -179,6 +179,6 @@ class SentenceContext:
             self._phrases[field] = find_phrases(self.get_need(field), self.parsed)[:2]
         return self._phrases[field]
 
-    def get_need(self, field: AnswerField) -> Need:
+    def get_need(self, field: AnswerField) -> ParameterNeed:
         """Return what a field's values look like."""
         return field.need

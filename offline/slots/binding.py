@@ -6,8 +6,7 @@ from datetime import date
 
 from pydantic.types import JsonValue
 
-from agent.parameters.kinds import UNTOUCHED
-from agent.parameters.needs import Need, need_of
+from agent.parameter_needs import UNFILLED_KINDS, ParameterNeed, derive_need
 from agent.policy.protocol import ArgumentsQuestion, CallArguments
 from agent.request_reader import InputCoverage
 from domain.event import Feed
@@ -56,7 +55,7 @@ def bind(question: ArgumentsQuestion, today: date | None = None, avoided: Avoide
     ``today``: what relative dates count from, the local date by default. ``avoided``: values of the request that
     failed; what else is named, however weakly, is taken instead.
     """
-    needs = {parameter.name: need_of(parameter) for parameter in question.tool.parameters}
+    needs = {parameter.name: derive_need(parameter) for parameter in question.tool.parameters}
     choices = _collect_choices(question, needs, today or current_day(), avoided)
     bound = _assign(choices, needs)
     values: JsonObject = {}
@@ -89,9 +88,9 @@ def check_fillable(tool: ToolDoc, request: str, path: Sequence[ToolDoc], today: 
     day = today or current_day()
     missing: list[str] = []
     feeds: list[Feed] = []
-    used_spans: list[tuple[Span, Need]] = []
+    used_spans: list[tuple[Span, ParameterNeed]] = []
     for parameter in tool.required:
-        need = need_of(parameter)
+        need = derive_need(parameter)
         best = next((c for c in find_readings(need, request, day) if not _is_used(c.span, need, used_spans)), None)
         is_decided = is_user_decision(need, tool, is_stated=best is not None)
         source = None if is_decided else find_input_feed(parameter, need, tool, path)
@@ -110,7 +109,7 @@ def may_mean_another(tool: ToolDoc, parameter: str) -> bool:
     A person in whose name a change is made is never exchanged.
     """
     kinds = _NAMES if tool.safe else _NAMES - {"person"}
-    return any(need_of(own).kind in kinds for own in tool.parameters if own.name == parameter)
+    return any(derive_need(own).kind in kinds for own in tool.parameters if own.name == parameter)
 
 
 def assign_from_request(
@@ -120,7 +119,7 @@ def assign_from_request(
 
     ``min_optional_score``: how well a value must fit an optional parameter.
     """
-    needs = {parameter.name: need_of(parameter) for parameter in tool.parameters}
+    needs = {parameter.name: derive_need(parameter) for parameter in tool.parameters}
     required_needs = {name: replace(need, required=True) for name, need in needs.items()}
     choices = [
         SlotChoice(
@@ -132,7 +131,7 @@ def assign_from_request(
         )
         for parameter in tool.parameters
         for item in find_readings(required_needs[parameter.name], request, today)
-        if parameter.required or (item.score >= min_optional_score and needs[parameter.name].kind not in UNTOUCHED)
+        if parameter.required or (item.score >= min_optional_score and needs[parameter.name].kind not in UNFILLED_KINDS)
     ]
     ordered = sorted(choices, key=lambda c: (-c.score, not c.parameter.required, c.span.start if c.span else 0))
     return _assign(ordered, needs)
@@ -146,13 +145,13 @@ def get_default(parameter: Parameter, tool: ToolDoc) -> JsonValue:
 
 def find_used_spans(tool: ToolDoc, request: str) -> tuple[Span, ...]:
     """Find the spans of a request that a call of the tool would take its values from."""
-    needs = {parameter.name: need_of(parameter) for parameter in tool.parameters}
+    needs = {parameter.name: derive_need(parameter) for parameter in tool.parameters}
     choices = _collect_choices(ArgumentsQuestion(request, tool, ()), needs, current_day(), frozenset())
     return tuple(choice.span for choice in _assign(choices, needs).values() if choice.span)
 
 
 def _collect_choices(
-    question: ArgumentsQuestion, needs: Mapping[str, Need], today: date, avoided_values: AvoidedValues
+    question: ArgumentsQuestion, needs: Mapping[str, ParameterNeed], today: date, avoided_values: AvoidedValues
 ) -> list[SlotChoice]:
     """Collect the possible values of all parameters, from the request and earlier results, strongest first."""
     choices: list[SlotChoice] = []
@@ -160,7 +159,7 @@ def _collect_choices(
     for parameter in question.tool.parameters:
         need = needs[parameter.name]
         readings = find_readings(need, question.request, today, lenient=parameter.name in avoided_names)
-        is_decided = need.kind in UNTOUCHED or is_user_decision(need, question.tool, is_stated=bool(readings))
+        is_decided = need.kind in UNFILLED_KINDS or is_user_decision(need, question.tool, is_stated=bool(readings))
         for item in readings:
             if (parameter.name, str(item.value)) in avoided_values:
                 continue
@@ -173,10 +172,10 @@ def _collect_choices(
     return sorted(choices, key=lambda c: (-c.score, not c.parameter.required, c.span.start if c.span else 0))
 
 
-def _assign(choices: Sequence[SlotChoice], needs: Mapping[str, Need]) -> dict[str, SlotChoice]:
+def _assign(choices: Sequence[SlotChoice], needs: Mapping[str, ParameterNeed]) -> dict[str, SlotChoice]:
     """Assign each parameter its strongest value, so that a span serves one parameter if that is possible."""
     bound: dict[str, SlotChoice] = {}
-    used: list[tuple[Span, Need]] = []
+    used: list[tuple[Span, ParameterNeed]] = []
     # First every span serves one parameter. Then required parameters may reuse a span that fits them well.
     for is_second_round in (False, True):
         for choice in choices:
@@ -195,7 +194,7 @@ def _assign(choices: Sequence[SlotChoice], needs: Mapping[str, Need]) -> dict[st
     return bound
 
 
-def _is_at_other_end(choice: SlotChoice, needs: Mapping[str, Need], bound: Mapping[str, SlotChoice]) -> bool:
+def _is_at_other_end(choice: SlotChoice, needs: Mapping[str, ParameterNeed], bound: Mapping[str, SlotChoice]) -> bool:
     """Return whether the other end of a pair has the same value: nothing is converted from a unit to itself."""
     need = needs[choice.parameter.name]
     return bool(need.role) and any(
@@ -204,7 +203,7 @@ def _is_at_other_end(choice: SlotChoice, needs: Mapping[str, Need], bound: Mappi
     )
 
 
-def _is_used(span: Span, need: Need, used: Sequence[tuple[Span, Need]]) -> bool:
+def _is_used(span: Span, need: ParameterNeed, used: Sequence[tuple[Span, ParameterNeed]]) -> bool:
     """Return whether another parameter has the span; a pair of coordinates serves both of its halves."""
     halves = {"latitude", "longitude"}
     return any(
@@ -233,7 +232,7 @@ def _find_fallback(parameter: Parameter, tool: ToolDoc, request: str) -> SlotCho
         and parameter.name.lower() in _FREE_QUERY_NAMES
         and request.strip()
         and not any(flow.count > 1 for flow in parameter.flows)  # recorded calls took it from an answer
-        and not need_of(parameter).described & _PLACE_WORDS
+        and not derive_need(parameter).description_words & _PLACE_WORDS
     ):
         binding = Binding(parameter=parameter.name, origin="request", reference=WHOLE_REQUEST)
         return SlotChoice(parameter, 0.0, request.strip(), binding)

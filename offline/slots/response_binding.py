@@ -7,7 +7,7 @@ from functools import lru_cache
 
 from pydantic.types import JsonValue
 
-from agent.parameters.needs import Need
+from agent.parameter_needs import ParameterNeed
 from agent.request_reader import find_feed
 from domain.event import Feed
 from domain.plan import StepResult
@@ -43,7 +43,11 @@ class _ParsedResponse:
 
 
 def find_response_values(
-    parameter: Parameter, need: Need, consumer: ToolDoc, request: str, earlier: Sequence[tuple[ToolDoc, StepResult]]
+    parameter: Parameter,
+    need: ParameterNeed,
+    consumer: ToolDoc,
+    request: str,
+    earlier: Sequence[tuple[ToolDoc, StepResult]],
 ) -> list[ResponseValue]:
     """Find the values of earlier responses that fit, best first.
 
@@ -104,7 +108,11 @@ def _collect_list_words(field: OutputField, producer: ToolDoc) -> frozenset[str]
 
 
 def _select_item(
-    leaves: list[tuple[str, JsonValue]], response: _ParsedResponse, request: str, need: Need, list_words: frozenset[str]
+    leaves: list[tuple[str, JsonValue]],
+    response: _ParsedResponse,
+    request: str,
+    need: ParameterNeed,
+    list_words: frozenset[str],
 ) -> tuple[str, JsonValue] | None:
     """Select the leaf of the item that the request names best, else means by place or rank, else the first.
 
@@ -159,7 +167,7 @@ def _score_items(response: _ParsedResponse, request: str) -> dict[str, float]:
     return scores
 
 
-def _convert_value(value: JsonValue, need: Need) -> JsonValue:
+def _convert_value(value: JsonValue, need: ParameterNeed) -> JsonValue:
     """Convert a value to the parameter's type; None if it does not fit."""
     if isinstance(value, (dict, list)) or value is None:
         return None
@@ -186,6 +194,6 @@ def _convert_value(value: JsonValue, need: Need) -> JsonValue:
     return int(number) if isinstance(value, int) or need.type == "integer" else number
 
 
-def find_input_feed(parameter: Parameter, need: Need, tool: ToolDoc, path: Sequence[ToolDoc]) -> Feed | None:
+def find_input_feed(parameter: Parameter, need: ParameterNeed, tool: ToolDoc, path: Sequence[ToolDoc]) -> Feed | None:
     """Find the step of the path that feeds a parameter best; of equals the last."""
     return find_feed(parameter, tool, path, lambda field: not is_other_name(field, need, tool))

@@ -5,7 +5,7 @@ from datetime import date
 
 from pydantic.types import JsonValue
 
-from agent.parameters.needs import Need
+from agent.parameter_needs import ParameterNeed
 from graph.identifiers import singularize, split_words
 from offline.nlp.dates import format_clock, format_day, is_date_time
 from offline.nlp.entities import Span
@@ -20,7 +20,7 @@ _NAMED_KINDS = word_set("query place person organization country")
 """Kinds for which a serial number, such as a parcel's, is no value although it looks like a name."""
 
 
-def convert_span(span: Span, need: Need) -> JsonValue:
+def convert_span(span: Span, need: ParameterNeed) -> JsonValue:
     """Convert a span's value for a parameter; None if it does not fit the type, bounds, enum or form."""
     if need.enum:
         member = find_enum_member(span.value, need)
@@ -35,12 +35,12 @@ def convert_span(span: Span, need: Need) -> JsonValue:
     return [text] if need.type == "array" else text
 
 
-def wrap_enum_value(value: JsonValue, need: Need) -> JsonValue:
+def wrap_enum_value(value: JsonValue, need: ParameterNeed) -> JsonValue:
     """Return an enum's value as a call takes it: for a list of items, a list of one."""
     return [value] if need.type == "array" and value is not None else value
 
 
-def _is_no_value(span: Span, need: Need) -> bool:
+def _is_no_value(span: Span, need: ParameterNeed) -> bool:
     """Return whether a span cannot be a value: words that name the parameter itself, or a title for an identifier."""
     if span.kind == "name" and set(split_words(span.text)) <= set(need.words):
         return True
@@ -55,7 +55,7 @@ def _is_no_value(span: Span, need: Need) -> bool:
     return need.kind == "identifier" and span.kind in ("name", "quoted") and " " in span.value.strip()
 
 
-def find_enum_member(text: str, need: Need) -> JsonValue:
+def find_enum_member(text: str, need: ParameterNeed) -> JsonValue:
     """Find the enum's member that a text means: the same text, unit, currency, language or country."""
     canonical = _canonicalize(text)
     for value in need.enum:
@@ -75,7 +75,7 @@ def _canonicalize(text: str) -> str:
     return singular_text.replace(" ", "_")
 
 
-def _render_text(span: Span, need: Need) -> str | None:
+def _render_text(span: Span, need: ParameterNeed) -> str | None:
     """Render a span's value as text in the parameter's form; None if there is none."""
     match span.kind:
         case "coordinates":
@@ -84,7 +84,7 @@ def _render_text(span: Span, need: Need) -> str | None:
         case "date":
             return _format_day(date.fromisoformat(span.value), need, span.unit)
         case "time":
-            has_both = need.kind == "date" or is_date_time(described=need.form, example=need.example)
+            has_both = need.kind == "date" or is_date_time(described=need.format_text, example=need.example)
             return (
                 _format_day(date.fromisoformat(span.unit), need, format_clock(span.value))
                 if has_both
@@ -108,30 +108,30 @@ def _render_text(span: Span, need: Need) -> str | None:
             return span.text
 
 
-def _is_code(need: Need) -> bool:
+def _is_code(need: ParameterNeed) -> bool:
     return (
         "code" in need.words
-        or bool(need.described & {"code", "iso", "alpha"})
+        or bool(need.description_words & {"code", "iso", "alpha"})
         or (len(need.example) == 2 and need.example.isalpha())
     )
 
 
-def _format_hour(text: str, need: Need) -> str:
+def _format_hour(text: str, need: ParameterNeed) -> str:
     """Format an hour for a parameter: as a number of hours, or as the clock's time."""
     if need.type in ("number", "integer"):
         return str(int(format_clock(text).partition(":")[0]))
     return format_clock(text)
 
 
-def _format_day(day: date, need: Need, hour: str = "") -> str:
+def _format_day(day: date, need: ParameterNeed, hour: str = "") -> str:
     if len(need.words) == 1 and need.words[0] in _DATE_PARTS and need.type in ("number", "integer"):
         return str((day.year, day.month, day.day)[_DATE_PARTS[need.words[0]]])
     if need.kind == "year":
         return str(day.year)
-    return format_day(day, described=need.form, example=need.example, hour=hour)
+    return format_day(day, described=need.format_text, example=need.example, hour=hour)
 
 
-def _parse_number(text: str, need: Need) -> JsonValue:
+def _parse_number(text: str, need: ParameterNeed) -> JsonValue:
     """Parse a number within the parameter's type and bounds; None if it does not fit."""
     try:
         number = float(text)

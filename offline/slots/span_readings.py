@@ -11,8 +11,7 @@ from functools import lru_cache
 
 from pydantic.types import JsonValue
 
-from agent.parameters.kinds import UNTOUCHED, names_person
-from agent.parameters.needs import Need
+from agent.parameter_needs import UNFILLED_KINDS, ParameterNeed, mentions_person
 from domain.tool import ToolDoc
 from graph.identifiers import split_words
 from offline.nlp.entities import Span, find_spans
@@ -48,7 +47,9 @@ class SpanReading:
     span: Span
 
 
-def rank_readings(need: Need, spans: tuple[Span, ...], request: str, *, lenient: bool = False) -> list[SpanReading]:
+def rank_readings(
+    need: ParameterNeed, spans: tuple[Span, ...], request: str, *, lenient: bool = False
+) -> list[SpanReading]:
     """Rank the readings that reach the minimum score for this need, best first, then by place.
 
     ``lenient``: the best readings failed, and weaker ones count as well.
@@ -61,7 +62,7 @@ def rank_readings(need: Need, spans: tuple[Span, ...], request: str, *, lenient:
     return sorted(accepted, key=lambda item: (-item.score, item.span.start))
 
 
-def _read_only_name(need: Need, candidates: list[SpanReading], spans: tuple[Span, ...]) -> list[SpanReading]:
+def _read_only_name(need: ParameterNeed, candidates: list[SpanReading], spans: tuple[Span, ...]) -> list[SpanReading]:
     """Read the only thing that a request names, for a required parameter that wants a name."""
     names = [span for span in spans if span.kind in ("name", "quoted")]
     if need.kind in ("amount", "number") and need.required:
@@ -95,7 +96,7 @@ def _read_only_number(candidates: list[SpanReading], spans: tuple[Span, ...]) ->
     ]
 
 
-def _read_enum_members(need: Need, spans: tuple[Span, ...], request: str) -> Iterator[SpanReading]:
+def _read_enum_members(need: ParameterNeed, spans: tuple[Span, ...], request: str) -> Iterator[SpanReading]:
     """Read the members of the enum that the request names."""
     for span in spans:
         value = find_enum_member(span.value, need)
@@ -111,7 +112,7 @@ def _read_enum_members(need: Need, spans: tuple[Span, ...], request: str) -> Ite
             yield SpanReading(wrap_enum_value(value, need), min(1.0, 0.9 + score_role(need, span)), span)
 
 
-def _read_typed_spans(need: Need, spans: tuple[Span, ...]) -> Iterator[SpanReading]:
+def _read_typed_spans(need: ParameterNeed, spans: tuple[Span, ...]) -> Iterator[SpanReading]:
     """Read spans of kinds that fit the need, scored by kind and by the words around them."""
     kind_scores = KIND_SCORES[need.kind]
     currency_places = frozenset((span.start, span.end) for span in spans if span.kind == "currency")
@@ -134,13 +135,13 @@ def get_today() -> date:
     return datetime.now().astimezone().date()
 
 
-def find_readings(need: Need, request: str, day: date, *, lenient: bool = False) -> tuple[SpanReading, ...]:
+def find_readings(need: ParameterNeed, request: str, day: date, *, lenient: bool = False) -> tuple[SpanReading, ...]:
     """Find the readings of a need, best first; ``lenient``: the best ones failed."""
-    return () if need.kind in UNTOUCHED else _find_cached_readings(need, request, day, lenient)
+    return () if need.kind in UNFILLED_KINDS else _find_cached_readings(need, request, day, lenient)
 
 
 @lru_cache(maxsize=16_384)
-def _find_cached_readings(need: Need, request: str, day: date, lenient: bool) -> tuple[SpanReading, ...]:
+def _find_cached_readings(need: ParameterNeed, request: str, day: date, lenient: bool) -> tuple[SpanReading, ...]:
     """Find readings with a cache: each node of a search asks again, for every candidate."""
     return tuple(rank_readings(need, find_spans(request, day), request, lenient=lenient))
 
@@ -150,7 +151,7 @@ _NAME_FORMS = word_set("name full first last given family middle display user ni
 """Words for the form of a name, which do not say whose name it is."""
 
 
-def is_user_decision(need: Need, tool: ToolDoc, *, is_stated: bool) -> bool:
+def is_user_decision(need: ParameterNeed, tool: ToolDoc, *, is_stated: bool) -> bool:
     """Return whether no earlier response may fill a parameter of a call that changes something.
 
     ``is_stated``: the request has a value for it. A person that the request names is the one that is meant.
@@ -158,7 +159,7 @@ def is_user_decision(need: Need, tool: ToolDoc, *, is_stated: bool) -> bool:
     return not tool.safe and (need.kind in _DECIDED_KINDS or (is_stated and need.kind == "person"))
 
 
-def is_other_name(field: str, need: Need, tool: ToolDoc) -> bool:
+def is_other_name(field: str, need: ParameterNeed, tool: ToolDoc) -> bool:
     """Return whether a field holds the name of something other than a person: ``room_name``.
 
     It matters for a parameter that takes the person in whose name a change is made.
@@ -166,4 +167,4 @@ def is_other_name(field: str, need: Need, tool: ToolDoc) -> bool:
     if tool.safe or need.kind != "person":
         return False
     name_words = frozenset(split_words(field.rpartition(".")[2])) - _NAME_FORMS
-    return bool(name_words) and name_words.isdisjoint(need.words) and not names_person(name_words)
+    return bool(name_words) and name_words.isdisjoint(need.words) and not mentions_person(name_words)

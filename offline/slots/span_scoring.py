@@ -3,8 +3,7 @@
 import re
 from collections.abc import Mapping
 
-from agent.parameters.kinds import ORGANIZATION_WORDS, NeedKind
-from agent.parameters.needs import Need
+from agent.parameter_needs import ORGANIZATION_WORDS, NeedKind, ParameterNeed
 from graph.identifiers import split_words
 from offline.nlp.dates import is_date_time
 from offline.nlp.entities import Span, SpanKind
@@ -53,7 +52,7 @@ _SMALL_WORDS = word_set("and or in to for of on at by with")
 _STATED_BY_NAME = word_set("amount number identifier entity year latitude longitude")
 
 
-def score_adjacent_words(need: Need, span: Span) -> float:
+def score_adjacent_words(need: ParameterNeed, span: Span) -> float:
     """Score the parameter's own words next to the span: ``limit of 5``, ``person 17``, ``artist Eminem``."""
     if "name" in need.words and span.before[-4:] in BOOKED_CUES:
         return 0.5
@@ -70,13 +69,13 @@ def score_adjacent_words(need: Need, span: Span) -> float:
     if (
         need.kind == "identifier"
         and span.kind == "code"
-        and (need.described & nearby_words) - _QUALIFIERS - _SMALL_WORDS
+        and (need.description_words & nearby_words) - _QUALIFIERS - _SMALL_WORDS
     ):
         return 0.25
     return 0.0
 
 
-def score_role(need: Need, span: Span) -> float:
+def score_role(need: ParameterNeed, span: Span) -> float:
     """Score ``from`` and ``to`` in the request against the parameter's role."""
     if not need.role:
         return 0.0
@@ -90,7 +89,7 @@ def score_role(need: Need, span: Span) -> float:
     return 0.1 if side == need.role else -0.35
 
 
-def score_context(need: Need, span: Span) -> float:
+def score_context(need: ParameterNeed, span: Span) -> float:
     """Score what else the surrounding words say about a span, by the kind of need."""
     cue, has_naming_cue = span.cue, span.cue in NAMING_CUES
     match need.kind:
@@ -120,7 +119,7 @@ def score_context(need: Need, span: Span) -> float:
             return 0.0
 
 
-def _score_place_context(need: Need, span: Span) -> float:
+def _score_place_context(need: ParameterNeed, span: Span) -> float:
     if any(character.isdigit() for character in span.text):
         return -0.4  # an order's number is no town
     if span.cue == "at" and span.after[:1] == ("in",) and _TOWNS & set(need.words):
@@ -128,14 +127,14 @@ def _score_place_context(need: Need, span: Span) -> float:
     return 0.25 if span.cue in PLACE_CUES - {"for", "of", "and"} else 0.15 if span.cue in PLACE_CUES else 0.0
 
 
-def _score_day_context(need: Need, span: Span) -> float:
+def _score_day_context(need: ParameterNeed, span: Span) -> float:
     """Score a day for a time and a time for a day, where a parameter wants both in one."""
-    if KIND_SCORES[need.kind][span.kind] > 0.0 or not is_date_time(described=need.form, example=need.example):
+    if KIND_SCORES[need.kind][span.kind] > 0.0 or not is_date_time(described=need.format_text, example=need.example):
         return 0.0
     return {"date": 0.95, "time": 0.8}.get(span.kind, 0.0)
 
 
-def _score_number_context(need: Need, span: Span) -> float:
+def _score_number_context(need: ParameterNeed, span: Span) -> float:
     """Score a number by its unit against the parameter's dimension; years and other units count against it."""
     need_words = set(need.words)
     if any(span.unit in _DIMENSIONS.get(word, frozenset[str]()) for word in need_words):
@@ -192,7 +191,7 @@ def is_person_name(span: Span) -> bool:
     )
 
 
-def score_form(need: Need, span: Span, currency_places: frozenset[tuple[int, int]]) -> float:
+def score_form(need: ParameterNeed, span: Span, currency_places: frozenset[tuple[int, int]]) -> float:
     """Score the form of a span: for names of people and organisations, or against it.
 
     ``currency_places``: places of spans that are currencies. A single capitalised word that opens the request may owe
@@ -208,16 +207,16 @@ def score_form(need: Need, span: Span, currency_places: frozenset[tuple[int, int
     return score
 
 
-def _score_title_word(need: Need, span: Span) -> float:
+def _score_title_word(need: ParameterNeed, span: Span) -> float:
     """Score the word before a name that says what it names: a book has a title, and is not a person."""
     if span.kind not in ("name", "quoted") or span.cue not in TITLED:
         return 0.0
     if need.kind in ("person", "place", "organization", "country"):
         return -0.4
-    return 0.1 if span.cue in need.described and need.kind in ("query", "entity", "text") else 0.0
+    return 0.1 if span.cue in need.description_words and need.kind in ("query", "entity", "text") else 0.0
 
 
-def _score_name_type(need: Need, span: Span) -> float:
+def _score_name_type(need: ParameterNeed, span: Span) -> float:
     if is_organization(span):
         return {"organization": 0.3, "person": -0.4, "place": -0.2}.get(need.kind, 0.0)
     if is_person_name(span):

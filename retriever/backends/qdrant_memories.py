@@ -240,7 +240,9 @@ class QdrantMemories:
 
     async def reset_judgements(self, tools: Iterable[ToolId]) -> None:
         changed_tools = set(tools)
-        affected = [one async for one in self.all() if (one.good or one.bad) and not changed_tools.isdisjoint(one.path)]
+        affected = [
+            one async for one in self.stream_all() if (one.good or one.bad) and not changed_tools.isdisjoint(one.path)
+        ]
         for start in range(0, len(affected), _PAGE):
             await self._forget_judgements([memory.id for memory in affected[start : start + _PAGE]])
         for memory in affected:
@@ -266,7 +268,7 @@ class QdrantMemories:
         for memory in await self._fetch(list(memories)):
             await self._set({"body": memory.model_dump_json(exclude_none=True)}, [memory.id])
 
-    async def all(self) -> AsyncIterator[Memory]:
+    async def stream_all(self) -> AsyncIterator[Memory]:
         """Yield all memories by id; ids are read and sorted first, because the server cannot order by a text."""
         pages = self._scroll(build_memory_filter(_MEMORY_CONDITION), ["id"], _IDS_PER_PAGE)
         ids = sorted([payload["id"] async for page in pages for payload in page])

@@ -11,12 +11,12 @@ from server.backup import manifest as described
 from server.backup.manifest import Manifest
 from server.storage.backups import copy_rows, get_database_kind, is_empty
 from server.storage.encryption import Keyring, write_keys
-from server.storage.migrate import get_newest_version
+from server.storage.migration import get_newest_version
 from server.storage.storage import Storage, load_vault_keyring, resolve_database_url
 from wiring.settings import Settings
 from wiring.snapshot import copy_database
 from wiring.store_folder import StoreFolder
-from wiring.transfer import export_to
+from wiring.store_transfer import export_store_file
 
 
 async def back_up(
@@ -39,7 +39,7 @@ async def back_up(
         await asyncio.to_thread(_begin, part)
         rows = described.ROWS[get_database_kind(url)]
         await copy_rows(url, part / rows)
-        exported = await export_to(part / described.STORE, None, progress, settings, recordings=True)
+        exported = await export_store_file(part / described.STORE, None, progress, settings, recordings=True)
         names = [rows, described.STORE]
         fields = StoreFolder(settings.store).kept_fields
         if await asyncio.to_thread(fields.exists):
@@ -49,7 +49,9 @@ async def back_up(
             await asyncio.to_thread(write_keys, keys_to, keys)
         files = {name: await asyncio.to_thread(described.held, part / name) for name in names}
         tables = await asyncio.to_thread(get_newest_version)
-        said = Manifest(at=at, rows=get_database_kind(url), tables=tables, vault=keys.fingerprints(), files=files)
+        said = Manifest(
+            at=at, rows=get_database_kind(url), tables=tables, vault=keys.compute_fingerprints(), files=files
+        )
         await asyncio.to_thread(_finish, part, folder, described.sign(said, keys))
         return exported
     finally:

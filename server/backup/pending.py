@@ -15,7 +15,7 @@ from typing import Literal
 from pydantic import BaseModel, ValidationError
 
 from domain.errors import UnavailableError
-from wiring.private_files import FOLDER
+from wiring.private_files import PRIVATE_FOLDER_MODE
 from wiring.store_folder import StoreFolder
 
 _log = logging.getLogger(__name__)
@@ -152,7 +152,7 @@ def _there(folder: Path, pattern: str | None) -> Iterator[Path]:
 
 
 def _move(files: Iterator[Path], to: Path) -> None:
-    to.mkdir(parents=True, exist_ok=True, mode=FOLDER)
+    to.mkdir(parents=True, exist_ok=True, mode=PRIVATE_FOLDER_MODE)
     for file in files:
         file.rename(to / file.name)
     _to_disk(to)

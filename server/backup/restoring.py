@@ -15,11 +15,11 @@ from server.storage.audit import AuditedAction
 from server.storage.backups import check_same_kind, end_unfinished_work, is_empty, restore_rows
 from server.storage.encryption import Keyring, load_keyring, write_keys
 from server.storage.storage import get_key_file, open_storage, resolve_database_url
-from wiring.private_files import FOLDER
+from wiring.private_files import PRIVATE_FOLDER_MODE
 from wiring.settings import Settings
 from wiring.snapshot import copy_database
 from wiring.store_folder import StoreFolder
-from wiring.transfer import import_from
+from wiring.store_transfer import import_store_file
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +63,7 @@ async def restore(
     if not unsigned or said.signature:
         described.check_signature(said, keys or Keyring(dict))
     if not there:
-        tools = (await import_from(folder / described.STORE, None, progress, settings)).embedded or 0
+        tools = (await import_store_file(folder / described.STORE, None, progress, settings)).embedded or 0
         await asyncio.to_thread(_fields, folder, StoreFolder(settings.store))
         if keys is not None and place == keys_from:
             await asyncio.to_thread(write_keys, get_key_file(settings), keys)
@@ -84,7 +84,7 @@ def _deed(folder: Path, said: Manifest) -> AuditedAction:
 
 def _begin(home: Path, folder: Path) -> None:
     """The home is there also where the rows lie elsewhere."""
-    home.mkdir(parents=True, exist_ok=True, mode=FOLDER)
+    home.mkdir(parents=True, exist_ok=True, mode=PRIVATE_FOLDER_MODE)
     interrupted.begin(home, folder)
 
 
@@ -99,7 +99,7 @@ def _keys(settings: Settings, keys_from: Path | None) -> tuple[Keyring | None, P
 
 
 def _check_keys(said: Manifest, keys: Keyring | None, place: Path | str) -> None:
-    mine = keys.fingerprints() if keys is not None else {}
+    mine = keys.compute_fingerprints() if keys is not None else {}
     if any(mine.get(version) != known for version, known in said.vault.items()):
         raise UsageError(
             f"the server would work with the keys of {place}, and these are not the keys of the backup's vault: with them the tool keys of its users "

@@ -11,8 +11,8 @@ from domain.errors import BrokenInputError, NotFoundError, UnavailableError
 from domain.model import Model
 from server.backup import manifest as described
 from server.backup.manifest import Manifest
-from server.storage.repository import now
-from wiring.private_files import FOLDER
+from server.storage.repository import get_utc_now
+from wiring.private_files import PRIVATE_FOLDER_MODE
 
 NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,63}")
 _CHECKED = "checked.json"
@@ -55,7 +55,7 @@ class Backups:
     def ready(self) -> None:
         """There is a folder for them, its owner's alone. Raises ``UnavailableError``."""
         try:
-            self.folder.mkdir(parents=True, exist_ok=True, mode=FOLDER)
+            self.folder.mkdir(parents=True, exist_ok=True, mode=PRIVATE_FOLDER_MODE)
         except OSError as error:
             raise UnavailableError(f"cannot make {self.folder}: {error.strerror}") from error
 
@@ -80,7 +80,7 @@ class Backups:
             trouble = ""
         except (BrokenInputError, UnavailableError) as error:
             trouble = str(error)
-        checked = Checked(at=now(), trouble=trouble)
+        checked = Checked(at=get_utc_now(), trouble=trouble)
         try:
             (self.place(name) / _CHECKED).write_text(checked.model_dump_json(), encoding="utf-8")
         except OSError as error:

@@ -64,7 +64,7 @@ async def tool_counts(container: Container, names: Mapping[str, str]) -> ToolCou
     """All documents are read once. ``names``: of sources of tools, by id."""
     categories, sources, effects = Counter[str](), Counter[str](), Counter[str]()
     total = callable_ones = 0
-    async for doc in container.graph.documents():
+    async for doc in container.graph.stream_documents():
         total += 1
         callable_ones += bool(doc.url)
         categories[doc.category] += 1
@@ -80,12 +80,12 @@ async def edge_counts(container: Container) -> EdgeCounts:
     """All edges are read once."""
     by, marks = Counter[str](), Counter[str]()
     finish = 0
-    async for edge in container.graph.edges():
+    async for edge in container.graph.stream_edges():
         finish += edge.target == FINISH
         by["both" if edge.imported and edge.live else "imported" if edge.imported else "live"] += 1
         if edge.mark:
             marks[edge.mark] += 1
-    links = await container.graph.link_counts()
+    links = await container.graph.count_links()
     return EdgeCounts(
         total=by.total(), imported=by["imported"], live=by["live"], both=by["both"], finish=finish, marks=marks,
         feeds=links.feeds, substitutes=links.substitutes, pending=links.pending,
@@ -95,7 +95,7 @@ async def edge_counts(container: Container) -> EdgeCounts:
 async def availabilities(container: Container) -> Availabilities:
     """All nodes are read once; those without a document are no tools that could be called."""
     tenths, untested, now = [0] * _STEPS, 0, to_timestamp()
-    async for tool, facts in container.graph.nodes():
+    async for tool, facts in container.graph.stream_nodes():
         chance = None if tool == FINISH else compute_availability(facts, container.weights, now)
         if chance is not None:
             tenths[min(int(chance * _STEPS), _STEPS - 1)] += 1

@@ -103,7 +103,7 @@ async def imported_tools(
 async def added_tools(graph: GraphStore, before: frozenset[ToolId]) -> ImportedTools:
     """Those of a store that were not there ``before``."""
     counting = _Counting(replace=False)
-    async for doc in graph.documents():
+    async for doc in graph.stream_documents():
         if doc.id not in before:
             counting.add(doc, None)
     return counting.found

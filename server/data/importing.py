@@ -21,8 +21,8 @@ from server.data.import_tools import ImportedTools, added_tools, imported_tools
 from server.data.imports import Imports, documents
 from server.jobs.kinds import JobInHand
 from server.runs.agent_runtime import AgentRuntime
-from wiring.build import BuildOptions, build_open
-from wiring.transfer import import_open
+from wiring.store_build import BuildOptions, build_in_container
+from wiring.store_transfer import import_into_container
 
 READING, IMPORT = "import-reading", "import"
 BackUp = Callable[[JobInHand], Awaitable[JsonObject]]
@@ -65,9 +65,9 @@ async def merge(agents: AgentRuntime, imports: Imports, back_up: BackUp, hand: J
     container = await agents.get_full_container()
     backup = (await back_up(hand))["backup"] if hand.job.wanted.get("backup") else ""
     if "store" in kinds:
-        before = frozenset([doc.id async for doc in container.graph.documents()])
+        before = frozenset([doc.id async for doc in container.graph.stream_documents()])
         checked = await check_export(places[0], hand.progress)
-        moved = await import_open(container, places[0], checked, hand.progress)
+        moved = await import_into_container(container, places[0], checked, hand.progress)
         added = (await added_tools(container.graph, before)).model_dump(mode="json")
         return {
             "import": name, "backup": backup, "tools": added, "written": moved.written, "embedded": moved.embedded,
@@ -82,7 +82,7 @@ async def merge(agents: AgentRuntime, imports: Imports, back_up: BackUp, hand: J
         workers=1,
         documents=partial(_documents, kept_out=unchecked),
     )
-    result, summary = await build_open(container, options, hand.progress)
+    result, summary = await build_in_container(container, options, hand.progress)
     await asyncio.to_thread(_merged_report, imports, name, result, summary)
     shown = {**summary, "take_overs": summary["take_overs"][:FIRST]}
     figures: JsonObject = orjson.loads(orjson.dumps(shown))

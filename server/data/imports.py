@@ -15,7 +15,7 @@ from server.data.import_preview import Holds
 from server.data.import_process import DOCUMENTS, KEPT_OUT, LEFT, PREVIEW, UNPACKED
 from server.data.uploads import Uploads
 from server.storage.identifiers import generate_id
-from wiring.private_files import FOLDER
+from wiring.private_files import PRIVATE_FOLDER_MODE
 
 _ID = re.compile(r"[0-9a-f-]{36}")
 _WANTED, _READ, _REPORT = "wanted.json", "read", "report.json"
@@ -50,7 +50,7 @@ class Imports:
             raise ConflictError("two of the files have one name: give them different ones")
         name = generate_id()
         place = self._folder / name / "files"
-        place.mkdir(parents=True, mode=FOLDER)
+        place.mkdir(parents=True, mode=PRIVATE_FOLDER_MODE)
         for (file, _), (upload, _) in zip(found, files, strict=True):
             file.rename(place / file.name)
             self._uploads.remove(upload)
@@ -76,7 +76,7 @@ class Imports:
         """An empty folder for what is read of it."""
         out = self.place(name) / _READ
         shutil.rmtree(out, ignore_errors=True)
-        out.mkdir(mode=FOLDER)
+        out.mkdir(mode=PRIVATE_FOLDER_MODE)
         return out
 
     def read(self, name: str) -> Path:

@@ -11,7 +11,7 @@ from server.backup.restoring import restore
 from server.data.backups import Backups
 from server.jobs.kinds import JobInHand
 from server.storage.jobs import Job
-from server.storage.repository import now
+from server.storage.repository import get_utc_now
 from server.storage.storage import get_key_file
 from wiring.settings import Settings
 
@@ -78,7 +78,7 @@ async def prepare(settings: Settings, backups: Backups, hand: JobInHand) -> Json
     folder, keys = backups.place(name), _keys(settings)
     done = await restore(settings.model_copy(update=places), folder, hand.progress, keys, by_command=False)
     ready = Pending(
-        id=job.id, backup=name, backup_at=done.at, by=job.by, at=now(), store=store.absolute(), tools=done.tools, ended=done.ended
+        id=job.id, backup=name, backup_at=done.at, by=job.by, at=get_utc_now(), store=store.absolute(), tools=done.tools, ended=done.ended
     )  # fmt: skip
     try:
         await asyncio.to_thread(pending.put, home, ready)

@@ -83,7 +83,7 @@ class Counting:
         graph = None if settings.graph_url else await asyncio.to_thread(_size, folder.root, "*.db")
         on_file = self._storage.database.dialect == "sqlite"
         return Statistics(
-            at=self._storage.sources.now(),
+            at=self._storage.sources.get_time(),
             seconds=round(monotonic() - start, 3),
             tools=tools,
             edges=edges,

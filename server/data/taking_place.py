@@ -7,7 +7,7 @@ from domain.errors import UnavailableError
 from domain.model import JsonObject
 from server.backup import pending
 from server.backup.pending import Pending
-from server.runs.worker_locks import is_served
+from server.runs.worker_locks import has_live_worker
 from server.storage.audit import AuditedAction
 from server.storage.backups import carry_over_audit_log
 from server.storage.storage import Storage
@@ -21,7 +21,7 @@ async def restored_at_start(settings: Settings) -> Pending | None:
     home = settings.server_home
     if await asyncio.to_thread(pending.read, home) is None:
         return None
-    if await asyncio.to_thread(is_served, home):
+    if await asyncio.to_thread(has_live_worker, home):
         raise UnavailableError(
             f"a restore waits to be carried out at a start, and another server of {home} is running: stop it, then start again"
         )

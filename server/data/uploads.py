@@ -11,7 +11,7 @@ from pathlib import Path
 from domain.errors import BusyError, NotFoundError, UnavailableError, UsageError
 from domain.model import Model
 from server.storage.identifiers import generate_id
-from wiring.private_files import FOLDER
+from wiring.private_files import PRIVATE_FOLDER_MODE
 from wiring.settings import Settings
 
 _ID = re.compile(r"[0-9a-f-]{36}")
@@ -120,7 +120,7 @@ class Uploads:
             raise BusyError(f"{self._files} uploads wait already: use them, or wait a day")
         place = self._folder / upload
         try:
-            place.mkdir(parents=True, mode=FOLDER)
+            place.mkdir(parents=True, mode=PRIVATE_FOLDER_MODE)
             free = shutil.disk_usage(place).free
         except OSError as error:
             raise UnavailableError(f"nothing can be written in the home ({error.strerror})") from error

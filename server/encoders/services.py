@@ -7,7 +7,7 @@ from domain.model_service import ModelService
 from retriever.index import Embedder
 from server.storage.model_services import ModelServices
 from wiring.container import Container
-from wiring.encoders import CloseCallback, EncoderChoice, EncoderService, ServicesBySettings
+from wiring.encoders import CloseCallback, EncoderChoice, EncoderService, SettingsEncoderServices
 from wiring.model_services import open_embeddings
 from wiring.settings import Settings
 
@@ -52,7 +52,7 @@ class StoredServices:
     def __init__(self, settings: Settings, services: ModelServices) -> None:
         self._settings = settings
         self._services = services
-        self._plain = ServicesBySettings(settings)
+        self._plain = SettingsEncoderServices(settings)
 
     async def get_version(self, service: EncoderService) -> str:
         """That of its row."""

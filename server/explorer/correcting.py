@@ -50,8 +50,8 @@ async def correct_feed(container: Container, target: ToolId, mark: FeedMark, *, 
 async def forget_runs(container: Container, tool: ToolId) -> Mapping[str, Any]:
     """Forget what runs said of a tool; what that was, so that it can be put back."""
     graph = container.graph
-    facts = (await graph.facts([tool])).get(tool, ToolFacts())
-    lessons = await graph.lessons(tool)
+    facts = (await graph.get_facts([tool])).get(tool, ToolFacts())
+    lessons = await graph.get_lessons(tool)
     await graph.forget([tool])
     return {"facts": asdict(facts), "lessons": [asdict(one) | {"at": one.moment} for one in lessons]}
 
@@ -61,8 +61,8 @@ async def put_back(container: Container, tool: ToolId, kept: Mapping[str, Any]) 
     if not kept:
         raise ConflictError("what runs had said of it is not kept any more, so it cannot be put back")
     graph, weights = container.graph, container.weights
-    since = await graph.lessons(tool)
-    now = (await graph.facts([tool])).get(tool, ToolFacts())
+    since = await graph.get_lessons(tool)
+    now = (await graph.get_facts([tool])).get(tool, ToolFacts())
     facts = ToolFacts(**kept["facts"] | {"calls": now.calls, "successes": now.successes})
     for lesson in reversed(since):
         facts = apply_lesson(facts, lesson, weights)

@@ -91,7 +91,7 @@ def set_of(tool: ToolId) -> str:
 async def _walked(graph: LinkedGraph) -> tuple[Counter[tuple[str, str]], Counter[ToolId], bool]:
     """How often tools of one set followed those of another, and how often each tool was gone through; False: not all was counted."""
     sets, tools, read = Counter[tuple[str, str]](), Counter[ToolId](), 0
-    async for edge in graph.edges():
+    async for edge in graph.stream_edges():
         read += 1
         if read > _EDGES_READ:
             return sets, tools, False
@@ -112,7 +112,7 @@ async def _coupled(
     tools = [tool for each in of_sets for tool in each[:_OF_A_SET]][:_LOOKED_AT]
     among, found = frozenset(shown), Counter[tuple[str, str]]()
     for start in range(0, len(tools), _AT_ONCE):
-        for tool, known in (await graph.around(tools[start : start + _AT_ONCE])).items():
+        for tool, known in (await graph.load_neighbourhoods(tools[start : start + _AT_ONCE])).items():
             for feed in known.feeds:
                 if (source := set_of(feed.source)) in among and source != set_of(tool):
                     found[source, set_of(tool)] += 1

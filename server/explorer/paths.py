@@ -67,7 +67,7 @@ class _Roads:
     async def begin(self, source: ToolId, target: ToolId) -> None:
         """Read both ends and what is beside them."""
         reading = self._reading
-        _, fed = await asyncio.gather(reading.read([source, target]), reading.graph.feeds_out(source))
+        _, fed = await asyncio.gather(reading.read([source, target]), reading.graph.get_feeds_out(source))
         here = reading.known[target]
         ends = {source, target, FINISH}
         walked = sorted(reading.ways(source).values(), key=lambda way: (-way.rank_score, way.target))

@@ -24,7 +24,7 @@ class Reading:
         wanted = [tool for tool in dict.fromkeys(tools) if tool not in self._asked]
         if wanted:
             self._asked.update(wanted)
-            self.known |= await self.graph.around(wanted)
+            self.known |= await self.graph.load_neighbourhoods(wanted)
 
     def document(self, tool: ToolId) -> ToolDoc | None:
         """None: it was not read, or has none."""

@@ -81,7 +81,7 @@ async def _beside(reading: Reading, tools: Sequence[ToolId], wanted: Wanted, dep
         for tool, sources in zip(tools, into, strict=True):
             _walked(reading, tool, sources, wanted, found)
     if wanted.feeds:
-        fed = await asyncio.gather(*(reading.graph.feeds_out(tool) for tool in tools[:_FED]))
+        fed = await asyncio.gather(*(reading.graph.get_feeds_out(tool) for tool in tools[:_FED]))
         for feed in chain(*fed, *(reading.known[tool].feeds for tool in tools if tool in reading.known)):
             other = feed.target if feed.source in tools else feed.source
             if feed.score >= wanted.least:

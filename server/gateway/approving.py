@@ -5,9 +5,14 @@ import json
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 
-from agent.execution.approval import TAINTED, IntendedCall, describe_approval_scope, describe_side_effect
-from agent.execution.approvers import DONE_BEFORE
-from agent.text import clean
+from agent.execution.approval import (
+    POSSIBLE_REPEAT_NOTE,
+    TAINTED_NOTE,
+    IntendedCall,
+    describe_approval_scope,
+    describe_side_effect,
+)
+from agent.text import clean_text
 from agent.user_questions import UserQuestion
 from domain.errors import NotAllowedError
 from domain.model import JsonObject
@@ -28,7 +33,7 @@ class PersonApprover:
         self._allowed = set[tuple[str, str]]()
 
     @asynccontextmanager
-    async def approval(self, call: IntendedCall) -> AsyncGenerator[JsonObject | None]:
+    async def approve(self, call: IntendedCall) -> AsyncGenerator[JsonObject | None]:
         """``NotAllowedError`` where the answer is no, or nobody can be asked."""
         if not call.tool.safe:
             async with self._turn:
@@ -39,10 +44,10 @@ class PersonApprover:
     async def _ask(self, call: IntendedCall) -> None:
         if not self._person.there:
             why = f"{describe_side_effect(call.tool)} Nobody could be asked, since this client cannot ask its user. {self._how_else}"
-            raise NotAllowedError(f"{clean(call.tool.api, 80)} was not called. {why}")
+            raise NotAllowedError(f"{clean_text(call.tool.api, 80)} was not called. {why}")
         waiting = [one for one in call.approved_together if _named(one) not in self._allowed] or [call]
         if not await self._person.allows(asked_about(call, waiting)):
-            raise NotAllowedError(f"{clean(call.tool.api, 80)} was not called: its user did not allow it.")
+            raise NotAllowedError(f"{clean_text(call.tool.api, 80)} was not called: its user did not allow it.")
         self._allowed.update(_named(one) for one in waiting)
 
 
@@ -54,15 +59,18 @@ class PersonAsker:
 
     async def answer(self, question: UserQuestion) -> str | None:
         """What they say; None: nothing."""
-        return await self._person.answers(question.framed, question.choices)
+        return await self._person.answers(question.display_text, question.choices)
 
 
 def asked_about(call: IntendedCall, waiting: "list[IntendedCall]") -> str:
     """What a change would do, in words, where, with which values, and where each of them comes from."""
     tool = call.tool
-    lines = [f"May {clean(tool.api, 80)}{f' of {clean(tool.host, 200)}' if tool.host else ''} be called?"]
+    lines = [f"May {clean_text(tool.api, 80)}{f' of {clean_text(tool.host, 200)}' if tool.host else ''} be called?"]
     lines += [describe_side_effect(tool), describe_approval_scope(call), call.undo]
-    lines += [DONE_BEFORE if any(one.possible_repeat for one in waiting) else "", TAINTED if call.tainted else ""]
+    lines += [
+        POSSIBLE_REPEAT_NOTE if any(one.possible_repeat for one in waiting) else "",
+        TAINTED_NOTE if call.tainted else "",
+    ]
     for one in waiting:
         words = {origin.parameter: describe_origin(origin) for origin in one.provenance.origins}
         lines.append(one.summary)
@@ -72,8 +80,8 @@ def asked_about(call: IntendedCall, waiting: "list[IntendedCall]") -> str:
 
 def value_told(name: str, value: object, origin: str) -> str:
     """One value of a call, with where it comes from."""
-    told = f"- {clean(name, 80)} = {clean(json.dumps(value, ensure_ascii=False), _VALUE)}"
-    return f"{told} ({clean(origin, _VALUE)})" if origin else told
+    told = f"- {clean_text(name, 80)} = {clean_text(json.dumps(value, ensure_ascii=False), _VALUE)}"
+    return f"{told} ({clean_text(origin, _VALUE)})" if origin else told
 
 
 def _named(call: IntendedCall) -> tuple[str, str]:

@@ -3,7 +3,7 @@
 from collections.abc import AsyncGenerator
 from dataclasses import dataclass, field
 
-from agent.execution.approvers import AllowChangesApprover
+from agent.execution.approval import AllowChangesApprover
 from agent.execution.secret_store import SecretStore
 from agent.user_questions import NoUser
 from domain.event import EventRecord
@@ -44,7 +44,7 @@ class EmbeddedBackend:
             task.request,
             self.policy or choose_default_policy(self.container),
             approver=AllowChangesApprover() if self.yes else PersonApprover(person, _HOW_ELSE),
-            asker=PersonAsker(person) if person.there else NoUser(),
+            user_channel=PersonAsker(person) if person.there else NoUser(),
             plan=task.plan,
             remember=task.worded,
         )

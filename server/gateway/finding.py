@@ -6,10 +6,10 @@ from mcp.types import CallToolResult
 from pydantic.types import JsonValue
 
 from agent.execution.approval import describe_side_effect
-from agent.execution.caller_supplied import advise_on_secrets
-from agent.offer.offer import OfferEntry
+from agent.execution.supplied_values import describe_missing_secrets
+from agent.offer.tool_offer import OfferEntry
 from agent.programs.signatures import ToolSignature
-from agent.text import clean, estimate_tokens
+from agent.text import clean_text, estimate_tokens
 from domain.tool import ToolDoc, ToolId
 from graph.tool_description import describe_tool
 from server.gateway.answers import fenced, said
@@ -46,12 +46,12 @@ async def show_tool(given: ShowTool, backend: Backend, functions: SessionFunctio
     tried = "untested" if known.availability is None else f"{known.availability:.2f}"
     lines = [
         f"id: {doc.id}",
-        f"host: {clean(doc.host, 200)}" if doc.host else "",
+        f"host: {clean_text(doc.host, 200)}" if doc.host else "",
         "It only reads." if doc.safe else describe_side_effect(doc),
         f"chance that a call succeeds: {tried}",
-        clean(doc.description or doc.toolset_description, _DESCRIPTION),
+        clean_text(doc.description or doc.toolset_description, _DESCRIPTION),
         *_parameters(shown, doc),
-        *await advise_on_secrets(doc, await backend.secrets()),
+        *await describe_missing_secrets(doc, await backend.secrets()),
         shown.stub,
     ]
     text = "\n".join(line for line in lines if line)
@@ -69,7 +69,7 @@ def _within(shown: Sequence[ToolSignature]) -> dict[ToolId, str]:
     """As much of each as there is room for; the best come first."""
     left, found = _TOKENS, dict[ToolId, str]()
     for one in shown:
-        found[one.tool] = one.text if one.tokens <= left else one.short
+        found[one.tool] = one.text if one.tokens <= left else one.short_text
         left -= estimate_tokens(found[one.tool])
     return found
 
@@ -84,7 +84,7 @@ def _why(offered: OfferEntry) -> str:
 
 
 def _parameters(shown: ToolSignature, doc: ToolDoc) -> Iterator[str]:
-    described = {one.name: clean(one.description, 300) for one in doc.parameters}
+    described = {one.name: clean_text(one.description, 300) for one in doc.parameters}
     for name, given in shown.arguments.items():
         if words := described.get(given):
             yield f"{name}: {words}"

@@ -7,7 +7,7 @@ from collections.abc import AsyncGenerator, Awaitable, Callable
 import anyio
 
 from agent.scheduler import closing
-from agent.text import clean
+from agent.text import clean_text
 from agent.transcript import RunTranscript
 from domain.event import (
     CallFinished,
@@ -85,7 +85,7 @@ def progress(event: Event) -> str:
     """An event in words, for who waits; empty for those that say nothing to them."""
     match event:
         case SubtaskStarted():
-            return f"part {event.subtask}: {clean(event.description, 120)}"
+            return f"part {event.subtask}: {clean_text(event.description, 120)}"
         case CandidatesConsidered():
             return f"{len(event.candidates)} tools considered"
         case StepChosen():
@@ -108,6 +108,6 @@ def progress(event: Event) -> str:
 
 def _name(tool: str) -> str:
     try:
-        return clean(split_tool_id(tool)[2], 80)
+        return clean_text(split_tool_id(tool)[2], 80)
     except ValueError:
-        return clean(tool, 80)
+        return clean_text(tool, 80)

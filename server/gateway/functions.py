@@ -2,8 +2,8 @@
 
 from collections.abc import Iterable, Sequence
 
-from agent.execution.caller_supplied import CachedSecretNames, apply_supplied_values
-from agent.programs.names import RESERVED_NAMES, assign_names, assign_tool_names
+from agent.execution.supplied_values import CachedSecretNames, apply_supplied_values
+from agent.programs.function_names import RESERVED_NAMES, assign_names, assign_tool_names
 from agent.programs.signatures import ToolSignature, build_named_signatures
 from domain.errors import UsageError
 from domain.source_text import try_parse_source

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from mcp.types import CallToolResult
 from pydantic.types import JsonValue
 
-from agent.plans.checked_plan import check_plan
-from agent.plans.inputs import set_input_values
+from agent.plans.plan_inputs import set_input_values
+from agent.plans.plan_text_check import check_plan
 from agent.programs.signatures import ToolSignature
-from agent.text import clean, format_tool_title
+from agent.text import clean_text, format_tool_title
 from agent.transcript import RunTranscript
 from domain.errors import UsageError
 from domain.model import JsonObject
@@ -87,7 +87,7 @@ class Runner:
         """``fruitless``: what to say where all calls went well and nothing came of them."""
         run, transcript = await self._followed(task)
         gave_up = transcript.end is not None and transcript.end.outcome == "gave_up"
-        nothing = gave_up and fruitless and transcript.steps and not transcript.failed
+        nothing = gave_up and fruitless and transcript.steps and not transcript.failed_steps
         return _answer(run, transcript, [*self.person.notes, *([fruitless] if nothing else [])])
 
     async def _followed(self, task: Task) -> tuple[str, RunTranscript]:
@@ -101,7 +101,7 @@ def _call(shown: ToolSignature, given: JsonObject) -> str:
     strange = [name for name in told if name not in shown.arguments]
     if strange:
         there = ", ".join(shown.arguments) or "none"
-        raise UsageError(f"{shown.name} has no parameter {clean(strange[0], 80)}; there are: {there}")
+        raise UsageError(f"{shown.name} has no parameter {clean_text(strange[0], 80)}; there are: {there}")
     return f"await {shown.name}({', '.join(f'{name}={value!r}' for name, value in told.items())})"
 
 
@@ -111,7 +111,7 @@ def _answer(run: str, transcript: RunTranscript, notes: Sequence[str]) -> CallTo
     outcome, answer = (end.outcome, end.answer) if end else ("failed", "")
     why = f"\n{end.error}" if end and end.error else ""
     steps: list[JsonValue] = [
-        {"tool": one.tool, "status": one.status} for one in (*transcript.steps.values(), *transcript.failed)
+        {"tool": one.tool, "status": one.status} for one in (*transcript.steps.values(), *transcript.failed_steps)
     ]
     result = {"run": run, "outcome": outcome, "answer": answer[:MOST], "calls": calls_told(steps)}
     text = "\n".join((outcome, fenced("answer", answer.strip()) + why, *notes))
@@ -120,13 +120,13 @@ def _answer(run: str, transcript: RunTranscript, notes: Sequence[str]) -> CallTo
 
 def _called(run: str, transcript: RunTranscript, notes: Sequence[str]) -> CallToolResult:
     """What one call answered; why it failed, or was not made."""
-    results = [*transcript.steps.values(), *transcript.failed]
+    results = [*transcript.steps.values(), *transcript.failed_steps]
     if not results or not results[-1].attempts:
         end = transcript.end
         why = (results[-1].note if results else "") or (f"{end.answer} {end.error}".strip() if end else "")
         return wrong("\n".join((f"The call was not made. {fenced('why', why)}", *notes)))
     last = results[-1]
-    body = f"{last.status}{f': {clean(last.note, 400)}' if last.note else ''}\n{fenced('response', last.response, _CHOOSE)}"
+    body = f"{last.status}{f': {clean_text(last.note, 400)}' if last.note else ''}\n{fenced('response', last.response, _CHOOSE)}"
     value = parsed(last.response) if len(last.response) <= MOST else None
     result = {"run": run, "status": last.status, "response": value}
     return said(body, result, error=last.status != "ok")

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from agent.execution.secret_store import SecretStore
 from agent.planners.registry import choose_default_planner
 from agent.scheduler import closing
-from agent.text import clean
+from agent.text import clean_text
 from domain.errors import ConflictError, NotFoundError, UnauthenticatedError, UnavailableError
 from domain.event import EventRecord, InputNeeded, RunFinished
 from domain.model import JsonObject
@@ -22,9 +22,9 @@ from server.routes.inputs import DecisionBody, answer_run
 from server.routes.runs import begun
 from server.runs.agent_runtime import REMEMBER_REQUEST
 from server.runs.conversation_context import ALONE
+from server.runs.event_journal import parse_events
 from server.runs.event_stream import stream_events
 from server.runs.given_plans import build_plan_settings
-from server.runs.journal import parse_events
 from server.services import Services
 from server.storage.audit import AuditedAction
 from server.storage.runs import RunChoices
@@ -132,13 +132,13 @@ class ServedBackend:
             return
         deed = AuditedAction(
             user_id=user.id, name=user.name, role=user.role, via="token", label=self.caller.program, operation="mcp_run",
-            about="Begin a run over MCP", path="POST /mcp", said={"client": clean(self.client, 100), "plan": task.plan is not None},
+            about="Begin a run over MCP", path="POST /mcp", said={"client": clean_text(self.client, 100), "plan": task.plan is not None},
         )  # fmt: skip
         await self.services.storage.audit_log.begin(deed, 202)
 
     async def _have_conversation(self) -> None:
         if not self.session.conversation:
-            title = clean(f"MCP: {self.client}" if self.client else "MCP", 100)
+            title = clean_text(f"MCP: {self.client}" if self.client else "MCP", 100)
             made = await self.services.storage.conversations.add(self.caller.user.id, title)
             self.session.conversation = made.id
 
@@ -167,7 +167,7 @@ class ServedBackend:
 
     async def _decision(self, asked: InputNeeded, person: Person) -> DecisionBody:
         if asked.asks != "question" and not person.there:
-            person.notes.append(_HOW_ELSE.format(what=clean(asked.summary or asked.tool or "it", 200)))
+            person.notes.append(_HOW_ELSE.format(what=clean_text(asked.summary or asked.tool or "it", 200)))
             return _decided("leave" if asked.asks == "unknown_outcome" else "deny")
         match asked.asks:
             case "question":
@@ -191,7 +191,7 @@ def _told(asked: InputNeeded) -> str:
         tool=asked.tool, arguments=asked.arguments, identity="", origins=asked.origins, summary=asked.summary
     )
     calls: Sequence[AskedCall] = asked.calls or (alone,)
-    lines = [asked.reason, f"It goes to {clean(asked.host, 200)}." if asked.host else "", asked.undo]
+    lines = [asked.reason, f"It goes to {clean_text(asked.host, 200)}." if asked.host else "", asked.undo]
     for call in calls:
         words = {one.parameter: describe_origin(one) for one in call.origins}
         lines.append(call.summary)

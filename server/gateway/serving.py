@@ -23,7 +23,7 @@ from mcp.types import (
 )
 from pydantic import ValidationError
 
-from agent.text import clean
+from agent.text import clean_text
 from domain.errors import FootpathError
 from domain.model import describe_errors
 from server.gateway.answers import fenced, said, wrong
@@ -91,7 +91,7 @@ def gateway_server(
             _log.warning("a tool of the protocol failed: %s", error)  # where a store is, is not for users
             return wrong(error.public_message)
         except ValidationError as error:
-            return wrong(f"{clean(name, 80)} was called wrongly: {describe_errors(error)}")
+            return wrong(f"{clean_text(name, 80)} was called wrongly: {describe_errors(error)}")
         except Exception:  # noqa: BLE001  # a defect of ours is told without a trace of it
             _log.exception("a tool of the protocol failed")
             return wrong(_FAILED)
@@ -114,7 +114,7 @@ def _given(name: str, arguments: dict[str, Any]) -> Given:
     for one in ALL:
         if name == one.NAME:
             return one.model_validate(arguments)
-    raise FootpathError(f"there is no tool {clean(name, 80)}; there are: {', '.join(one.NAME for one in ALL)}")
+    raise FootpathError(f"there is no tool {clean_text(name, 80)}; there are: {', '.join(one.NAME for one in ALL)}")
 
 
 async def _called(given: Given, backend: Backend, context: Context) -> CallToolResult:
@@ -141,7 +141,7 @@ def _describe_waiting(waiting: OwnerApprovalNeeded) -> CallToolResult:
     text = "\n".join(
         (
             f"Waiting for approval: run {waiting.run} has come to something that only its owner can approve, which no access token can do.",
-            fenced("question", clean(waiting.question, 600)),
+            fenced("question", clean_text(waiting.question, 600)),
             f"Ask your user to answer it on {waiting.place}. The run then goes on by itself, and its answer is on the page. "
             "To get it here, make this same call again afterwards: it follows the same run and starts no other.",
         )

@@ -5,8 +5,8 @@ from collections.abc import Mapping
 
 from mcp.types import GetPromptResult, Prompt, PromptArgument, PromptMessage, TextContent
 
-from agent.plans.inputs import build_shown_schemas, set_input_values
-from agent.text import clean
+from agent.plans.plan_inputs import build_shown_schemas, set_input_values
+from agent.text import clean_text
 from domain.errors import FootpathError, UsageError
 from domain.model import JsonObject
 from domain.program import ProgramPlan
@@ -38,7 +38,7 @@ async def prompt(name: str, given: Mapping[str, str], backend: Backend) -> GetPr
     call = json.dumps({"request": request, "solution": found.id, "inputs": dict(given)}, ensure_ascii=False)
     text = f"{request}\n\nServe this with Footpath's tool run_program: {call}"
     message = PromptMessage(role="user", content=TextContent(type="text", text=text))
-    return GetPromptResult(description=clean(found.patterns[0], 300), messages=[message])
+    return GetPromptResult(description=clean_text(found.patterns[0], 300), messages=[message])
 
 
 async def solution_named(name: str, backend: Backend) -> Solution:
@@ -46,18 +46,18 @@ async def solution_named(name: str, backend: Backend) -> Solution:
     library = await backend.container.solutions(backend.owner)
     found = (await library.get([name])).get(name)
     if found is None:
-        raise UsageError(f"there is no solution {clean(name, 80)}; the list of prompts names those that there are")
+        raise UsageError(f"there is no solution {clean_text(name, 80)}; the list of prompts names those that there are")
     if found.suspended:
-        raise UsageError(f"this solution is not taken at present: {clean(found.suspended, 200)}; use ask instead")
+        raise UsageError(f"this solution is not taken at present: {clean_text(found.suspended, 200)}; use ask instead")
     return found
 
 
 def _prompt(one: Solution) -> Prompt:
     arguments = [
-        PromptArgument(name=name, description=clean(_kind(schema), 200) or None, required="default" not in schema)
+        PromptArgument(name=name, description=clean_text(_kind(schema), 200) or None, required="default" not in schema)
         for name, schema in build_shown_schemas(one.plan).items()
     ]
-    words = clean(one.patterns[0], 300)
+    words = clean_text(one.patterns[0], 300)
     return Prompt(name=one.id, title=words, description=words, arguments=arguments)
 
 
@@ -72,5 +72,5 @@ def _worded(found: Solution, plan: ProgramPlan) -> str:
     words = found.patterns[0]
     for name, schema in plan.inputs.items():
         value = plan.values.get(name, schema.get("default"))
-        words = words.replace(f"{{{name}}}", clean(value if isinstance(value, str) else json.dumps(value), 400))
-    return clean(words, 2000)
+        words = words.replace(f"{{{name}}}", clean_text(value if isinstance(value, str) else json.dumps(value), 400))
+    return clean_text(words, 2000)

@@ -5,7 +5,7 @@ from contextlib import suppress
 from pathlib import Path
 from uuid import uuid4
 
-from wiring.private_files import FOLDER
+from wiring.private_files import PRIVATE_FOLDER_MODE
 
 _log = logging.getLogger(__name__)
 
@@ -14,7 +14,7 @@ def home_id(home: Path) -> str:
     """The same each time. Where nothing can be written, a new one: what was begun before with its files is not taken up again."""
     file = home / "home.id"
     try:
-        home.mkdir(parents=True, exist_ok=True, mode=FOLDER)
+        home.mkdir(parents=True, exist_ok=True, mode=PRIVATE_FOLDER_MODE)
         if not file.exists():
             part = file.with_name(f"{file.name}.{uuid4().hex}")
             part.write_text(uuid4().hex, encoding="ascii")

@@ -41,7 +41,7 @@ class Record:
 
 async def record_of(container: Container, tool: ToolId) -> Record:
     """As far back as runs are kept."""
-    found, lessons = await asyncio.gather(container.graph.facts([tool]), container.graph.lessons(tool))
+    found, lessons = await asyncio.gather(container.graph.get_facts([tool]), container.graph.get_lessons(tool))
     facts, now = found.get(tool, ToolFacts()), to_timestamp()
     after = replay_availability(facts, lessons, container.weights)
     known = split_availability(facts, container.weights, now)

@@ -101,7 +101,7 @@ async def read(
 ) -> list[Listed]:
     """What is shown of tools, in order; those that have no document any more are left out."""
     wanted = list(ids)
-    docs, facts = await asyncio.gather(container.graph.get_tools(wanted), container.graph.facts(wanted))
+    docs, facts = await asyncio.gather(container.graph.get_tools(wanted), container.graph.get_facts(wanted))
     now, hits = to_timestamp(), hits or {}
     return [
         Listed(

@@ -105,7 +105,7 @@ async def _runs(said: NewToolMark, at: Marking) -> dict[str, Any]:
 
 async def _whole(said: NewToolMark, graph: LinkedGraph, before: Sequence[ToolMark]) -> NewToolMark:
     """Of a tool that is muted, all edges into it are; of one that is not any more, those that were with it, and are still."""
-    into = await graph.in_edges(said.tool)
+    into = await graph.get_in_edges(said.tool)
     last = frozenset(next((one.sources for one in before if one.kind == "tool"), ()))
     muted = {edge.source for edge in into if edge.source in last and edge.mark == "mute"}
     if said.mark != "mute":

@@ -44,7 +44,9 @@ class Beside:
 
 async def beside(container: Container, tool: ToolId, limit: int) -> Beside:
     """At most ``limit`` of each; of what has no document only the end of a request."""
-    found, feeds_out = await asyncio.gather(container.graph.around([tool]), container.graph.feeds_out(tool))
+    found, feeds_out = await asyncio.gather(
+        container.graph.load_neighbourhoods([tool]), container.graph.get_feeds_out(tool)
+    )
     here = found.get(tool)
     if here is None:
         return Beside((), 0, (), 0, (), 0, (), 0, ())
@@ -74,7 +76,7 @@ def _out(here: ToolNeighbourhood, weights: WeightParameters) -> list[Walk]:
 async def _before(container: Container, into: Sequence[Edge], limit: int) -> tuple[list[Walk], int]:
     """The weight of each is a share among all that leave its source, so that only of the most walked the sources are read."""
     most = sorted(into, key=lambda one: (one.mark is None, -(one.imported + one.live), one.source))[:limit]
-    around = await container.graph.around([one.source for one in most])
+    around = await container.graph.load_neighbourhoods([one.source for one in most])
     found = [_into(edge, around[edge.source].out, container.weights) for edge in most if edge.source in around]
     return _heaviest(found), len(into)
 

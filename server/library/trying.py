@@ -2,11 +2,11 @@
 
 import asyncio
 
-from agent.compression.compress import compress
 from agent.compression.field_selection import FieldChoices
-from agent.execution.execute import execute_call
+from agent.compression.response_compression import compress_response
+from agent.execution.call_wording import summarize_call
+from agent.execution.step_execution import execute_call
 from agent.execution.validation import check_arguments
-from agent.execution.wording import summarize_call
 from agent.policy.protocol import CallArguments
 from domain.errors import FootpathError, NotAllowedError, UsageError
 from domain.model import JsonObject
@@ -61,7 +61,7 @@ async def tried(
 
 async def short_form(doc: ToolDoc, response: str) -> str:
     """What a model would be shown in place of a long answer; empty where it is short."""
-    found = await compress(doc, response, None, FieldChoices())
+    found = await compress_response(doc, response, None, FieldChoices())
     return found.text if found else ""
 
 

@@ -8,10 +8,10 @@ from typing import Self
 from pydantic import BaseModel, Field, model_validator
 from pydantic.types import JsonValue
 
-from agent.plans.compilation import compile_plan
 from agent.plans.executed_plan import ExecutedPlan
-from agent.plans.inputs import build_shown_schemas, map_shown_names, set_input_values
-from agent.plans.parameterize import infer_value_schema
+from agent.plans.parameterization import infer_value_schema
+from agent.plans.plan_compilation import compile_plan
+from agent.plans.plan_inputs import build_shown_schemas, map_shown_names, set_input_values
 from domain.errors import NotFoundError, NotLinearError, UsageError
 from domain.event import ProgramStarted
 from domain.model import JsonObject
@@ -28,8 +28,8 @@ from server.routes.texts import RowId, ShortText
 from server.routes.tools import tools_of
 from server.routes.written_programs import written_plan
 from server.runs.conversation_context import load_run_files
+from server.runs.event_journal import parse_events
 from server.runs.given_plans import build_plan_settings
-from server.runs.journal import parse_events
 from server.services import Services
 from server.storage.runs import Run, RunChoices
 from server.token_scopes import by_token

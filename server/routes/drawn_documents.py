@@ -5,15 +5,15 @@ from collections.abc import Mapping
 
 from agent.plans.executed_plan import ExecutedPlan, build_executed_plan
 from agent.plans.json_paths import generalize_indices
-from agent.plans.validation import PlanCheckContext, PlanProblem, find_problems
+from agent.plans.plan_validation import PlanCheckContext, PlanProblem, find_problems
 from domain.errors import ConflictError
 from domain.event import CallFinished
 from domain.plan import PlanDocument
 from domain.tool import ToolDoc, ToolId
 from server.routes.tools import tools
+from server.runs.event_journal import parse_events
 from server.runs.given_plans import load_given_plan
-from server.runs.journal import parse_events
-from server.runs.waiting_plans import refuse
+from server.runs.waiting_plans import raise_plan_problems
 from server.services import Services
 from server.storage.runs import Run
 
@@ -57,9 +57,9 @@ async def check_document(
 
     ``proven``: what was carried out: the places it took from are there.
     """
-    around = PlanCheckContext(docs, depth=services.settings.max_depth, template=template)
+    around = PlanCheckContext(docs, depth=services.settings.max_depth, is_template=template)
     wrong = await asyncio.to_thread(find_problems, document, around)
-    refuse([one for one in wrong if not (proven and _taken_before(one, document, proven))])
+    raise_plan_problems([one for one in wrong if not (proven and _taken_before(one, document, proven))])
 
 
 def _taken_before(problem: PlanProblem, document: PlanDocument, proven: PlanDocument) -> bool:

@@ -163,7 +163,7 @@ async def _shown(container: Container, services: Services) -> EmbeddingsShown:
     state, in_use = await encoders.load_state(), await EncoderChange(container).find_vectors_in_use()
     jobs = await services.storage.jobs.list_page((PREPARE,), limit=1)
     return EmbeddingsShown(
-        tools=(await container.graph.statistics()).documents,
+        tools=(await container.graph.compute_statistics()).documents,
         in_use=_vectors(in_use),
         beside=_vectors(state.beside),
         ready=state.beside is not None and state.whole,

@@ -6,10 +6,10 @@ from typing import Annotated
 from fastapi import Query
 from pydantic import BaseModel
 
-from agent.exporting.exported import ExportedProgram, exported
-from agent.exporting.forms import Form, written
+from agent.exporting.exported_program import ExportedProgram, build_exported_program
+from agent.exporting.program_files import ExportForm, render_exported_file
 from agent.plans.executed_plan import generalize_plan
-from agent.solutions.alignment import resolve_alternatives
+from agent.solutions.patterns import resolve_alternatives
 from domain.errors import NotFoundError
 from domain.program import ProgramPlan
 from server.dependencies import CurrentServices, CurrentUser
@@ -24,7 +24,7 @@ from server.services import Services
 from server.token_scopes import by_token
 
 router = operations("", tag="runs", responses=problems(401, 404))
-As = Annotated[Form, Query(alias="as", description="A Python file, an MCP server, or a node of LangGraph.")]
+As = Annotated[ExportForm, Query(alias="as", description="A Python file, an MCP server, or a node of LangGraph.")]
 
 
 class ExportedFileBody(BaseModel):
@@ -64,9 +64,9 @@ async def export_solution(
 
 async def _exported(plan: ProgramPlan, words: str, services: Services) -> ExportedProgram:
     docs = await tools(plan.program.tools.values(), services) or {}
-    return await asyncio.to_thread(exported, plan, words, docs)
+    return await asyncio.to_thread(build_exported_program, plan, words, docs)
 
 
-async def _file(program: ExportedProgram, form: Form) -> ExportedFileBody:
-    made = await asyncio.to_thread(written, program, form)
+async def _file(program: ExportedProgram, form: ExportForm) -> ExportedFileBody:
+    made = await asyncio.to_thread(render_exported_file, program, form)
     return ExportedFileBody(file=made.file, text=made.text)

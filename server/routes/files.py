@@ -9,8 +9,8 @@ from typing import Annotated
 from pydantic import BaseModel, Field, StringConstraints
 from pydantic.types import JsonValue
 
-from agent.files.given import NEEDS_MODEL
-from agent.files.reading import FileLimits, free_name, read_file
+from agent.files.file_parsing import FileLimits, assign_free_variable, read_file
+from agent.files.given_files import NEEDS_MODEL_MESSAGE
 from domain.errors import UsageError
 from domain.given_file import FileNote, GivenFile
 from server.dependencies import CurrentServices, CurrentUser
@@ -56,7 +56,7 @@ async def give_file(conversation_id: RowId, body: FileBody, user: CurrentUser, s
     read = await asyncio.to_thread(read_file, body.name, data, limits)
 
     def named(taken: Collection[str]) -> GivenFile:
-        return read.model_copy(update={"variable": free_name(read.variable, taken)})
+        return read.model_copy(update={"variable": assign_free_variable(read.variable, taken)})
 
     return shown(await services.storage.files.add(conversation_id, user.id, len(data), named))
 
@@ -98,7 +98,9 @@ async def check_files(
     if len(ids) > services.settings.files:
         raise UsageError(f"a question may have {services.settings.files} files; this one has {len(ids)}")
     if choices.policy != "llm" or choices.planner not in ("program", "solution"):
-        raise UsageError(f"{NEEDS_MODEL}: ask with the policy llm and the planner program, or leave the file out")
+        raise UsageError(
+            f"{NEEDS_MODEL_MESSAGE}: ask with the policy llm and the planner program, or leave the file out"
+        )
     await services.storage.files.load_files(conversation_id, user_id, list(ids))
 
 

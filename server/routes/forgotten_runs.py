@@ -6,7 +6,7 @@ from server.dependencies import CurrentServices, CurrentUser
 from server.problems import problems
 from server.routes.router import operations
 from server.routes.texts import RowId
-from server.runs.journal import parse_events
+from server.runs.event_journal import parse_events
 from server.runs.late_lessons import forget_learned
 from server.token_scopes import by_token
 

@@ -6,7 +6,7 @@ from typing import Annotated, cast
 from pydantic import AfterValidator, BeforeValidator
 
 from domain.plan import PlanDocument, PlannedStep
-from server.runs.checked_plans import MOST_STEPS
+from server.runs.waiting_plans import MAX_LISTED_STEPS
 
 MOST_PARAMETERS = 100
 """Of a step, and of the plan itself."""
@@ -18,8 +18,8 @@ def _few_steps(given: object) -> object:
     """Looked at before each step is read, and told to be wrong by itself."""
     if isinstance(given, dict):
         steps = cast("dict[str, object]", given).get("steps")
-        if isinstance(steps, list) and (count := len(cast("list[object]", steps))) > MOST_STEPS:
-            raise ValueError(f"has {count:,} steps: a plan has at most {MOST_STEPS}")
+        if isinstance(steps, list) and (count := len(cast("list[object]", steps))) > MAX_LISTED_STEPS:
+            raise ValueError(f"has {count:,} steps: a plan has at most {MAX_LISTED_STEPS}")
     return cast("object", given)
 
 

@@ -5,7 +5,7 @@ from typing import Annotated, TypeVar
 
 from pydantic import AfterValidator, BaseModel, Field
 
-from agent.plans.checked_plan import LONGEST_PLAN, MOST_INPUTS
+from agent.plans.plan_text_check import MAX_INPUTS, MAX_PLAN_LENGTH
 from domain.model import JsonObject
 from domain.tool import ToolId
 from server.routes.given_documents import MOST_CHARACTERS
@@ -18,9 +18,9 @@ class SentProgram(BaseModel):
     may be left out. ``values``: of this run, for its inputs.
     """
 
-    text: str = Field(max_length=LONGEST_PLAN)
-    inputs: dict[str, JsonObject] = Field(default_factory=dict[str, JsonObject], max_length=2 * MOST_INPUTS)
-    values: JsonObject = Field(default_factory=dict, max_length=2 * MOST_INPUTS)
+    text: str = Field(max_length=MAX_PLAN_LENGTH)
+    inputs: dict[str, JsonObject] = Field(default_factory=dict[str, JsonObject], max_length=2 * MAX_INPUTS)
+    values: JsonObject = Field(default_factory=dict, max_length=2 * MAX_INPUTS)
 
 
 class WholeSentProgram(SentProgram):

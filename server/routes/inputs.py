@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal, cast
 from fastapi import Path
 from pydantic import BaseModel, Field, StrictInt, StringConstraints
 
-from agent.execution.redaction import looks_secret
+from agent.execution.redaction import contains_secret
 from agent.execution.validation import build_arguments_schema
 from agent.user_questions import MAX_ANSWER_CHARS, UserQuestion
 from domain.errors import ConflictError, ForbiddenError, NotFoundError, UsageError
@@ -21,11 +21,11 @@ from server.problems import problems
 from server.routes.plans import approved
 from server.routes.router import operations
 from server.routes.texts import RowId
-from server.runs.corrections import Correction, check_corrections, parse_corrections, restore_tool
+from server.runs.call_corrections import Correction, check_corrections, parse_corrections, restore_tool
 from server.runs.questions import BY_ANOTHER
 from server.services import Services
 from server.storage.permissions import CallTarget
-from server.storage.run_events import InputKind, RunQuestion
+from server.storage.run_records import InputKind, RunQuestion
 from server.token_scopes import by_token
 
 router = operations("/runs/{run_id}/inputs", tag="runs", responses=problems(401, 404))
@@ -174,7 +174,7 @@ async def _said(asked: RunQuestion, body: DecisionBody) -> JsonObject:
         if not said:
             raise UsageError("the answer says nothing, or there is no choice at that place; the first is 0")
         told = _question(asked)
-        if told.get(BY_ANOTHER) and said not in told.get("choices", ()) and looks_secret(said):
+        if told.get(BY_ANOTHER) and said not in told.get("choices", ()) and contains_secret(said):
             raise UsageError(
                 "the answer holds what looks like a key or a card number, and another user's program asks: "
                 "answer without it, or with deny"

@@ -5,10 +5,10 @@ from typing import Annotated, Self
 
 from pydantic import BaseModel, Field, StringConstraints, model_validator
 
-from agent.plans.checked_plan import check_plan
-from agent.plans.inputs import map_shown_names
+from agent.plans.plan_inputs import map_shown_names
+from agent.plans.plan_text_check import check_plan
 from agent.plans.stored_plan import restore_plan
-from agent.solutions.from_plan import build_solution_from_plan
+from agent.solutions.conversion import build_solution_from_plan
 from domain.errors import NotFoundError, UnavailableError, UsageError
 from domain.solution import Solution, SolutionOrigin
 from server.routes.documents import own as own_run
@@ -18,8 +18,8 @@ from server.routes.taken_templates import seen
 from server.routes.template_content import Place, content
 from server.routes.texts import Plain, RowId
 from server.routes.written_programs import written_plan
-from server.runs.checked_plans import CheckedOpenPlan
 from server.runs.given_plans import load_given_plan
+from server.runs.waiting_plans import CheckedOpenPlan
 from server.services import Services
 from server.storage.accounts import User
 from server.storage.runs import Run
@@ -114,4 +114,4 @@ async def checked_again(solution: Solution, services: Services) -> None:
             f"no such tool is indexed any more: {', '.join(gone)[:400]}; forget the solution, or index it"
         )
     found = await check_plan(program.text, solution.plan.inputs, program.tools, docs, container.sandbox(), values={})
-    CheckedOpenPlan(found.plan, found.plan, found.complaints).refuse()
+    CheckedOpenPlan(found.plan, found.plan, found.complaints).raise_problems()

@@ -5,7 +5,7 @@ from typing import Annotated
 from fastapi import Query
 from pydantic import BaseModel
 
-from agent.text import clean
+from agent.text import clean_text
 from domain.tool import ToolId
 from domain.tool_source import parse_source_id
 from graph.facts import ToolFacts
@@ -128,7 +128,7 @@ def shown(one: Listed) -> LibraryTool:
         category=doc.category,
         toolset=doc.toolset,
         api=doc.api,
-        description=clean(doc.description, _DESCRIPTION),
+        description=clean_text(doc.description, _DESCRIPTION),
         host=doc.host,
         effect=doc.effect.kind,
         availability=one.availability,

@@ -106,7 +106,7 @@ async def marks_between(
 
 async def _shown(tool: ToolId, services: Services) -> ToolMarksShown:
     history = await services.storage.tool_marks.list_for_tool(tool)
-    edges = await (await services.agents.get_container()).graph.out_edges(tool)
+    edges = await (await services.agents.get_container()).graph.get_out_edges(tool)
     own = next((one for one in history if one.kind == "tool"), None)
     said = {one.target: one for one in reversed(history) if one.kind == "edge"}
     return ToolMarksShown(

@@ -5,10 +5,10 @@ from dataclasses import replace
 
 from pydantic import BaseModel, Field, model_validator
 
-from agent.plans.checked_plan import PlanComplaint
 from agent.plans.cost_estimate import ModelPrice, estimate_cost
 from agent.plans.dry_run import DryRunContext, TriedCall, TriedLine, simulate_plan
-from agent.programs.verdict import ProgramClaim
+from agent.plans.plan_text_check import PlanComplaint
+from agent.programs.program_verdict import ProgramClaim
 from domain.errors import ConflictError, NotFoundError
 from domain.plan import PlanDocument
 from domain.program import Program, ProgramPlan
@@ -20,17 +20,20 @@ from server.routes.given_programs import GivenProgram, SentProgram
 from server.routes.router import operations
 from server.routes.shown_plans import ShownPlan, shown_plan
 from server.routes.texts import RowId
-from server.runs.checked_plans import CheckedOpenPlan, PlanFunctions, check_open_plan, load_plan_functions
 from server.runs.waiting_plans import (
+    CheckedOpenPlan,
+    PlanFunctions,
     WaitingPlan,
     approve_plan,
+    check_open_plan,
     load_given_results,
+    load_plan_functions,
     load_waiting_plan,
     store_edited_plan,
 )
 from server.services import Services
-from server.storage.repository import now
-from server.storage.run_events import RunQuestion
+from server.storage.repository import get_utc_now
+from server.storage.run_records import RunQuestion
 from server.token_scopes import by_token
 from wiring.settings import Settings
 
@@ -115,20 +118,20 @@ async def dry_run(run_id: RowId, user: CurrentUser, services: CurrentServices) -
     found = await load_waiting_plan(services.storage, run_id, user.id)
     agents, chosen = services.agents, services.settings
     told, functions = await _read(services, found)
-    told.refuse()
+    told.raise_problems()
     container = await agents.get_container()
     around = DryRunContext(
         request=found.request,
-        today=(chosen.today or now().date()).isoformat(),
+        today=(chosen.today or get_utc_now().date()).isoformat(),
         docs=functions.docs,
-        given=await load_given_results(services.storage, found),
+        earlier_steps=await load_given_results(services.storage, found),
         policy=container.create_policy("offline"),
         recorded=await agents.get_replay_executor(),
         sandbox=container.sandbox(),
     )
     gone = await simulate_plan(told.executable, around)
     model = found.run.policy == "llm"
-    takes = estimate_cost(gone, functions.docs, model=model, phrases=chosen.phrase, price=_price(chosen))
+    takes = estimate_cost(gone, functions.docs, has_model=model, rephrases=chosen.phrase, price=_price(chosen))
     return DryRun(
         text=gone.text,
         lines=gone.lines,
@@ -161,7 +164,7 @@ async def approved(
     if version is not None and found.version != version:
         raise ConflictError(f"the plan is at version {found.version}, not {version}; read it again")
     told, functions = await _read(services, found)
-    told.refuse()
+    told.raise_problems()
     called = set(told.executable.program.tools.values())
     return await approve_plan(
         services.storage, found, told.executable, [doc for tool, doc in functions.docs.items() if tool in called]

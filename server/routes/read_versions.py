@@ -4,9 +4,9 @@ import asyncio
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from agent.plans.compilation import to_document
+from agent.plans.plan_compilation import to_plan_document
 from agent.plans.stored_plan import restore_plan
-from agent.text import clean
+from agent.text import clean_text
 from domain.errors import ConflictError, NotLinearError
 from domain.plan import PlanDocument
 from domain.program import ProgramPlan
@@ -37,10 +37,12 @@ async def read_version(version: TemplateVersion, services: Services) -> ReadVers
 
 def _read(plan: ProgramPlan, docs: Mapping[ToolId, ToolDoc] | None) -> ReadVersion:
     gone = [
-        clean(tool, 120) for tool in dict.fromkeys(plan.program.tools.values()) if docs is not None and tool not in docs
+        clean_text(tool, 120)
+        for tool in dict.fromkeys(plan.program.tools.values())
+        if docs is not None and tool not in docs
     ]
     problem = f"no such tool is indexed: {', '.join(gone)}" if gone else ""
     try:
-        return ReadVersion(plan, to_document(plan, docs or {}), problem)
+        return ReadVersion(plan, to_plan_document(plan, docs or {}), problem)
     except NotLinearError:
         return ReadVersion(plan, None, problem)

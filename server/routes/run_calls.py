@@ -5,8 +5,8 @@ from collections.abc import Mapping, Sequence
 
 from pydantic import BaseModel, Field
 
-from agent.program_trace import ProgramHistory, ProgramTrace
 from agent.programs.analysis.program_flow import Site
+from agent.transcript import ProgramHistory, ProgramTrace
 from domain.errors import NotFoundError
 from domain.event import CallStarted, EventRecord, ProgramEvent, ProgramStarted
 from domain.tool import ToolDoc, ToolId
@@ -15,7 +15,7 @@ from server.problems import problems
 from server.routes.router import operations
 from server.routes.texts import RowId
 from server.routes.tools import tools
-from server.runs.journal import parse_events
+from server.runs.event_journal import parse_events
 from server.token_scopes import by_token
 
 _KINDS = ("program.started", "program.failed", "program.ended", "call.started")
@@ -96,7 +96,7 @@ def _programs(records: Sequence[EventRecord]) -> list[ProgramCalls]:
     for record in records:
         if isinstance(record.event, ProgramEvent):
             traces.setdefault(record.subtask, ProgramHistory()).add(record.event)
-    return [_program(subtask, one) for subtask in sorted(traces) for one in traces[subtask].written]
+    return [_program(subtask, one) for subtask in sorted(traces) for one in traces[subtask].traces]
 
 
 def _program(subtask: int, trace: ProgramTrace) -> ProgramCalls:
@@ -106,7 +106,7 @@ def _program(subtask: int, trace: ProgramTrace) -> ProgramCalls:
         subtask=subtask,
         cells=sorted(trace.cells),
         feeds=[CallFeed(source=_place(source), target=_place(target)) for source, target in pairs],
-        answer=[_place(site) for site in sorted(read.answer)],
+        answer=[_place(site) for site in sorted(read.answer_calls)],
     )
 
 

@@ -6,7 +6,7 @@ from typing import Annotated
 from fastapi import Path
 from pydantic import BaseModel
 
-from agent.offer.offer import AbsenceReport, OfferReason
+from agent.offer.tool_offer import AbsenceReport, OfferReason
 from agent.programs.offered_functions import OFFER_SIZE
 from domain.errors import NotFoundError
 from domain.event import CallStarted, CandidatesConsidered
@@ -16,7 +16,7 @@ from server.dependencies import CurrentServices, CurrentUser
 from server.problems import problems
 from server.routes.router import operations
 from server.routes.texts import RowId, ToolName
-from server.runs.journal import parse_events
+from server.runs.event_journal import parse_events
 from server.token_scopes import by_token
 
 router = operations("/runs/{run_id}", tag="runs", responses=problems(401, 404))

@@ -8,8 +8,8 @@ from fastapi.responses import StreamingResponse
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
 from agent.planners.registry import choose_default_planner
-from agent.plans.compilation import compile_plan
-from agent.plans.parameters import resolve_input_values
+from agent.plans.plan_compilation import compile_plan
+from agent.plans.plan_inputs import resolve_input_values
 from domain.errors import NotFoundError, UsageError
 from domain.event import RunFinished
 from domain.model import JsonObject
@@ -28,9 +28,9 @@ from server.routes.tools import tools_of
 from server.routes.written_programs import written_plan
 from server.runs.approvals import READS_ONLY
 from server.runs.conversation_context import FILES
+from server.runs.event_journal import parse_events
 from server.runs.event_stream import stream_events
 from server.runs.given_plans import build_plan_settings
-from server.runs.journal import parse_events
 from server.services import Services
 from server.storage.runs import ListedRun, Run, RunChoices
 from server.storage.usage import DailyTotal, OwnLimits

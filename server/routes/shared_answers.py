@@ -20,7 +20,7 @@ from server.dependencies import CurrentCaller, CurrentServices, CurrentUser, wri
 from server.problems import problems
 from server.routes.router import operations
 from server.routes.texts import RowId
-from server.runs.journal import parse_events
+from server.runs.event_journal import parse_events
 from server.storage.conversations import SharedAnswer
 from server.token_scopes import by_token
 

@@ -8,19 +8,18 @@ from typing import Any
 from pydantic import BaseModel
 
 from agent.execution.validation import build_arguments_schema
-from agent.plans.checked_plan import PlanComplaint
-from agent.plans.suggestions import suggest_tools
-from agent.plans.validation import PlanProblem
+from agent.plans.plan_drafts import suggest_tools
+from agent.plans.plan_text_check import PlanComplaint
+from agent.plans.plan_validation import PlanProblem
 from agent.programs.analysis.program_flow import find_call_dependencies
-from agent.programs.names import assign_names
+from agent.programs.function_names import assign_names
 from agent.programs.signatures import ToolSignature
 from domain.model import JsonObject
 from domain.plan import PlanDocument, Take
 from domain.program import Program
 from domain.source_text import try_parse_source
 from domain.tool import ToolDoc, ToolId
-from server.runs.checked_plans import CheckedOpenPlan, PlanFunctions
-from server.runs.waiting_plans import WaitingPlan
+from server.runs.waiting_plans import CheckedOpenPlan, PlanFunctions, WaitingPlan
 
 _MOST_FEEDS = 500
 """That are told of a plan."""
@@ -184,7 +183,7 @@ def _calls(program: Program, functions: PlanFunctions) -> dict[str, Any]:
     return {
         "calls": found,
         "feeds": [PlannedFeed(source=source, target=target) for source, target in pairs],
-        "answer": sorted(place for _, place in read.answer),
+        "answer": sorted(place for _, place in read.answer_calls),
     }
 
 

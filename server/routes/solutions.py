@@ -8,7 +8,7 @@ from fastapi import Query
 from pydantic import BaseModel, Field, StringConstraints
 from pydantic.types import JsonValue
 
-from agent.plans.inputs import build_shown_schemas, map_shown_names
+from agent.plans.plan_inputs import build_shown_schemas, map_shown_names
 from agent.solutions.drift import find_drifted_tools
 from agent.solutions.library import SolutionLibrary
 from domain.errors import ForbiddenError, NotFoundError, UsageError

@@ -50,7 +50,7 @@ async def add_source(body: NewSource, user: CurrentAuthor, services: CurrentServ
     answer, is kept without tools, so that it can be given its keys and be read again. A document that lists more operations than a source may
     have is refused as ``too_many_operations``: list them (``POST /sources/outline``), and add it with those that are needed (``operations``).
     """
-    at = services.storage.sources.now()
+    at = services.storage.sources.get_time()
     given = body.model_dump(exclude={"document", "document_id", "tools"}) | {"toolset": body.toolset or body.name}
     source = Source.model_validate(
         {**given, "id": generate_id(), "author_id": user.id, "created_at": at, "read_at": at}

@@ -5,7 +5,7 @@ from collections.abc import AsyncGenerator
 from fastapi.responses import StreamingResponse
 
 from agent.scheduler import closing
-from server.storage.run_events import StoredEvent
+from server.storage.run_records import StoredEvent
 
 MEDIA_TYPE = "text/event-stream"
 _BREAKS = str.maketrans({break_: f"\\u{ord(break_):04x}" for break_ in "\x85\u2028\u2029"})

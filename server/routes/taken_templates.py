@@ -7,7 +7,7 @@ from typing import Annotated
 from fastapi import Query
 from pydantic import BaseModel, Field
 
-from agent.plans.differences import PlanDifference, compare_plans
+from agent.plans.plan_differences import PlanDifference, compare_plans
 from agent.plans.stored_plan import list_stored_tools
 from domain.errors import ConflictError, NotFoundError
 from domain.model import JsonObject

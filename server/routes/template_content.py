@@ -6,12 +6,12 @@ from collections.abc import Mapping, Sequence
 from orjson import dumps
 from pydantic.types import JsonValue
 
-from agent.plans.compilation import compile_plan
 from agent.plans.executed_plan import ExecutedPlan
-from agent.plans.inputs import build_shown_schemas, map_shown_names, select_inputs, set_input_values
-from agent.plans.parameterize import infer_value_schema, parameterize_plan
-from agent.plans.request_spans import find_request_words as words_in
-from agent.plans.request_template import RequestWords, find_names, insert_names, render_request
+from agent.plans.parameterization import infer_value_schema, parameterize_plan
+from agent.plans.plan_compilation import compile_plan
+from agent.plans.plan_inputs import build_shown_schemas, map_shown_names, select_inputs, set_input_values
+from agent.plans.request_words import RequestWords, fill_placeholders, find_placeholders, insert_placeholders
+from agent.plans.request_words import find_request_words as words_in
 from agent.plans.steps_from_run import ParameterCandidate
 from agent.plans.stored_plan import dump_plan
 from domain.errors import UsageError
@@ -63,13 +63,13 @@ async def content(
                 plan, words = await _of_steps(made.document, places, services, made.document, made.parameter_candidates)
             else:
                 plan, words = await _of_program(made, run, places, services)
-            return _content(plan, _known_names(request, plan) or insert_names(run.request, words), run.id)
+            return _content(plan, _known_names(request, plan) or insert_placeholders(run.request, words), run.id)
 
 
 def _known_names(request: str, plan: ProgramPlan) -> str:
     """The request. ``UsageError`` where it names what no value would be put in for."""
     known = build_shown_schemas(plan)
-    unknown = [name for name in find_names(request) if name not in known]
+    unknown = [name for name in find_placeholders(request) if name not in known]
     if unknown:
         said = f"{', '.join(f'{{{name[:80]}}}' for name in unknown[:10])}: there is no such parameter; there are {', '.join(known) or 'none'}"
         raise UsageError(f"the request names what the template does not have. {said}", (("request", said),))
@@ -173,7 +173,7 @@ def put_in(plan: ProgramPlan, note: str, values: Mapping[str, JsonValue], name: 
         raise UsageError(" ".join(said for _, said in wrong), faults)
     schemas = build_shown_schemas(plan)
     defaults = {own: schema["default"] for own, schema in schemas.items() if "default" in schema}
-    request = render_request(note, {**defaults, **values}, schemas) if note else name
+    request = fill_placeholders(note, {**defaults, **values}, schemas) if note else name
     return filled, request[:4000]
 
 

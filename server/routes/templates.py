@@ -8,7 +8,7 @@ from fastapi import Query, Response
 from pydantic import BaseModel, Field, StringConstraints, model_validator
 from pydantic.types import JsonValue
 
-from agent.plans.inputs import build_shown_schemas, map_shown_names
+from agent.plans.plan_inputs import build_shown_schemas, map_shown_names
 from domain.errors import ConflictError, ForbiddenError, NotFoundError
 from domain.model import JsonObject
 from domain.plan import PlanDocument

@@ -4,7 +4,7 @@ import asyncio
 
 from pydantic import BaseModel
 
-from agent.learning.verdict import VerdictTargets, apply_verdict, build_judged_run
+from agent.learning.user_verdict import VerdictTargets, apply_verdict, build_judged_run
 from agent.memory.long_term import LongTermMemory
 from domain.errors import ConflictError
 from domain.learning_events import Verdict
@@ -14,7 +14,7 @@ from server.routes.documents import own
 from server.routes.router import operations
 from server.routes.runs import ShownRun, shown
 from server.routes.texts import RowId, ShortText
-from server.runs.journal import parse_events
+from server.runs.event_journal import parse_events
 from server.services import Services
 from server.storage.runs import Run
 from server.token_scopes import by_token

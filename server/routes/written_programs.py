@@ -2,16 +2,16 @@
 
 from collections.abc import Mapping
 
-from agent.files.given import GivenFiles
-from agent.plans.checked_plan import check_plan
-from agent.programs.names import assign_tool_names, is_name_of
-from agent.text import clean
+from agent.files.given_files import GivenFiles
+from agent.plans.plan_text_check import check_plan
+from agent.programs.function_names import assign_tool_names, is_possible_tool_name
+from agent.text import clean_text
 from domain.errors import UsageError
 from domain.program import ProgramPlan
 from domain.tool import ToolDoc, ToolId
 from server.routes.given_programs import WholeSentProgram
 from server.routes.tools import tools
-from server.runs.checked_plans import CheckedOpenPlan
+from server.runs.waiting_plans import CheckedOpenPlan
 from server.services import Services
 
 _NO_FILES = GivenFiles()
@@ -26,17 +26,17 @@ async def written_plan(sent: WholeSentProgram, services: Services, files: GivenF
     docs = await tools(sent.tools.values(), services) or {}
     _refuse_other_names(sent.tools, docs)
     found = await check_plan(sent.text, sent.inputs, sent.tools, docs, sandbox, values=sent.values, files=files)
-    CheckedOpenPlan(found.plan, found.plan, found.complaints).refuse()
+    CheckedOpenPlan(found.plan, found.plan, found.complaints).raise_problems()
     return found.plan
 
 
 def _refuse_other_names(given: Mapping[str, ToolId], docs: Mapping[ToolId, ToolDoc]) -> None:
     faults: list[tuple[str, str]] = []
     for name, tool in given.items():
-        if tool in docs and not is_name_of(name, docs[tool]):
+        if tool in docs and not is_possible_tool_name(name, docs[tool]):
             [(own, _)] = assign_tool_names([docs[tool]])
-            said = f"{clean(name, 80)} is no name of the tool {clean(tool, 120)}: call it {own}, in the text, too."
-            faults.append((f"program.tools.{clean(name, 80)}", said))
+            said = f"{clean_text(name, 80)} is no name of the tool {clean_text(tool, 120)}: call it {own}, in the text, too."
+            faults.append((f"program.tools.{clean_text(name, 80)}", said))
     if faults:
         raise UsageError(
             f"functions have their tools' names. {' '.join(said for _, said in faults[:10])}", tuple(faults)

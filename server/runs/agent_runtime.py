@@ -12,8 +12,8 @@ from functools import partial
 
 from agent.execution.executor import Executor
 from agent.execution.secret_store import SecretStore
-from agent.files.given import GivenFiles
-from agent.learning.verdict import collect_answers, is_same_request
+from agent.files.given_files import GivenFiles
+from agent.learning.user_verdict import collect_answers, is_same_request
 from agent.offer.tool_evidence import ToolEvidence
 from agent.policy.protocol import Policy
 from agent.request_reader import PlainReader
@@ -27,14 +27,13 @@ from server.models.following import ModelFollower
 from server.oauth.client import OAuth
 from server.quotas import Quotas
 from server.runs.approvals import READS_ONLY, UserApprover
-from server.runs.call_checks import VisibleExecutor
-from server.runs.control import RunControl, build_call_layers
+from server.runs.call_layers import SourceKeysExecutor, VisibleExecutor
 from server.runs.conversation_context import EarlierRuns, collect_statements, load_earlier_runs, load_run_files
+from server.runs.event_journal import parse_events
 from server.runs.given_plans import load_given_plan
-from server.runs.journal import parse_events
 from server.runs.questions import DurableQuestions, QuestionChannel, UserAsker
 from server.runs.round_robin import RoundRobin
-from server.runs.source_keys import SourceKeysExecutor
+from server.runs.run_control import RunControl, build_call_layers
 from server.runs.token_usage import RunTokenUsage, count_on_exit, restore_cost, start_token_usage, to_stored_usage
 from server.runs.user_pool import UserPool
 from server.sources.following import GraphFollower
@@ -48,11 +47,11 @@ from wiring.container import Container, open_container
 from wiring.executors import create_live_executor
 from wiring.forgetting import forget_owner, withdraw_shared
 from wiring.lazy import Lazy
-from wiring.links import link_news
+from wiring.links import link_after_run
 from wiring.runs import build_budget, build_run_deps, run_and_learn
 from wiring.served_models import ServedModels
 from wiring.settings import Settings
-from wiring.store_servers import StoreServers
+from wiring.store_backends import StoreServers
 from wiring.visible_container import hide_tools
 
 _log = logging.getLogger(__name__)
@@ -85,7 +84,7 @@ class AgentRuntime:
         self._quotas = quotas
         self._oauth = oauth
         self._stack = stack
-        self._container = Lazy(self._open)
+        self._container = Lazy(self._open_container)
         self._opened: Container | None = None
         self._version_mismatch = False
         self.mcp_changed = set[str]()
@@ -98,7 +97,7 @@ class AgentRuntime:
         self._replay_executor = Lazy(self._open_replay_executor)
         stack.push_async_callback(self._executors.close)
 
-    async def _open(self) -> Container:
+    async def _open_container(self) -> Container:
         """Open the container, with the encoders and models that administrators configured."""
         container = await self._stack.enter_async_context(open_container(self._settings))
         container.mcp_changed = self.mcp_changed
@@ -214,7 +213,9 @@ class AgentRuntime:
         settings = self._settings
         return bool(settings.graph_url or settings.vector_url) or settings.store.exists()
 
-    async def begin(self, run: Run, past: Sequence[EventRecord], control: RunControl) -> AsyncGenerator[EventRecord]:
+    async def start_run(
+        self, run: Run, past: Sequence[EventRecord], control: RunControl
+    ) -> AsyncGenerator[EventRecord]:
         """Start or resume a run with its user's keys and memories, and return its events.
 
         Each change is approved and entered in the ledger before it is made.
@@ -251,22 +252,22 @@ class AgentRuntime:
     ) -> AsyncGenerator[EventRecord]:
         """Execute a run: load its context, build its dependencies, and yield its events while counting its tokens."""
         container = await self.get_container_for_user(run.user_id)
-        async with self._executors.borrow(run.user_id) as own:
+        async with self._executors.borrow(run.user_id) as user_executor:
             questions = DurableQuestions(self._storage, run, QuestionChannel(control.flush, control.wait_for_user))
             deps = await build_run_deps(
-                container, run.policy, own.executor, run.planner, owner=run.user_id, model=run.model
+                container, run.policy, user_executor.executor, run.planner, owner=run.user_id, model=run.model
             )
-            before = EarlierRuns(run, self._storage)
+            earlier_runs = EarlierRuns(run, self._storage)
             # Independent queries: with a distant database, all of them take as long as one.
-            files, usage, voices, wrong_answers, earlier = await asyncio.gather(
-                load_run_files(run, self._storage, before),
+            files, usage, statements, wrong_answers, earlier = await asyncio.gather(
+                load_run_files(run, self._storage, earlier_runs),
                 self._start_token_usage(run, deps.planning.policy),
-                collect_statements(run, self._storage, before),
+                collect_statements(run, self._storage, earlier_runs),
                 self._find_wrong_answers(run),
-                load_earlier_runs(run, self._storage, before),
+                load_earlier_runs(run, self._storage, earlier_runs),
             )
             plan = load_given_plan(run)
-            by_another = bool(voices.author_messages)
+            by_another = bool(statements.author_messages)
             approver = UserApprover(
                 questions,
                 ask_transfers=self._settings.flows == "ask",
@@ -282,15 +283,22 @@ class AgentRuntime:
                 deps,
                 knowledge=deps.knowledge if remember else replace(deps.knowledge, memory=None),
                 planning=replace(deps.planning, plan=plan),
-                calls=replace(deps.calls, layers=layers, approver=approver, ledger=True, secrets=own.secrets),
+                calls=replace(
+                    deps.calls, layers=layers, approver=approver, has_ledger=True, secrets=user_executor.secrets
+                ),
                 user=RunUser(
                     UserAsker(questions, by_another=by_another),
-                    approves=questions.ask_about_plan if run.settings.get("stop_at_plan") else None,
-                    voices=voices,
+                    plan_approver=questions.ask_about_plan if run.settings.get("stop_at_plan") else None,
+                    statements=statements,
                     files=files,
                     wrong_answers=wrong_answers,
                 ),
-                host=replace(deps.host, used_up=usage.get_refusal, taken_up=True, in_turn=self._round_robin.do),
+                host=replace(
+                    deps.host,
+                    find_exhausted_quota=usage.get_refusal,
+                    is_resumable=True,
+                    run_in_turns=self._round_robin.run,
+                ),
             )
             budget = build_budget(container)
             events = run_and_learn(
@@ -298,11 +306,11 @@ class AgentRuntime:
                 deps,
                 budget.model_copy(update={"tokens": usage.compute_token_limit(budget.tokens)}),
                 learn=container.settings.learn,
-                ended=control.is_owned,
+                is_over=control.is_owned,
                 name=run.id,
                 past=past,
                 earlier=earlier,
-                keeps=True,
+                keeps_lessons=True,
             )
             async with (
                 self._store_usage_on_exit(run, deps.planning.policy),
@@ -313,7 +321,7 @@ class AgentRuntime:
                     await usage.count()
                     yield record
             if container.settings.learn:
-                await link_news(await self.get_full_container())
+                await link_after_run(await self.get_full_container())
 
     async def _find_uncallable_tools(self, user_id: str) -> frozenset[ToolId]:
         """Return the tools that this user's runs may not call: hidden and banned ones."""
@@ -331,20 +339,20 @@ class AgentRuntime:
     async def _find_wrong_answers(self, run: Run) -> frozenset[str]:
         """Return the answers to the same request that the user has marked as wrong."""
         judged_wrong = await self._storage.runs.list_judged_wrong(run.user_id)
-        answers = {one: answer for one, request, answer in judged_wrong if is_same_request(request, run.request)}
+        answers = {run_id: answer for run_id, request, answer in judged_wrong if is_same_request(request, run.request)}
         wrong_answers = set[str]()
-        for one, answer in answers.items():  # the events of old runs may be removed; their answer is kept
-            records = await parse_events(await self._storage.events.list_kinds(one, _ANSWERS))
+        for run_id, answer in answers.items():  # the events of old runs may be removed; their answer is kept
+            records = await parse_events(await self._storage.events.list_kinds(run_id, _ANSWERS))
             wrong_answers.update(collect_answers(records) or (answer,))
         return frozenset(wrong_answers)
 
     async def _start_token_usage(self, run: Run, policy: Policy) -> RunTokenUsage:
-        takes_tokens = run.policy == "llm"
+        uses_model = run.policy == "llm"
         restore_cost(policy.cost, run.usage)
         days = self._storage.daily_usage
-        used, own = await days.get_today_with_limits(run.user_id)
-        quotas = self._quotas.of(own)
-        return await start_token_usage(days, run.user_id, quotas, policy.cost, model=takes_tokens, used=used)
+        used, own_limits = await days.get_today_with_limits(run.user_id)
+        quotas = self._quotas.of(own_limits)
+        return await start_token_usage(days, run.user_id, quotas, policy.cost, uses_model=uses_model, used=used)
 
     @asynccontextmanager
     async def _store_usage_on_exit(self, run: Run, policy: Policy) -> AsyncGenerator[None]:
@@ -405,9 +413,11 @@ class AgentRuntime:
     async def _create_user_executor(self, user_id: str) -> UserExecutor:
         """Create a user's executor. Connections are kept between the user's runs, and shared with no other user."""
         secrets = await self.get_user_secrets(user_id)
-        own = create_live_executor(await self.get_full_container(), secrets, user_id)
-        of_source = partial(self._create_source_executor, user_id)
-        return UserExecutor(SourceKeysExecutor(own, self._storage.source_offers.get_keys_of, of_source), secrets)
+        own_executor = create_live_executor(await self.get_full_container(), secrets, user_id)
+        create_source_executor = partial(self._create_source_executor, user_id)
+        return UserExecutor(
+            SourceKeysExecutor(own_executor, self._storage.source_offers.get_keys_of, create_source_executor), secrets
+        )
 
     async def _create_source_executor(self, user_id: str, source_id: str) -> Executor:
         secrets = await self._get_source_secrets(source_id)

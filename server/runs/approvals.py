@@ -14,23 +14,29 @@ from dataclasses import dataclass, replace
 from hashlib import sha256
 from typing import Any, cast
 
-from agent.execution.approval import TAINTED, IntendedCall, describe_approval_scope, describe_side_effect
-from agent.execution.approvers import DONE_BEFORE, describe_refused_crossing
+from agent.execution.approval import (
+    POSSIBLE_REPEAT_NOTE,
+    TAINTED_NOTE,
+    IntendedCall,
+    describe_approval_scope,
+    describe_refused_crossing,
+    describe_side_effect,
+)
 from agent.execution.call_identity import build_corrected_identity
-from agent.execution.wording import build_title, summarize_call
-from agent.text import clean
+from agent.execution.call_wording import build_tool_title, summarize_call
+from agent.text import clean_text
 from domain.errors import NotAllowedError
 from domain.event import InputNeeded
 from domain.model import JsonObject
 from domain.program import ProgramPlan
 from domain.provenance import COVERABLE, AskedCall, HostCrossing, ValueKind, ValueOrigin, describe_origin
 from domain.tool import ToolDoc
-from server.runs.corrections import CallAnswer, find_call_index, get_call_answer, store_parameters
-from server.runs.ledger import build_call_key
+from server.runs.call_corrections import CallAnswer, dump_parameters, find_call_index, get_call_answer
+from server.runs.call_layers import build_ledger_key
 from server.runs.questions import DurableQuestions
 from server.storage.database import run_to_completion
 from server.storage.permissions import get_call_target
-from server.storage.run_events import RunQuestion
+from server.storage.run_records import RunQuestion
 from server.storage.storage import Storage
 
 _log = logging.getLogger(__name__)
@@ -51,8 +57,12 @@ class ApprovedPlan:
         """
         if self.reach.get(call.tool.id) != get_call_target(call.tool).model_dump():
             return False
-        same = bool(call.program_text) and call.program_text == self.program.program.text
-        return same and not call.open_arguments and all(_is_known_to_user(one) for one in call.provenance.origins)
+        has_same_text = bool(call.program_text) and call.program_text == self.program.program.text
+        return (
+            has_same_text
+            and not call.open_arguments
+            and all(_is_known_to_user(origin) for origin in call.provenance.origins)
+        )
 
 
 def _is_known_to_user(origin: ValueOrigin) -> bool:
@@ -73,7 +83,11 @@ def _is_known_to_user(origin: ValueOrigin) -> bool:
 async def load_approved_plans(storage: Storage, run_id: str) -> list[ApprovedPlan]:
     """Load the plans of a run that its user approved."""
     questions = await run_to_completion(storage.run_questions.list_all(run_id))
-    answers = [cast("dict[str, Any]", one.answer) for one in questions if one.kind == "plan" and one.answer is not None]
+    answers = [
+        cast("dict[str, Any]", question.answer)
+        for question in questions
+        if question.kind == "plan" and question.answer is not None
+    ]
     return [_parse_approval(answer) for answer in answers if answer.get("decision") == "allow"]
 
 
@@ -83,10 +97,12 @@ def _parse_approval(answer: dict[str, Any]) -> ApprovedPlan:
 
 READS_ONLY = "reads_only"
 """Key in a run's settings: it was requested with an API token that may not change anything."""
-_CHOSEN_BY_NOBODY = " The planner of this run takes the tools that are nearest to the request, whatever it asks for."
-_NOT_NOW = "You did not allow it this time; the next run asks again."
-_NEVER = "You said never to ask about these two hosts: take that back under Permissions, at /?view=leave of the page."
-_CHOSEN_BY_ANOTHER = " The call was chosen by the author of the template, who is not you."
+_PLANNER_NOTE = " The planner of this run takes the tools that are nearest to the request, whatever it asks for."
+_REFUSED_ONCE_NOTE = "You did not allow it this time; the next run asks again."
+_REFUSED_ALWAYS_NOTE = (
+    "You said never to ask about these two hosts: take that back under Permissions, at /?view=leave of the page."
+)
+_TEMPLATE_AUTHOR_NOTE = " The call was chosen by the author of the template, who is not you."
 
 
 class UserApprover:
@@ -117,7 +133,7 @@ class UserApprover:
         self._unchosen = unchosen
 
     @asynccontextmanager
-    async def approval(self, call: IntendedCall) -> AsyncGenerator[JsonObject | None]:
+    async def approve(self, call: IntendedCall) -> AsyncGenerator[JsonObject | None]:
         """Hold the approval while the call is made; yield corrected arguments, if any.
 
         Raises ``NotAllowedError`` where the user refuses the call.
@@ -132,12 +148,12 @@ class UserApprover:
             return
         if self._reads_only:
             raise NotAllowedError(
-                f"{clean(call.tool.api, 80)} was not called: it changes something, and the token that asked for this run lacks the scope run_changes. "
+                f"{clean_text(call.tool.api, 80)} was not called: it changes something, and the token that asked for this run lacks the scope run_changes. "
                 "Ask with a token that has it, or on the page."
             )
         async with self._questions.turn_lock:
             await self._questions.flush_events()
-            key = build_call_key(call.tool.id, call.arguments, call.identity)
+            key = build_ledger_key(call.tool.id, call.arguments, call.identity)
             question = await self._find_question(call, key)
             answer = _find_call_answer(question, call)
             if not await self._is_begun(call, answer):
@@ -156,7 +172,7 @@ class UserApprover:
         tool, arguments, identity = call.tool.id, call.arguments, call.identity
         if answer is not None and answer.corrected is not None:
             arguments, identity = answer.corrected, build_corrected_identity(tool, call.arguments, identity)
-        key = build_call_key(tool, arguments, identity)
+        key = build_ledger_key(tool, arguments, identity)
         return await run_to_completion(self._questions.storage.effects.get(self._questions.run.id, key)) is not None
 
     async def _check_transfers(self, call: IntendedCall, crossings: tuple[HostCrossing, ...]) -> None:
@@ -173,7 +189,9 @@ class UserApprover:
                 "sent" if allowed else "not sent",
             )
             if not allowed:
-                raise NotAllowedError(f"{describe_refused_crossing(transfer)} {_NEVER if decided else _NOT_NOW}")
+                raise NotAllowedError(
+                    f"{describe_refused_crossing(transfer)} {_REFUSED_ALWAYS_NOTE if decided else _REFUSED_ONCE_NOTE}"
+                )
 
     async def _ask_about_transfer(self, call: IntendedCall, crossing: HostCrossing) -> bool:
         tool = call.tool
@@ -199,12 +217,12 @@ class UserApprover:
             return None
         if question is not None and _has_moved(question, tool):
             raise NotAllowedError(
-                f"{clean(tool.api, 80)} was not called: its address, method or source has changed since you were asked."
+                f"{clean_text(tool.api, 80)} was not called: its address, method or source has changed since you were asked."
             )
         answer = _find_call_answer(question, call) or await self._ask_about_calls(
             call, key if question is None else question.key
         )
-        answer.refuse()
+        answer.raise_refusal()
         return answer
 
     async def _find_question(self, call: IntendedCall, key: str) -> RunQuestion | None:
@@ -214,11 +232,11 @@ class UserApprover:
         if question is not None or not call.identity:
             return question
         questions = await run_to_completion(storage.run_questions.list_all(run.id))
-        return next((one for one in questions if find_call_index(one, call) is not None), None)
+        return next((candidate for candidate in questions if find_call_index(candidate, call) is not None), None)
 
     async def _ask_about_calls(self, call: IntendedCall, key: str) -> CallAnswer:
         """Ask the user about a call, together with the waiting calls that are not approved yet."""
-        unapproved = [one for one in call.batch if not await self._is_preapproved(one)]
+        unapproved = [batch_call for batch_call in call.batch if not await self._is_preapproved(batch_call)]
         several = len(unapproved) > 1
         question = InputNeeded(
             input=_build_batch_key(unapproved) if several else key,
@@ -229,15 +247,17 @@ class UserApprover:
             origins=_describe_origins(call),
             summary=_summarize_batch(call, unapproved) if several else call.summary,
             undo=call.undo,
-            calls=tuple(_to_asked_call(one) for one in unapproved) if several else (),
+            calls=tuple(_to_asked_call(batch_call) for batch_call in unapproved) if several else (),
             reason=_build_reason(call, unapproved if several else [call])
-            + (_CHOSEN_BY_ANOTHER if self._by_another else "")
-            + (_CHOSEN_BY_NOBODY if self._unchosen else ""),
+            + (_TEMPLATE_AUTHOR_NOTE if self._by_another else "")
+            + (_PLANNER_NOTE if self._unchosen else ""),
         )
-        stored_context = {"reach": get_call_target(call.tool).model_dump(), **store_parameters(call.tool)}
+        stored_context = {"reach": get_call_target(call.tool).model_dump(), **dump_parameters(call.tool)}
         answer = await self._questions.ask(question, stored_context)
-        own = [at for at, one in enumerate(unapproved) if one.identity == call.identity] if several else []
-        return get_call_answer(answer, own[0] if own else 0)
+        own_indices = (
+            [at for at, batch_call in enumerate(unapproved) if batch_call.identity == call.identity] if several else []
+        )
+        return get_call_answer(answer, own_indices[0] if own_indices else 0)
 
     async def _is_preapproved(self, call: IntendedCall) -> bool:
         """Return whether the user's list, or a plan that they approved, allows the call.
@@ -253,7 +273,7 @@ class UserApprover:
         if kinds & {"prose", "others"}:
             return False
         return any(
-            one.covers(call) for one in await load_approved_plans(self._questions.storage, self._questions.run.id)
+            plan.covers(call) for plan in await load_approved_plans(self._questions.storage, self._questions.run.id)
         )
 
     async def _is_listed(self, call: IntendedCall, kinds: set[ValueKind]) -> bool:
@@ -265,29 +285,33 @@ class UserApprover:
 
 def _build_reason(call: IntendedCall, calls: Sequence[IntendedCall]) -> str:
     """Build the text of the question, with whatever makes it be asked despite the list."""
-    origins = {(one.parameter, one.words): one for each in calls for one in each.provenance.origins}
+    origins = {(one.parameter, one.words): one for batch_call in calls for one in batch_call.provenance.origins}
     warned_origins = [one for one in origins.values() if one.kind not in COVERABLE]
-    value_notes = "".join(f" Its {clean(one.parameter, 80)}: {clean(one.words, 400)}." for one in warned_origins[:8])
+    value_notes = "".join(
+        f" Its {clean_text(one.parameter, 80)}: {clean_text(one.words, 400)}." for one in warned_origins[:8]
+    )
     notes = (
         describe_approval_scope(replace(call, batch=tuple(calls) if len(calls) > 1 else ())),
-        DONE_BEFORE if any(one.possible_repeat for one in calls) else "",
-        TAINTED if any(one.tainted for one in calls) else "",
+        POSSIBLE_REPEAT_NOTE if any(one.possible_repeat for one in calls) else "",
+        TAINTED_NOTE if any(one.tainted for one in calls) else "",
     )
     appended_notes = "".join(f" {one}" for one in notes if one)
-    return f"May {clean(call.tool.api, 80)} be called? {describe_side_effect(call.tool)}{appended_notes}{value_notes}"
+    return (
+        f"May {clean_text(call.tool.api, 80)} be called? {describe_side_effect(call.tool)}{appended_notes}{value_notes}"
+    )
 
 
 def _describe_transfer(tool: ToolDoc, crossing: HostCrossing) -> str:
     """Describe how data of a response would reach another host."""
-    name = clean(tool.api, 80)
+    name = clean_text(tool.api, 80)
     if not crossing.parameter:
         return f"Whether and how often {name} is called depends on what {crossing.source} answers, so its calls would tell it."
-    return f"{name} would send its {clean(crossing.parameter, 80)} there."
+    return f"{name} would send its {clean_text(crossing.parameter, 80)} there."
 
 
 def _describe_origins(call: IntendedCall) -> tuple[ValueOrigin, ...]:
     """Return the origins of a call's values, with their full wording."""
-    return tuple(one.model_copy(update={"words": describe_origin(one)}) for one in call.provenance.origins)
+    return tuple(origin.model_copy(update={"words": describe_origin(origin)}) for origin in call.provenance.origins)
 
 
 def _to_asked_call(call: IntendedCall) -> AskedCall:
@@ -306,13 +330,15 @@ def _summarize_call(call: IntendedCall, corrected: JsonObject | None) -> str:
     if corrected is None:
         return call.summary
     unchanged_origins = [
-        one for one in call.provenance.origins if corrected.get(one.parameter) == call.arguments.get(one.parameter)
+        origin
+        for origin in call.provenance.origins
+        if corrected.get(origin.parameter) == call.arguments.get(origin.parameter)
     ]
     return summarize_call(call.tool, corrected, unchanged_origins)
 
 
 def _summarize_batch(call: IntendedCall, calls: Sequence[IntendedCall]) -> str:
-    return f"{build_title(call.tool)}, {len(calls)} times"
+    return f"{build_tool_title(call.tool)}, {len(calls)} times"
 
 
 def _find_call_answer(question: RunQuestion | None, call: IntendedCall) -> CallAnswer | None:
@@ -323,7 +349,7 @@ def _find_call_answer(question: RunQuestion | None, call: IntendedCall) -> CallA
 
 
 def _build_batch_key(calls: Sequence[IntendedCall]) -> str:
-    keys = [build_call_key(one.tool.id, one.arguments, one.identity) for one in calls]
+    keys = [build_ledger_key(call.tool.id, call.arguments, call.identity) for call in calls]
     return sha256("\n".join(keys).encode()).hexdigest()
 
 

@@ -5,26 +5,26 @@ from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any, cast
 
-from agent.conversation import MAX_RUNS, EarlierRun, build_earlier_run
+from agent.conversation import MAX_EARLIER_RUNS, EarlierRun, build_earlier_run
 from agent.execution.provenance import FixedArgument, RunStatements
-from agent.files.given import GivenFiles
-from agent.plans.fixed_values import collect_fixed_values, collect_given_texts
+from agent.files.given_files import GivenFiles
+from agent.plans.planned_arguments import collect_fixed_values, collect_given_texts
 from domain.given_file import GivenFile
 from domain.model import JsonObject
 from domain.program import ProgramPlan
 from domain.tool import ToolId
-from server.runs.corrections import collect_corrected_values
+from server.runs.call_corrections import collect_corrected_values
+from server.runs.event_journal import parse_events
 from server.runs.given_plans import load_given_plan
-from server.runs.journal import parse_events
-from server.storage.run_events import RunQuestion
+from server.storage.run_records import RunQuestion
 from server.storage.runs import Run
 from server.storage.storage import Storage
 from wiring.lazy import Lazy
 
 ALONE = "alone"
 """Key in a run's settings: it ignores what was said before in its conversation."""
-_LOOKED_AT = 20
-_KINDS = ("subtask.started", "step.backtracked", "call.finished", "program.ended", "run.finished")
+_MAX_EARLIER_RUNS = 20
+_EARLIER_RUN_KINDS = ("subtask.started", "step.backtracked", "call.finished", "program.ended", "run.finished")
 
 
 class EarlierRuns:
@@ -36,37 +36,37 @@ class EarlierRuns:
     def __init__(self, run: Run, storage: Storage) -> None:
         self._run = run
         self._storage = storage
-        self._runs = Lazy(self._read)
+        self._runs = Lazy(self._load)
 
     async def get(self) -> list[Run]:
         """Return the runs, the latest first."""
         return await self._runs.get()
 
-    async def _read(self) -> list[Run]:
-        return [] if self._run.settings.get(ALONE) else await self._storage.runs.list_before(self._run, _MESSAGES)
+    async def _load(self) -> list[Run]:
+        return [] if self._run.settings.get(ALONE) else await self._storage.runs.list_before(self._run, _MAX_MESSAGES)
 
 
 async def load_earlier_runs(run: Run, storage: Storage, earlier: EarlierRuns | None = None) -> list[EarlierRun]:
     """Load the latest earlier runs that emitted any relevant event, the oldest first."""
     earlier_runs: list[EarlierRun] = []
     before = await (earlier or EarlierRuns(run, storage)).get()
-    for previous in before[:_LOOKED_AT]:
+    for previous in before[:_MAX_EARLIER_RUNS]:
         if previous.finished_at is None or previous.finished_at > run.created_at:
             continue
-        events = await storage.events.list_kinds(previous.id, _KINDS)
+        events = await storage.events.list_kinds(previous.id, _EARLIER_RUN_KINDS)
         if events:
             earlier_runs.append(build_earlier_run(await parse_events(events)))
-        if len(earlier_runs) == MAX_RUNS:
+        if len(earlier_runs) == MAX_EARLIER_RUNS:
             break
     return earlier_runs[::-1]
 
 
-_OTHERS = "others"
+_AUTHOR_VALUES = "others"
 """Key in a run's settings: values that another user, the author of its template, fixed.
 
 Earlier versions lack it.
 """
-_MESSAGES = 50
+_MAX_MESSAGES = 50
 """Number of latest messages of a conversation that count as statements of its user."""
 
 
@@ -80,7 +80,7 @@ def mark_values_fixed_by_author(plan: ProgramPlan, user_inputs: Collection[str])
         {"tool": tool, "parameter": name, "value": value}
         for tool, name, value in collect_fixed_values(plan, user_inputs)
     ]
-    return {_OTHERS: [*fixed]}
+    return {_AUTHOR_VALUES: [*fixed]}
 
 
 async def collect_statements(run: Run, storage: Storage, earlier: EarlierRuns | None = None) -> RunStatements:
@@ -101,10 +101,10 @@ async def collect_statements(run: Run, storage: Storage, earlier: EarlierRuns | 
     return RunStatements(
         user_messages=[
             *plan_values,
-            *(text for one in runs for text in _iterate_user_texts(one, answered, others_run_ids)),
+            *(text for context_run in runs for text in _iterate_user_texts(context_run, answered, others_run_ids)),
         ],
         user_values=[
-            *(one for one in fixed if one not in fixed_by_others),
+            *(context_run for context_run in fixed if context_run not in fixed_by_others),
             *collect_corrected_values(inputs),
         ],
         author_messages=[run.request] if run.id in others_run_ids else [],
@@ -136,21 +136,24 @@ def _iterate_user_texts(
     """
     if run.id not in by_others:
         yield run.request
-    for one in answered.get(run.id, ()):
-        answer, question = cast("dict[str, Any]", one.answer), cast("dict[str, Any]", one.question)
+    for stored_question in answered.get(run.id, ()):
+        answer, question_content = (
+            cast("dict[str, Any]", stored_question.answer),
+            cast("dict[str, Any]", stored_question.question),
+        )
         text = answer.get("answer", "")
-        proposed = question.get("choices" if run.id in by_others else "theirs", ())
+        proposed = question_content.get("choices" if run.id in by_others else "theirs", ())
         if text and text not in proposed:
             yield text
 
 
 async def _find_runs_of_others_templates(runs: Sequence[Run], storage: Storage) -> set[str]:
     """Return the ids of the runs that use a template of another user."""
-    unmarked = {one.template_id for one in runs if one.template_id is not None and _OTHERS not in one.settings}
+    unmarked = {run.template_id for run in runs if run.template_id is not None and _AUTHOR_VALUES not in run.settings}
     others_templates = (
         await storage.templates.find_owned_by_others(unmarked, runs[0].user_id) if unmarked else set[str]()
     )
-    return {one.id for one in runs if _OTHERS in one.settings or one.template_id in others_templates}
+    return {run.id for run in runs if _AUTHOR_VALUES in run.settings or run.template_id in others_templates}
 
 
 def _get_fixed_values(run: Run) -> list[FixedArgument]:
@@ -163,17 +166,17 @@ def _get_values_fixed_by_author(run: Run, fixed: list[FixedArgument]) -> list[Fi
 
     Where the run does not record which values are the author's: all values of its plan.
     """
-    if _OTHERS not in run.settings:
+    if _AUTHOR_VALUES not in run.settings:
         return fixed
-    stored = cast("list[JsonObject]", run.settings.get(_OTHERS) or [])
-    return [(ToolId(str(one["tool"])), str(one["parameter"]), one["value"]) for one in stored]
+    stored = cast("list[JsonObject]", run.settings.get(_AUTHOR_VALUES) or [])
+    return [(ToolId(str(entry["tool"])), str(entry["parameter"]), entry["value"]) for entry in stored]
 
 
 FILES = "files"
 """Key in a run's settings: the ids of the files that it was asked with."""
-_BEFORE = 10
+_MAX_FILE_RUNS = 10
 """Number of earlier questions of a conversation whose files are offered to a new one."""
-_MOST_BEFORE = 5
+_MAX_EARLIER_FILES = 5
 
 
 async def load_run_files(run: Run, storage: Storage, earlier: EarlierRuns | None = None) -> GivenFiles:
@@ -190,19 +193,22 @@ async def _load_earlier_files(
     run: Run, new: Sequence[GivenFile], storage: Storage, runs: EarlierRuns | None
 ) -> Sequence[GivenFile]:
     """Load the files of the latest earlier questions, the latest first, without those that were removed meanwhile."""
-    own = {one.id for one in new}
-    earlier = (await (runs or EarlierRuns(run, storage)).get())[:_BEFORE]
-    ids = list(dict.fromkeys(one for before in earlier for one in _get_file_ids(before) if one not in own))[
-        :_MOST_BEFORE
-    ]
+    new_ids = {file_id.id for file_id in new}
+    earlier = (await (runs or EarlierRuns(run, storage)).get())[:_MAX_FILE_RUNS]
+    ids = list(
+        dict.fromkeys(file_id for before in earlier for file_id in _get_file_ids(before) if file_id not in new_ids)
+    )[:_MAX_EARLIER_FILES]
     files_by_id = (
-        {one.file.id: one.file for one in await storage.files.list_all(run.conversation_id, run.user_id, ids)}
+        {
+            file_id.file.id: file_id.file
+            for file_id in await storage.files.list_all(run.conversation_id, run.user_id, ids)
+        }
         if ids
         else {}
     )
-    return [files_by_id[one] for one in ids if one in files_by_id]
+    return [files_by_id[file_id] for file_id in ids if file_id in files_by_id]
 
 
 def _get_file_ids(run: Run) -> list[str]:
     stored_ids = run.settings.get(FILES)
-    return [str(one) for one in stored_ids] if isinstance(stored_ids, list) else []
+    return [str(file_id) for file_id in stored_ids] if isinstance(stored_ids, list) else []

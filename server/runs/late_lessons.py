@@ -6,17 +6,17 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from datetime import timedelta
 
-from agent.learning.verdict import VerdictTargets, apply_verdict, build_judged_run
+from agent.learning.user_verdict import VerdictTargets, apply_verdict, build_judged_run
 from agent.memory.long_term import LongTermMemory
 from domain.errors import FootpathError, TransientError, UnavailableError
 from domain.event import EventRecord
 from domain.learning_events import WeightsLearned
 from server.runs.agent_runtime import REMEMBER_REQUEST, AgentRuntime
 from server.runs.conversation_context import load_earlier_runs, load_run_files
+from server.runs.event_journal import parse_events, to_stored_event
 from server.runs.given_plans import load_given_plan
-from server.runs.journal import parse_events, to_stored_event
 from server.storage.database import run_to_completion
-from server.storage.lessons import WaitingLesson
+from server.storage.run_records import WaitingLesson
 from server.storage.runs import Run
 from server.storage.storage import Storage
 from wiring.runs import DeferredLesson, learn_later
@@ -30,12 +30,12 @@ MAX_AGE = timedelta(days=30)
 MAX_TRIES = 5
 """After each this many tries a lesson goes to the end of the queue, since the lesson may be at fault."""
 _LEASE = timedelta(seconds=120)
-_SECONDS = 90.0
+_LESSON_SECONDS = 90.0
 """Time limit for learning one lesson.
 
 Less than the lease, so that no other server learns the same lesson at the same time.
 """
-_POLL, _LONGEST_PAUSE = 5.0, 30.0
+_POLL_SECONDS, _LONGEST_PAUSE = 5.0, 30.0
 
 
 class LateLearner:
@@ -50,7 +50,7 @@ class LateLearner:
         agents: AgentRuntime,
         worker: str,
         ready: Callable[[], Awaitable[None]],
-        poll: float = _POLL,
+        poll: float = _POLL_SECONDS,
     ) -> None:
         self._storage = storage
         self._agents = agents
@@ -58,7 +58,7 @@ class LateLearner:
         self._ready = ready
         self._poll = poll
 
-    async def work(self) -> None:
+    async def run(self) -> None:
         """Learn waiting lessons until cancelled."""
         pause = self._poll
         while True:
@@ -85,7 +85,7 @@ class LateLearner:
             return False
         learnt = 0
         while (waiting := await self._storage.lessons.claim(self._worker, _LEASE)) is not None:
-            if not await self._settle(waiting, crowded=count - learnt > MAX_WAITING):
+            if not await self._settle(waiting, over_limit=count - learnt > MAX_WAITING):
                 break
             learnt += 1
         remaining = await self._storage.lessons.count()
@@ -93,12 +93,12 @@ class LateLearner:
             _log.info("%d lessons that an outage had held up are dealt with; %d wait", learnt, remaining)
         return not remaining
 
-    async def _settle(self, waiting: WaitingLesson, *, crowded: bool) -> bool:
+    async def _settle(self, waiting: WaitingLesson, *, over_limit: bool) -> bool:
         """Learn or drop one lesson; return whether it waits no more. The claim on it is released in any case."""
         try:
-            old = crowded or self._storage.sources.now() - waiting.kept_at > MAX_AGE
-            async with asyncio.timeout(_SECONDS):
-                return await self._learn(waiting.run_id, old=old)
+            expired = over_limit or self._storage.sources.get_time() - waiting.kept_at > MAX_AGE
+            async with asyncio.timeout(_LESSON_SECONDS):
+                return await self._learn(waiting.run_id, expired=expired)
         except (UnavailableError, TimeoutError) as error:
             _log.warning("the lesson of run %s waits on: %s", waiting.run_id, str(error) or "it took too long")
             return False
@@ -106,21 +106,25 @@ class LateLearner:
             last = waiting.tries % MAX_TRIES == 0
             await run_to_completion(self._storage.lessons.release(waiting.run_id, self._worker, to_end=last))
 
-    async def _learn(self, run_id: str, *, old: bool) -> bool:
+    async def _learn(self, run_id: str, *, expired: bool) -> bool:
         run = await self._storage.runs.get(run_id)
         if run is None:
             return True  # the run was removed, and its lesson with it
         pages = self._storage.events.iterate_pages(run_id)
         records = [record async for page in pages for record in await parse_events(page)]
-        place = next((one for one in reversed(records) if isinstance(one.event, WeightsLearned)), None)
+        lesson_record = next(
+            (candidate for candidate in reversed(records) if isinstance(candidate.event, WeightsLearned)), None
+        )
         learned: WeightsLearned | None = None
-        if place is not None and isinstance(place.event, WeightsLearned):
-            learned = place.event.model_copy(update={"deferred": "dropped"})
-            if not old:
-                learned = await self._learn_or_drop(run, records, place.event)
+        if lesson_record is not None and isinstance(lesson_record.event, WeightsLearned):
+            learned = lesson_record.event.model_copy(update={"deferred": "dropped"})
+            if not expired:
+                learned = await self._learn_or_drop(run, records, lesson_record.event)
         if learned is None or learned.deferred == "dropped":
             _log.warning("the lesson of run %s is dropped: %s", run_id, learned.error if learned else "no events")
-        event = to_stored_event(place.model_copy(update={"event": learned})) if place and learned else None
+        event = (
+            to_stored_event(lesson_record.model_copy(update={"event": learned})) if lesson_record and learned else None
+        )
         end = await self._storage.lessons.finish(run_id, self._worker, event, run.verdict_changes)
         # The run was removed while its lesson was learnt: what it taught must not stay.
         if end == "gone" and learned is not None:
@@ -151,13 +155,13 @@ class LateLearner:
         """
         container = await self._agents.get_container_for_user(run.user_id)
         lesson = DeferredLesson(
-            [one for one in records if one.event is not before],
+            [record for record in records if record.event is not before],
             run.user_id,
             alone=not await load_earlier_runs(run, self._storage)
-            and not (await load_run_files(run, self._storage)).all,
+            and not (await load_run_files(run, self._storage)).all_files,
             planned=not run.settings.get("stop_at_plan"),
-            remembers=bool(run.settings.get(REMEMBER_REQUEST, True)),
-            solves=load_given_plan(run) is None,
+            updates_memory=bool(run.settings.get(REMEMBER_REQUEST, True)),
+            updates_solutions=load_given_plan(run) is None,
         )
         lesson_result = await learn_later(container, lesson) or WeightsLearned()
         if lesson_result.deferred == "waiting":
@@ -170,7 +174,7 @@ class LateLearner:
             verdict_targets = VerdictTargets(
                 container.graph, memory, await container.solutions(run.user_id), container.weights
             )
-            judged_run = build_judged_run([_replace_event(one, before, learned) for one in records], run.user_id)
+            judged_run = build_judged_run([_replace_event(record, before, learned) for record in records], run.user_id)
             await apply_verdict(judged_run, None, run.verdict, verdict_targets, run.verdict_changes)
         return learned
 
@@ -184,13 +188,17 @@ async def forget_learned(agents: AgentRuntime, user_id: str, run_id: str, learne
 
     Raises ``UnavailableError``.
     """
-    if memory_ids := [one for event in learned for one in event.remembered]:
+    if memory_ids := [learned_id for event in learned for learned_id in event.remembered]:
         await (await (await agents.get_container()).memories()).remove(memory_ids)
-    if solution_ids := [one for event in learned for one in event.solutions]:
+    if solution_ids := [learned_id for event in learned for learned_id in event.solutions]:
         library = await (await agents.get_container()).solutions(user_id)
         solutions = await library.get(solution_ids)
         await library.forget(
-            [one.id for one in solutions.values() if one.owner == user_id and set(one.runs) <= {run_id}]
+            [
+                learned_id.id
+                for learned_id in solutions.values()
+                if learned_id.owner == user_id and set(learned_id.runs) <= {run_id}
+            ]
         )
 
 
@@ -199,7 +207,7 @@ async def run_late_learner(
     storage: Storage, agents: AgentRuntime, worker: str, ready: Callable[[], Awaitable[None]]
 ) -> AsyncGenerator[None]:
     """Run a late learner for the time of the block; what it is learning at the end is left to the next server."""
-    task = asyncio.create_task(LateLearner(storage, agents, worker, ready).work())
+    task = asyncio.create_task(LateLearner(storage, agents, worker, ready).run())
     try:
         yield
     finally:

@@ -8,7 +8,7 @@ How a run waits on a server, which is durable execution:
    the run's task, emits the question as an event, stores the remaining events, and sets the run's status to
    ``waiting``. ``ask`` never returns: it awaits an event that nobody sets, and ends by that cancellation.
 3. The user's answer is written into the row of the question, and the run is queued again
-   (:class:`server.storage.run_events.RunQuestions`).
+   (:class:`server.storage.run_records.RunQuestions`).
 4. Any worker claims the run, and starts it with its stored events as ``past``. These are replayed and not done again
    (:mod:`agent.resume`), so the run comes to the same question, finds the answer in step 1 and goes on.
 
@@ -22,7 +22,7 @@ from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any, cast
 
-from agent.plans.approval import PlanQuestion
+from agent.plans.plan_approval import PlanQuestion
 from agent.user_questions import UserQuestion
 from domain.event import InputNeeded
 from domain.program import ProgramPlan
@@ -31,7 +31,7 @@ from server.storage.database import run_to_completion
 from server.storage.runs import Run
 from server.storage.storage import Storage
 
-_PLAN = "plan-"
+_PLAN_PREFIX = "plan-"
 _QUESTION_FIELDS = {
     "tool",
     "arguments",
@@ -65,12 +65,12 @@ class DurableQuestions:
         summaries: what the approved calls do, in words, by tool and identity.
     """
 
-    def __init__(self, storage: Storage, run: Run, asks: QuestionChannel) -> None:
+    def __init__(self, storage: Storage, run: Run, channel: QuestionChannel) -> None:
         self.storage = storage
         self.run = run
         self.turn_lock = asyncio.Lock()
         self.summaries: dict[tuple[ToolId, str], str] = {}
-        self._channel = asks
+        self._channel = channel
 
     async def flush_events(self) -> None:
         """Wait until every event emitted so far is stored."""
@@ -85,7 +85,7 @@ class DurableQuestions:
             await self.flush_events()
             cell = f"-{question.cell}" if question.cell > 1 else ""
             input_needed = InputNeeded(
-                input=f"{_PLAN}{question.subtask}{cell}",
+                input=f"{_PLAN_PREFIX}{question.subtask}{cell}",
                 asks="plan",
                 reason="Is this plan to be carried out? It may be changed first.",
                 plan=question.document,
@@ -119,11 +119,11 @@ class DurableQuestions:
 
 def parse_subtask(question: str) -> int:
     """Return the subtask whose plan a question is about, by the question's id; 0 where it is about none."""
-    number = question.removeprefix(_PLAN).partition("-")[0] if question.startswith(_PLAN) else ""
+    number = question.removeprefix(_PLAN_PREFIX).partition("-")[0] if question.startswith(_PLAN_PREFIX) else ""
     return int(number) if number.isdecimal() else 0
 
 
-_BY_ANOTHER = (
+_AUTHOR_WARNING = (
     " It was written by the author of the template or solution, who is not you, and so is where your answer goes. "
     "Tell it no password, no key and no card number."
 )
@@ -149,16 +149,16 @@ class UserAsker:
 
     async def answer(self, question: UserQuestion) -> str | None:
         """Return the user's answer; None where they did not want to answer."""
-        by_another = self.by_another or question.strangers
+        by_another = self.by_another or question.has_untrusted_author
         input_needed = InputNeeded(
             input=f"question-{sha256(question.identity.encode()).hexdigest()}",
             asks="question",
-            reason=f"{question.framed}{_BY_ANOTHER if self.by_another and not question.strangers else ''}",
+            reason=f"{question.display_text}{_AUTHOR_WARNING if self.by_another and not question.has_untrusted_author else ''}",
             choices=question.choices,
         )
         async with self._questions.turn_lock:
             await self._questions.flush_events()
             answer = await self._questions.ask(
-                input_needed, {"theirs": sorted(question.theirs), BY_ANOTHER: by_another}
+                input_needed, {"theirs": sorted(question.foreign_choices), BY_ANOTHER: by_another}
             )
         return str(answer["answer"]) if answer["decision"] == "answer" else None

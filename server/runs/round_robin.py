@@ -20,7 +20,7 @@ class RoundRobin:
         self._waiting: deque[asyncio.Future[None]] = deque()
         self._granting = False
 
-    async def do(self, work: Callable[[], Awaitable[None]]) -> None:
+    async def run(self, work: Callable[[], Awaitable[None]]) -> None:
         """Run ``work``; each of its steps waits for its turn."""
         await _TurnAwaitable(work(), self)
 

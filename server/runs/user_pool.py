@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from typing import Generic, Protocol, TypeVar
 
 
-class Closable(Protocol):
+class PoolItem(Protocol):
     """Item of a pool."""
 
     async def close(self) -> None: ...
 
 
-T = TypeVar("T", bound=Closable)
+T = TypeVar("T", bound=PoolItem)
 
 
 @dataclass
@@ -33,12 +33,14 @@ class UserPool(Generic[T]):
     closes all at the end.
     """
 
-    def __init__(self, make: Callable[[str], Awaitable[T]], *, most: int = 32, seconds: float = 300.0) -> None:
-        self._make = make
-        self._most = most
-        self._seconds = seconds
+    def __init__(
+        self, create_item: Callable[[str], Awaitable[T]], *, max_idle: int = 32, idle_seconds: float = 300.0
+    ) -> None:
+        self._create_item = create_item
+        self._max_idle = max_idle
+        self._idle_seconds = idle_seconds
         self._entries: OrderedDict[str, _PooledItem[T]] = OrderedDict()
-        self._making = asyncio.Lock()
+        self._creation_lock = asyncio.Lock()
 
     def __len__(self) -> int:
         return len(self._entries)
@@ -46,9 +48,9 @@ class UserPool(Generic[T]):
     @asynccontextmanager
     async def borrow(self, user_id: str) -> AsyncGenerator[T]:
         """Borrow the user's item for the time of the block; several runs of the user may borrow it at the same time."""
-        async with self._making:  # otherwise two runs that start together would create two items
+        async with self._creation_lock:  # otherwise two runs that start together would create two items
             if user_id not in self._entries:
-                self._entries[user_id] = _PooledItem(await self._make(user_id), 0, 0.0)
+                self._entries[user_id] = _PooledItem(await self._create_item(user_id), 0, 0.0)
             entry = self._entries[user_id]
             entry.borrowers += 1
         try:
@@ -62,17 +64,17 @@ class UserPool(Generic[T]):
 
     async def _close_idle(self) -> None:
         """Close items that were idle for too long, and the oldest where there are too many."""
-        idle = [user_id for user_id, kept in self._entries.items() if not kept.borrowers]
-        oldest = asyncio.get_running_loop().time() - self._seconds
+        idle = [user_id for user_id, entry in self._entries.items() if not entry.borrowers]
+        oldest = asyncio.get_running_loop().time() - self._idle_seconds
         expired = [
             user_id
             for number, user_id in enumerate(idle)
-            if len(idle) - number > self._most or self._entries[user_id].idle_since < oldest
+            if len(idle) - number > self._max_idle or self._entries[user_id].idle_since < oldest
         ]
-        for kept in [
+        for entry in [
             self._entries.pop(user_id) for user_id in expired
         ]:  # removed at once: closing takes time, and nobody may borrow them meanwhile
-            await kept.item.close()
+            await entry.item.close()
 
     async def close(self) -> None:
         """Close all items."""

@@ -50,13 +50,13 @@ def _release(path: Path, lock_file: TextIO) -> None:
 def find_dead_workers(home: Path) -> list[str]:
     """Return the workers that died holding runs. Call :func:`forget_workers` once their runs are queued."""
     folder = _get_lock_folder(home)
-    return [sign.name for sign in sorted(folder.iterdir()) if _is_free(sign)] if folder.is_dir() else []
+    return [lock_file.name for lock_file in sorted(folder.iterdir()) if _is_free(lock_file)] if folder.is_dir() else []
 
 
-def is_served(home: Path) -> bool:
+def has_live_worker(home: Path) -> bool:
     """Return whether a worker of this home is alive."""
     folder = _get_lock_folder(home)
-    return folder.is_dir() and any(not _is_free(sign) for sign in folder.iterdir() if sign.is_file())
+    return folder.is_dir() and any(not _is_free(lock_file) for lock_file in folder.iterdir() if lock_file.is_file())
 
 
 def forget_workers(home: Path, workers: list[str]) -> None:

@@ -19,7 +19,7 @@ from server.sources.store_access import StoreAccess
 from server.storage.accounts import User
 from server.storage.source_records import LockedSource, Source, SourceChange, StoredTool
 from server.storage.storage import Storage
-from wiring.gate import open_gate_deps
+from wiring.gate_setup import open_gate_deps
 
 _log = logging.getLogger(__name__)
 _LEASE = timedelta(seconds=60)
@@ -120,7 +120,7 @@ class SourceChecker:
         done: list[ToolId] = []
         offered = [one.tool for one in await self._storage.sources.list_tools(source.id) if one.offer is not None]
         deps = open_gate_deps(
-            container, secrets, own=offered, declared=source.base_url or source.address, keys_of=source.keys_of,
+            container, secrets, own_tools=offered, declared=source.base_url or source.address, keys_of=source.keys_of,
             allow_changes=wanted.allow_changes, account_note=wanted.account_note,
             hidden=await self._access.hidden(source.author_id),
         )  # fmt: skip

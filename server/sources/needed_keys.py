@@ -4,8 +4,8 @@ from collections.abc import Awaitable, Callable, Iterable
 
 from pydantic import Field
 
-from agent.execution.caller_supplied import build_required_credentials
 from agent.execution.secret_store import SecretStore
+from agent.execution.supplied_values import build_required_credentials
 from domain.model import Model
 from domain.tool import Credential, OAuthFlow, ToolDoc
 from server.sources.visibility import may_use

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 
-from admission.drift import compare
+from admission.drift import compare_readings
 from domain.operations import OperationChoice
 from domain.tool import ToolDoc, ToolId
 from domain.tool_source import Corrections, ToolChange
@@ -86,7 +86,7 @@ def _is_untouched(kept: StoredTool) -> bool:
 
 def changes_of(tools: Sequence[StoredTool], docs: Sequence[ToolDoc]) -> tuple[ToolChange, ...]:
     """How a source's tools differ from what they were."""
-    return compare([one.original for one in tools if not one.gone], docs)
+    return compare_readings([one.original for one in tools if not one.gone], docs)
 
 
 def notes_of(read: ReadSource) -> tuple[str, ...]:

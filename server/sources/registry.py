@@ -28,7 +28,7 @@ from server.storage.source_records import (
     StoredTool,
 )
 from server.storage.storage import Storage
-from wiring.mcp_listing import build_mcp_url, list_mcp
+from wiring.mcp_listing import build_mcp_url, list_mcp_server
 
 Follow = Callable[[OfferChange], Awaitable[None]]
 """Told after each step what is offered now, and what is not any more."""
@@ -110,7 +110,7 @@ class SourceRegistry:
         secrets = await self._access.secrets(source, None)
         url = build_mcp_url(source.address, source.command)
         asked = McpSource(url, source.category, source.toolset, credentials=source.credentials, name=source.name)
-        listing = await list_mcp(container, asked, secrets, f"source:{source.id}")
+        listing = await list_mcp_server(container, asked, secrets, f"source:{source.id}")
         raw = orjson.dumps([doc.model_dump(mode="json") for doc in listing.docs])
         return ReadSource(raw, listing.docs, listing.skipped)
 
@@ -164,7 +164,7 @@ class SourceRegistry:
             raise
         before = await self._storage.sources.list_tools(source_id)
         changes = await asyncio.to_thread(changes_of, before, found.docs)
-        known, at = _versions(before), self._storage.sources.now()
+        known, at = _versions(before), self._storage.sources.get_time()
 
         def again(held: LockedSource) -> SourceChange | None:
             tools = list(held.tools.values())
@@ -187,7 +187,7 @@ class SourceRegistry:
 
     async def remove(self, source_id: str, user: User) -> None:
         """Withdraw its tools; what was done with it stays known to administrators."""
-        at = self._storage.sources.now()
+        at = self._storage.sources.get_time()
 
         def removed(held: LockedSource) -> SourceChange:
             done = states.removed(held)

@@ -82,7 +82,7 @@ class SourceWatch:
             outcomes = await probe(offered, executor, self._rounds)
         finally:
             await executor.close()
-        key = f"watch {source.id} {self._storage.sources.now().isoformat()}"
+        key = f"watch {source.id} {self._storage.sources.get_time().isoformat()}"
         await learn(container.graph, key, outcomes)
 
     async def watch(self, pause: float) -> None:

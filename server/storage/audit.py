@@ -74,10 +74,10 @@ class AuditLog(Repository):
             session.add(row)
         return row.id
 
-    async def finish(self, entry: str, status: int, said: JsonObject) -> None:
+    async def finish(self, entry: str, status: int, details: JsonObject) -> None:
         """Record how an action ended. Only the first call for an entry has an effect."""
         unfinished = (AuditRow.id == entry) & AuditRow.status.is_(None)
-        change = update(AuditRow).where(unfinished).values(status=status, said=said)
+        change = update(AuditRow).where(unfinished).values(status=status, said=details)
         await self._database.write(lambda session: session.execute(change), single=True)
 
     async def list_page(self, criteria: AuditFilter, before: str = "", limit: int = 50) -> list[AuditEntry]:

@@ -41,7 +41,7 @@ async def copy_rows(url: str, to: Path) -> None:
         UnavailableError: the rows cannot be read, or pg_dump is not installed.
     """
     if get_database_kind(url) == "sqlite":
-        await asyncio.to_thread(copy_database, _sqlite_file(url), to)
+        await asyncio.to_thread(copy_database, _get_sqlite_path(url), to)
     else:
         await asyncio.to_thread(_run_postgres_program, "pg_dump", make_url(url), (*_DUMP_OPTIONS, f"--file={to}"))
 
@@ -49,10 +49,10 @@ async def copy_rows(url: str, to: Path) -> None:
 async def restore_rows(url: str, copy: Path) -> None:
     """Load the rows of a file into an empty database; all of them or none."""
     if get_database_kind(url) == "sqlite":
-        part = _sqlite_file(url).with_name(f"{_sqlite_file(url).name}.part")
+        part = _get_sqlite_path(url).with_name(f"{_get_sqlite_path(url).name}.part")
         await asyncio.to_thread(part.unlink, missing_ok=True)
         await asyncio.to_thread(copy_database, copy, part)
-        await asyncio.to_thread(part.replace, _sqlite_file(url))
+        await asyncio.to_thread(part.replace, _get_sqlite_path(url))
     else:
         parsed = make_url(url)
         await asyncio.to_thread(
@@ -62,7 +62,7 @@ async def restore_rows(url: str, copy: Path) -> None:
 
 async def is_empty(url: str) -> bool:
     """Return whether the database has no tables. An SQLite file that does not exist counts as empty."""
-    if get_database_kind(url) == "sqlite" and not await asyncio.to_thread(_sqlite_file(url).exists):
+    if get_database_kind(url) == "sqlite" and not await asyncio.to_thread(_get_sqlite_path(url).exists):
         return True
     engine = build_engine(url, pooled=False)
     try:
@@ -73,7 +73,7 @@ async def is_empty(url: str) -> bool:
         await engine.dispose()
 
 
-def _sqlite_file(url: str) -> Path:
+def _get_sqlite_path(url: str) -> Path:
     return Path(make_url(url).database or "")
 
 

@@ -98,7 +98,7 @@ class Conversations(Repository):
         change = update(ConversationRow).where(_is_owned(conversation_id, user_id)).values(new)
         async with self._database.write_session() as session:
             if (row := await session.scalar(change.returning(ConversationRow))) is None:
-                raise _no_conversation()
+                raise _build_no_conversation_error()
             waits = await session.scalar(select(_HAS_OPEN_QUESTION).where(ConversationRow.id == conversation_id))
             return _to_conversation(row, waits)
 
@@ -129,7 +129,7 @@ class Conversations(Repository):
         touch = update(ConversationRow).where(_is_owned(conversation_id, user_id)).values(updated_at=at)
         async with self._database.write_session() as session:
             if await session.scalar(touch.returning(ConversationRow.id)) is None:
-                raise _no_conversation()
+                raise _build_no_conversation_error()
             session.add(row)
         return to_model(Message, row)
 
@@ -143,7 +143,7 @@ class Conversations(Repository):
         """
         async with self._database.read_session() as session:
             if await session.scalar(select(ConversationRow.id).where(_is_owned(conversation_id, user_id))) is None:
-                raise _no_conversation()
+                raise _build_no_conversation_error()
             later = (MessageRow.conversation_id == conversation_id) & (MessageRow.id > after)
             rows = await session.scalars(select(MessageRow).where(later).order_by(MessageRow.id).limit(limit))
             return [to_model(Message, row) for row in rows]
@@ -153,7 +153,7 @@ def _is_owned(conversation_id: str, user_id: str) -> ColumnElement[bool]:
     return (ConversationRow.id == conversation_id) & (ConversationRow.user_id == user_id)
 
 
-def _no_conversation() -> NotFoundError:
+def _build_no_conversation_error() -> NotFoundError:
     return NotFoundError("there is no such conversation")
 
 
@@ -216,12 +216,12 @@ class ConversationFiles(Repository):
             if owned_id is None:
                 raise NotFoundError("there is no such conversation")
             variables = select(FileRow.variable).where(FileRow.conversation_id == conversation_id)
-            taken = list(await session.scalars(variables))
-            if len(taken) >= MAX_FILES:
+            used_names = list(await session.scalars(variables))
+            if len(used_names) >= MAX_FILES:
                 raise ConflictError(
                     f"a conversation has {MAX_FILES} files at most; remove one, or begin another conversation"
                 )
-            file = read(taken).model_copy(update={"id": generate_id()})
+            file = read(used_names).model_copy(update={"id": generate_id()})
             row = FileRow(
                 id=file.id,
                 conversation_id=conversation_id,

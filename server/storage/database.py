@@ -198,7 +198,7 @@ def build_engine(url: str, *, pooled: bool) -> AsyncEngine:
             parsed, hide_parameters=True, connect_args={"server_settings": {"timezone": "UTC"}}, **pool_options
         )
         if pooled:
-            event.listen(engine.sync_engine, "checkin", _note_use)
+            event.listen(engine.sync_engine, "checkin", _record_use)
             event.listen(engine.sync_engine, "checkout", _check_connection)
             event.listen(engine.sync_engine, "before_cursor_execute", _check_single)
         return engine
@@ -207,7 +207,7 @@ def build_engine(url: str, *, pooled: bool) -> AsyncEngine:
     )
 
 
-def _note_use(_connection: Any, record: ConnectionPoolEntry) -> None:
+def _record_use(_connection: Any, record: ConnectionPoolEntry) -> None:
     """Record when a connection was last used, for :func:`_check_connection`."""
     record.info[_LAST_USED] = monotonic()
     record.info.pop(_SINGLE, None)
@@ -326,7 +326,7 @@ def _translate_driver_errors() -> Generator[None]:
 
 def _to_domain_error(error: DBAPIError) -> FootpathError | None:
     """Return a driver's error as ours; None for one that is a bug of ours."""
-    message, state = _first_line(error.orig), str(getattr(error.orig, "sqlstate", None) or "")
+    message, state = _get_first_line(error.orig), str(getattr(error.orig, "sqlstate", None) or "")
     if any(word in message for word in _BUSY_MESSAGES) or state in _CONFLICT_STATES:
         return StoreBusyError("the database is busy with another program's write; try again")
     for prefix, advice in _REFUSALS.items():
@@ -339,7 +339,7 @@ def _to_domain_error(error: DBAPIError) -> FootpathError | None:
     return None
 
 
-def _first_line(error: BaseException | None) -> str:
+def _get_first_line(error: BaseException | None) -> str:
     """Return the first line of the database's message, without the driver's class name."""
     lines = str(error).splitlines()
     return re.sub(r"^<class '[^']*'>: ", "", lines[0]) if lines else type(error).__name__

@@ -40,21 +40,21 @@ class Keyring:
         """Return every key by its version, to be written to a file."""
         return dict(self._keys)
 
-    def fingerprints(self) -> dict[int, str]:
+    def compute_fingerprints(self) -> dict[int, str]:
         """Return the fingerprint of each key by its version. A fingerprint reveals nothing about the key."""
         return {version: compute_fingerprint(key) for version, key in self._keys.items()}
 
     def sign(self, text: bytes) -> tuple[int, str]:
         """Return the version of the newest key and the MAC of a text under it."""
-        return self.newest, self._mac(self._keys[self.newest], text)
+        return self.newest, self._compute_mac(self._keys[self.newest], text)
 
     def is_signed(self, version: int, mac: str, text: bytes) -> bool:
         """Return whether a MAC was made of this text with the key of this version."""
         key = self._keys.get(version)
-        return key is not None and hmac.compare_digest(self._mac(key, text), mac)
+        return key is not None and hmac.compare_digest(self._compute_mac(key, text), mac)
 
     @staticmethod
-    def _mac(key: bytes, text: bytes) -> str:
+    def _compute_mac(key: bytes, text: bytes) -> str:
         # Derive a separate key, so that the key that seals never signs.
         derived = hmac.digest(key, b"footpath backup manifest", "sha256")
         return hmac.digest(derived, text, "sha256").hex()
@@ -125,13 +125,13 @@ def open_key_file(path: Path) -> Keyring:
     with _report_os_errors(path):
         if not path.exists():
             path.parent.mkdir(parents=True, exist_ok=True)
-            _write(path, {1: secrets.token_bytes(32)}, replace=False)
-    return Keyring(lambda: _read_file(path))
+            _write_key_file(path, {1: secrets.token_bytes(32)}, replace=False)
+    return Keyring(lambda: _read_key_file(path))
 
 
 def load_keyring(source: Path | str) -> Keyring:
     """Return the keyring of a file or of a setting's text, without creating anything."""
-    keys = _read_file(source) if isinstance(source, Path) else parse_keys(source)
+    keys = _read_key_file(source) if isinstance(source, Path) else parse_keys(source)
     return Keyring(lambda: keys)
 
 
@@ -143,15 +143,15 @@ def write_keys(path: Path, keys: Keyring) -> None:
     """
     with _report_os_errors(path):
         path.parent.mkdir(parents=True, exist_ok=True)
-        _write(path, keys.to_dict(), replace=False)
+        _write_key_file(path, keys.to_dict(), replace=False)
 
 
 def add_key(path: Path) -> int:
     """Add a key to the file and return its version."""
-    keys = _read_file(path)
+    keys = _read_key_file(path)
     version = max(keys) + 1
     with _report_os_errors(path):
-        _write(path, keys | {version: secrets.token_bytes(32)}, replace=True)
+        _write_key_file(path, keys | {version: secrets.token_bytes(32)}, replace=True)
     return version
 
 
@@ -160,13 +160,13 @@ def drop_keys(path: Path) -> int:
 
     What they sealed can no longer be opened by anybody.
     """
-    keys = _read_file(path)
+    keys = _read_key_file(path)
     with _report_os_errors(path):
-        _write(path, {max(keys): keys[max(keys)]}, replace=True)
+        _write_key_file(path, {max(keys): keys[max(keys)]}, replace=True)
     return len(keys) - 1
 
 
-def _read_file(path: Path) -> dict[int, bytes]:
+def _read_key_file(path: Path) -> dict[int, bytes]:
     with _report_os_errors(path):
         if path.stat().st_mode & 0o077:
             raise UnavailableError(f"{path} holds keys and others may read it: chmod 600 {path}")
@@ -174,7 +174,7 @@ def _read_file(path: Path) -> dict[int, bytes]:
     return parse_keys(text)
 
 
-def _write(path: Path, keys: Mapping[int, bytes], *, replace: bool) -> None:
+def _write_key_file(path: Path, keys: Mapping[int, bytes], *, replace: bool) -> None:
     """Write keys atomically; without ``replace``, an existing file is left as it is."""
     part = path.with_name(f"{path.name}.{secrets.token_hex(4)}.part")
     text = "".join(f"{version}:{base64.b64encode(key).decode()}\n" for version, key in sorted(keys.items()))

@@ -204,8 +204,8 @@ class JobLeases(Repository):
 
     async def release_workers(self, workers: Sequence[str]) -> int:
         """Queue the jobs of workers that are gone; return how many."""
-        theirs = JobRow.worker.in_(workers) & (JobRow.state == "running")
-        change = update(JobRow).where(theirs).values(state="queued", worker=None, lease_until=None)
+        of_workers = JobRow.worker.in_(workers) & (JobRow.state == "running")
+        change = update(JobRow).where(of_workers).values(state="queued", worker=None, lease_until=None)
         return len(await self._database.write(lambda s: s.scalars(change.returning(JobRow.id)).all()))
 
     async def _update_held(self, job_id: str, worker: str, values: dict[str, Any]) -> bool:

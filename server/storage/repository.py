@@ -7,15 +7,15 @@ from typing import Any, TypeVar
 from pydantic import ConfigDict
 
 from domain.model import Model
-from server.storage.columns import TableRow
 from server.storage.database import Database
+from server.storage.table_base import TableRow
 
 M = TypeVar("M", bound=Model)
 Clock = Callable[[], datetime]
 """Returns the current time; tests pass a clock of their own."""
 
 
-def now() -> datetime:
+def get_utc_now() -> datetime:
     """Return the time in UTC."""
     return datetime.now(UTC)
 
@@ -29,12 +29,12 @@ class StoredModel(Model):
 class Repository:
     """Base of the classes that read and write the rows of one subject."""
 
-    def __init__(self, database: Database, clock: Clock = now) -> None:
+    def __init__(self, database: Database, clock: Clock = get_utc_now) -> None:
         self._database = database
         self._clock = clock
 
 
-def to_model(kind: type[M], row: TableRow, **further: Any) -> M:
-    """Build a model from the columns of the same names, except for the fields given in ``further``."""
-    columns = {name: getattr(row, name) for name in kind.model_fields if name not in further}
-    return kind.model_validate(columns | further)
+def to_model(kind: type[M], row: TableRow, **overrides: Any) -> M:
+    """Build a model from the columns of the same names, except for the fields given in ``overrides``."""
+    columns = {name: getattr(row, name) for name in kind.model_fields if name not in overrides}
+    return kind.model_validate(columns | overrides)

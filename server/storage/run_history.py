@@ -16,7 +16,7 @@ from server.storage.repository import Repository, StoredModel
 from server.storage.rows.runs import ConversationRow, EventRow, MessageRow, RunRow, RunToolRow
 from server.storage.runs import ListedRun, RunStatus
 
-_MOST_TOOLS = 200
+_MAX_TOOLS = 200
 Refusal = Literal["call", "plan"]
 
 
@@ -55,7 +55,7 @@ class ToolUse(StoredModel):
     runs: int
 
 
-_LISTED = [getattr(RunRow, name) for name in ListedRun.model_fields]
+_LISTED_COLUMNS = [getattr(RunRow, name) for name in ListedRun.model_fields]
 _CALL_COUNT = (
     select(func.coalesce(func.sum(RunToolRow.calls), 0))
     .where(RunToolRow.run_id == RunRow.id)
@@ -73,7 +73,9 @@ class RunHistory(Repository):
 
     async def list_page(self, user_id: str, criteria: RunFilter, before: str = "", limit: int = 50) -> list[PastRun]:
         """List runs, the latest first, starting before the id ``before``."""
-        statement = select(*_LISTED, ConversationRow.title.label("conversation_title"), _CALL_COUNT.label("calls"))
+        statement = select(
+            *_LISTED_COLUMNS, ConversationRow.title.label("conversation_title"), _CALL_COUNT.label("calls")
+        )
         statement = statement.join(ConversationRow, ConversationRow.id == RunRow.conversation_id)
         statement = _apply_filter(statement.where(RunRow.user_id == user_id), criteria)
         if before:
@@ -107,7 +109,7 @@ class RunHistory(Repository):
         runs = func.count()
         statement = select(RunToolRow.tool, runs).join(RunRow, RunRow.id == RunToolRow.run_id)
         statement = statement.where(RunRow.user_id == user_id).group_by(RunToolRow.tool)
-        most_used = statement.order_by(runs.desc(), RunToolRow.tool).limit(_MOST_TOOLS)
+        most_used = statement.order_by(runs.desc(), RunToolRow.tool).limit(_MAX_TOOLS)
         rows = await self._database.read(lambda session: session.execute(most_used).all())
         return [ToolUse(tool=tool, runs=count) for tool, count in rows]
 

@@ -14,7 +14,7 @@ from server.storage.conversations import build_message_values
 from server.storage.repository import Repository
 from server.storage.rows.accounts import UserRow
 from server.storage.rows.runs import ConversationRow, EventRow, InputRow, LessonRow, MessageRow, RunRow, RunToolRow
-from server.storage.run_events import StoredEvent
+from server.storage.run_records import StoredEvent
 from server.storage.runs import Run, to_run
 from server.storage.statement_chain import StatementChain, insert_for_each
 
@@ -187,8 +187,8 @@ class RunLeases(Repository):
 
     async def release_workers(self, workers: Sequence[str]) -> int:
         """Queue the runs of workers that are gone; return how many."""
-        theirs = RunRow.worker.in_(workers) & (RunRow.status == "running")
-        change = update(RunRow).where(theirs).values(status="queued", worker=None, lease_until=None)
+        of_workers = RunRow.worker.in_(workers) & (RunRow.status == "running")
+        change = update(RunRow).where(of_workers).values(status="queued", worker=None, lease_until=None)
         async with self._database.write_session() as session:
             return len((await session.scalars(change.returning(RunRow.id))).all())
 
@@ -212,11 +212,11 @@ def select_next_runs(
     """
     columns = select(RunRow.id, RunRow.user_id)
     # In two parts, so that each is read off its index alone.
-    either = union_all(columns.where(RunRow.status == "queued", due), columns.where(is_lost(at), due)).subquery(
+    candidates = union_all(columns.where(RunRow.status == "queued", due), columns.where(is_lost(at), due)).subquery(
         "either"
     )
-    number = func.row_number().over(partition_by=either.c.user_id, order_by=either.c.id).label("number")
-    free = select(either.c.id, either.c.user_id, number).subquery("free")
+    number = func.row_number().over(partition_by=candidates.c.user_id, order_by=candidates.c.id).label("number")
+    free = select(candidates.c.id, candidates.c.user_id, number).subquery("free")
     is_own = case((RunRow.worker == worker, 1), else_=0)
     running = (
         select(RunRow.user_id, func.count().label("everywhere"), func.sum(is_own).label("here"))

@@ -18,7 +18,7 @@ from server.storage.identifiers import generate_id
 from server.storage.repository import Repository, StoredModel, to_model
 from server.storage.rows.accounts import SessionRow, UserLimitRow, UserRow
 from server.storage.rows.runs import ConversationRow, EventRow, InputRow, MessageRow, RunRow, TemplateRow
-from server.storage.run_events import StoredEvent, to_event
+from server.storage.run_records import StoredEvent, to_event
 from server.storage.statement_chain import StatementChain, insert_for_each
 from server.storage.usage import DailyTotal, OwnLimits, build_usage_statement, to_daily_total, to_limits
 
@@ -108,7 +108,7 @@ class RunWithEnd(NamedTuple):
     """The event that ended it."""
 
 
-_LISTED = [getattr(RunRow, name) for name in ListedRun.model_fields]
+_LISTED_COLUMNS = [getattr(RunRow, name) for name in ListedRun.model_fields]
 
 
 class Runs(Repository):
@@ -168,7 +168,7 @@ class Runs(Repository):
             locked_user = joined.where(UserRow.id == user_id).with_for_update(of=UserRow)
             user = session.execute(locked_user).one_or_none()
             if user is None:
-                raise _no_conversation()
+                raise _build_no_conversation_error()
             disabled, limits = user
             chain = StatementChain(session)
             owner = chain.add(touch.returning(ConversationRow.id.label("conversation_id")))
@@ -186,7 +186,7 @@ class Runs(Repository):
             if max_open is not None and result.open >= max_open:
                 raise BusyError(f"{max_open} of your runs have not ended yet; wait for one, or cancel one")
             if not result.conversations:
-                raise _no_conversation()
+                raise _build_no_conversation_error()
             check_limits(to_daily_total(result, at), to_limits(limits))
             return _to_new_run(values)
 
@@ -214,7 +214,7 @@ class Runs(Repository):
         self, user_id: str, *, conversation_id: str = "", before: str = "", limit: int = 50
     ) -> list[ListedRun]:
         """List a user's runs, the latest first, starting before the id ``before``."""
-        statement = select(*_LISTED).where(RunRow.user_id == user_id)
+        statement = select(*_LISTED_COLUMNS).where(RunRow.user_id == user_id)
         if conversation_id:
             statement = statement.where(RunRow.conversation_id == conversation_id)
         if before:
@@ -239,7 +239,7 @@ class Runs(Repository):
     ) -> list[ListedRun]:
         """List a conversation's runs, the oldest first, starting after the id ``after``."""
         condition = (RunRow.user_id == user_id) & (RunRow.conversation_id == conversation_id) & (RunRow.id > after)
-        return await self._fetch_listed(select(*_LISTED).where(condition).order_by(RunRow.id).limit(limit))
+        return await self._fetch_listed(select(*_LISTED_COLUMNS).where(condition).order_by(RunRow.id).limit(limit))
 
     async def count_open_by_status(self) -> dict[str, int]:
         """Count the unfinished runs of all users by status; every status has an entry."""
@@ -334,7 +334,7 @@ class Runs(Repository):
         return row
 
 
-def _no_conversation() -> NotFoundError:
+def _build_no_conversation_error() -> NotFoundError:
     return NotFoundError("there is no such conversation")
 
 

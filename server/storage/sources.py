@@ -47,7 +47,7 @@ class Sources(Repository):
     Removed sources are found only with ``removed``.
     """
 
-    def now(self) -> datetime:
+    def get_time(self) -> datetime:
         """Return the time that rows are written with."""
         return self._clock()
 
@@ -104,7 +104,7 @@ class Sources(Repository):
         grouped = statement.group_by(SourceToolRow.source_id, SourceToolRow.state)
 
         def count(session: Session) -> dict[str, StateCounts]:
-            counts: dict[str, StateCounts] = {source_id: _count_nothing() for source_id in source_ids}
+            counts: dict[str, StateCounts] = {source_id: _build_zero_counts() for source_id in source_ids}
             for source_id, state, number in session.execute(grouped):
                 counts[source_id][state] = number
             return counts
@@ -206,7 +206,7 @@ def _compute_next_watch(at: datetime, source: Source) -> datetime | None:
     return at + timedelta(minutes=source.watch_minutes) if source.watch_minutes else None
 
 
-def _count_nothing() -> StateCounts:
+def _build_zero_counts() -> StateCounts:
     return dict.fromkeys(get_args(ToolState), 0)
 
 
@@ -246,9 +246,9 @@ def _check_unclaimed(session: Session, source_id: str, change: SourceChange) -> 
     if not offered_ids:
         return
     of_others = SourceToolRow.offered_as.in_(offered_ids) & (SourceToolRow.source_id != source_id)
-    if taken := session.scalar(select(SourceToolRow.tool).where(of_others).limit(1)):
+    if offered_elsewhere := session.scalar(select(SourceToolRow.tool).where(of_others).limit(1)):
         raise ConflictError(
-            f"another source offers {taken} already; add this one under another category or tool set, or withdraw that one"
+            f"another source offers {offered_elsewhere} already; add this one under another category or tool set, or withdraw that one"
         )
 
 

@@ -21,7 +21,7 @@ from sqlalchemy import (
 from sqlalchemy.orm import Session
 from sqlalchemy.sql.dml import UpdateBase
 
-from server.storage.columns import TableRow
+from server.storage.table_base import TableRow
 
 
 class StatementChain:

@@ -17,22 +17,20 @@ from server.storage.accounts import Invitations, PasswordResets, Users
 from server.storage.audit import AuditLog
 from server.storage.conversations import ConversationFiles, Conversations, SharedAnswers
 from server.storage.database import Database, build_sqlite_url, find_sqlite_file
-from server.storage.effects import Effects
 from server.storage.encryption import Keyring, open_key_file, parse_keys
 from server.storage.jobs import JobLeases, Jobs
 from server.storage.key_grants import KeyConsents, KeyGrants
-from server.storage.lessons import WaitingLessons
 from server.storage.login_attempts import LoginAttempts, LoginPlaces
-from server.storage.migrate import get_newest_version, migrate
+from server.storage.migration import get_newest_version, migrate
 from server.storage.model_services import ModelServices
 from server.storage.permissions import AllowedTools, HostTransfers
-from server.storage.repository import Clock, Repository, now
+from server.storage.repository import Clock, Repository, get_utc_now
 from server.storage.rows.accounts import UserRow
 from server.storage.rows.runs import ConversationRow, LessonRow, RunRow, TemplateRow
 from server.storage.rows.tools import SourceRow
-from server.storage.run_events import EventRetention, RunEvents, RunQuestions
 from server.storage.run_history import RunHistory, RunPerformance
 from server.storage.run_leases import RunLeases
+from server.storage.run_records import EffectLedger, EventRetention, RunEvents, RunQuestions, WaitingLessons
 from server.storage.runs import Runs
 from server.storage.sources import SourceChecks, SourceOffers, Sources, SourceWatches
 from server.storage.templates import TemplatePins, Templates
@@ -40,7 +38,7 @@ from server.storage.tokens import SessionTokens
 from server.storage.tool_library import ToolMarks, ToolTries
 from server.storage.usage import DailyUsage, UsageReport, UserLimits
 from server.storage.vault import MODEL_SHELF, SOURCE_SHELF, ToolKeys, VaultFingerprints
-from wiring.private_files import FOLDER, keep_private, make_database_private
+from wiring.private_files import PRIVATE_FOLDER_MODE, keep_private, make_database_private
 from wiring.settings import Settings
 
 _COUNTED_TABLES = {
@@ -75,7 +73,7 @@ class RowCounts(Repository):
 
 
 @dataclass(frozen=True, slots=True)
-class Lifetimes:
+class SessionLifetimes:
     """How long access tokens are valid, and sessions at most."""
 
     access: timedelta = timedelta(minutes=15)
@@ -90,8 +88,10 @@ class Storage:
     The tables must be up to date (see :func:`migrate`). Call :meth:`close` at the end.
     """
 
-    def __init__(self, url: str, keys: Keyring, lifetimes: Lifetimes | None = None, clock: Clock = now) -> None:
-        lifetimes = lifetimes or Lifetimes()
+    def __init__(
+        self, url: str, keys: Keyring, lifetimes: SessionLifetimes | None = None, clock: Clock = get_utc_now
+    ) -> None:
+        lifetimes = lifetimes or SessionLifetimes()
         self.database = database = Database(url)
         self._file = find_sqlite_file(url)
         self.users = Users(database, clock)
@@ -125,7 +125,7 @@ class Storage:
         self.lessons = WaitingLessons(database, clock)
         self.retention = EventRetention(database, clock)
         self.run_questions = RunQuestions(database, clock)
-        self.effects = Effects(database, clock)
+        self.effects = EffectLedger(database, clock)
         self.templates = Templates(database, clock)
         self.template_pins = TemplatePins(database, clock)
         self.tool_tries = ToolTries(database, clock)
@@ -194,7 +194,7 @@ async def open_storage(settings: Settings, *, any_keys: bool = False) -> AsyncGe
     url = await asyncio.to_thread(resolve_database_url, settings)
     keys = await asyncio.to_thread(load_vault_keyring, settings)
     await migrate(url)
-    lifetimes = Lifetimes(timedelta(minutes=settings.access_minutes), timedelta(days=settings.session_days))
+    lifetimes = SessionLifetimes(timedelta(minutes=settings.access_minutes), timedelta(days=settings.session_days))
     storage = Storage(url, keys, lifetimes)
     try:
         if not any_keys:
@@ -212,7 +212,7 @@ def resolve_database_url(settings: Settings) -> str:
     url = settings.database_url.get_secret_value()
     if not url:
         try:
-            settings.server_home.mkdir(parents=True, exist_ok=True, mode=FOLDER)
+            settings.server_home.mkdir(parents=True, exist_ok=True, mode=PRIVATE_FOLDER_MODE)
         except OSError as error:
             raise UnavailableError(
                 f"cannot make the folder {settings.server_home}: {error.strerror}; set FOOTPATH_SERVER_HOME"

@@ -101,7 +101,7 @@ class Templates(Repository):
         async with self._database.write_session() as session:
             number = await session.scalar(increment.returning(TemplateRow.version))
             if number is None:
-                raise _no_template()
+                raise _build_no_template_error()
             row = _build_version_row(template_id, number, content, at)
             session.add(row)
         return to_model(TemplateVersion, row)
@@ -130,8 +130,8 @@ class Templates(Repository):
 
     async def load_plans(self, versions: Mapping[str, int]) -> dict[str, JsonObject]:
         """Return the plan of each template at the given version, whoever owns it."""
-        named = tuple_(TemplateVersionRow.template_id, TemplateVersionRow.version).in_(list(versions.items()))
-        statement = select(TemplateVersionRow.template_id, TemplateVersionRow.plan).where(named)
+        is_requested = tuple_(TemplateVersionRow.template_id, TemplateVersionRow.version).in_(list(versions.items()))
+        statement = select(TemplateVersionRow.template_id, TemplateVersionRow.plan).where(is_requested)
         async with self._database.read_session() as session:
             return {row.template_id: row.plan for row in await session.execute(statement)}
 
@@ -191,7 +191,7 @@ class Templates(Repository):
                 raise ConflictError(f"you have another template called {name}; choose another name")
             row = await session.scalar(update(TemplateRow).where(is_changeable).values(values).returning(TemplateRow))
             if row is None:
-                raise _no_template()
+                raise _build_no_template_error()
             return to_model(Template, row)
 
     async def remove(self, template_id: str, user_id: str, *, admin: bool = False) -> bool:
@@ -217,7 +217,7 @@ def _is_changeable(user_id: str, *, admin: bool) -> ColumnElement[bool]:
     return or_(own, TemplateRow.shared.is_(True)) if admin else own
 
 
-def _no_template() -> NotFoundError:
+def _build_no_template_error() -> NotFoundError:
     return NotFoundError("you have no such template")
 
 
@@ -274,10 +274,10 @@ async def find_templates_calling(
     def find(session: Session) -> dict[ToolId, list[TemplateMention]]:
         uses: dict[ToolId, list[TemplateMention]] = {}
         for tool in tools:
-            naming = columns.where(plan.contains(f'"{tool}"', autoescape=True)).order_by(TemplateRow.name)
+            mentioning = columns.where(plan.contains(f'"{tool}"', autoescape=True)).order_by(TemplateRow.name)
             uses[tool] = [
                 TemplateMention(name=name, seen=owner == user_id or (admin and shared))
-                for name, owner, shared in session.execute(naming)
+                for name, owner, shared in session.execute(mentioning)
             ]
         return uses
 

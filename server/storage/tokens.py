@@ -222,9 +222,9 @@ class SessionTokens(Repository):
                 session, (SessionRow.user_id == user_id) & (SessionRow.id != except_session), reason
             )
 
-    async def _revoke_where(self, session: AsyncSession, chosen: "object", why: str) -> int:
-        """Revoke the open sessions that match the condition ``chosen``; return how many."""
-        statement = update(SessionRow).where(chosen, SessionRow.revoked_at.is_(None))  # pyright: ignore[reportArgumentType]
+    async def _revoke_where(self, session: AsyncSession, condition: "object", why: str) -> int:
+        """Revoke the open sessions that match the condition ``condition``; return how many."""
+        statement = update(SessionRow).where(condition, SessionRow.revoked_at.is_(None))  # pyright: ignore[reportArgumentType]
         change = statement.values(revoked_at=self._clock(), revoked_why=why).returning(SessionRow.id)
         return len((await session.scalars(change)).all())
 
@@ -240,10 +240,10 @@ class SessionTokens(Repository):
         )
         return await session.scalar(statement)
 
-    def _build_pair(self, session_id: str, until: datetime) -> tuple[TokenPair, list[dict[str, Any]]]:
+    def _build_pair(self, session_id: str, expires_at: datetime) -> tuple[TokenPair, list[dict[str, Any]]]:
         """Build new tokens of a session and the rows to insert for them."""
         at = self._clock()
-        access_until = min(at + self._access, until)
+        access_until = min(at + self._access, expires_at)
         access, refresh = generate_secret("fpa"), generate_secret("fpr")
         rows = [
             {
@@ -253,10 +253,10 @@ class SessionTokens(Repository):
                 "created_at": at,
                 "expires_at": expires,
             }
-            for secret, kind, expires in ((access, "access", access_until), (refresh, "refresh", until))
+            for secret, kind, expires in ((access, "access", access_until), (refresh, "refresh", expires_at))
         ]
         pair = TokenPair(
-            access_token=access, refresh_token=refresh, access_expires_at=access_until, session_expires_at=until
+            access_token=access, refresh_token=refresh, access_expires_at=access_until, session_expires_at=expires_at
         )
         return pair, rows
 

@@ -193,9 +193,9 @@ class ToolKeys(Repository):
             rows = list(await session.scalars(select(self._shelf.rows)))
         return await self._reseal_rows([row for row in rows if not self._shelf.is_bound(self._keys, row)])
 
-    async def _reseal_rows(self, found: Sequence[KeyRow]) -> int:
+    async def _reseal_rows(self, outdated_rows: Sequence[KeyRow]) -> int:
         count, rows = 0, self._shelf.rows
-        for row in found:
+        for row in outdated_rows:
             value, is_granted = self._shelf.open(self._keys, row), row.grant is not None
             owner = self._shelf.get_owner(row)
             version, sealed = self._shelf.seal(self._keys, owner, row.name, row.hosts, value, granted=is_granted)
@@ -239,7 +239,7 @@ class VaultFingerprints(Repository):
         await self._database.write(self._check_and_note)
 
     def _check_and_note(self, session: Session) -> None:
-        own, noted = self._keys.fingerprints(), _load_noted(session)
+        own, noted = self._keys.compute_fingerprints(), _load_fingerprints(session)
         used_versions = {
             version for shelf in SHELVES for version in session.scalars(select(shelf.rows.key_version).distinct())
         }
@@ -277,8 +277,8 @@ class VaultFingerprints(Repository):
         return await self._database.write(self._remove_lost)
 
     def _remove_lost(self, session: Session) -> int:
-        own, removed = self._keys.fingerprints(), 0
-        for version, fingerprint in _load_noted(session).items():
+        own, removed = self._keys.compute_fingerprints(), 0
+        for version, fingerprint in _load_fingerprints(session).items():
             if own.get(version) != fingerprint:
                 session.execute(delete(VaultKeyRow).where(VaultKeyRow.version == version))
         for shelf in SHELVES:
@@ -291,5 +291,5 @@ class VaultFingerprints(Repository):
         return removed
 
 
-def _load_noted(session: Session) -> dict[int, str]:
+def _load_fingerprints(session: Session) -> dict[int, str]:
     return {row.version: row.fingerprint for row in session.scalars(select(VaultKeyRow))}

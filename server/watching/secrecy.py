@@ -7,16 +7,16 @@ from urllib.parse import unquote
 
 from pydantic import SecretStr
 
-from agent.execution.redaction import HIDDEN, Redactor
+from agent.execution.redaction import REDACTED, Redactor
 from agent.execution.secret_store import VARIABLE_PREFIX
 from wiring.settings import Settings
 
 _SHORTEST = 6
 """Characters; without what is shorter, half of the words would go."""
 _PATTERNS = (
-    (re.compile(r"(?i)\b(bearer|basic)\s+[\w.~+/=-]{6,}"), rf"\1 {HIDDEN}"),
-    (re.compile(r"\bfp[a-z]_[\w-]{20,}"), HIDDEN),
-    (re.compile(r"(?<=://)[^\s/@]*:[^\s]*@"), f"{HIDDEN}@"),
+    (re.compile(r"(?i)\b(bearer|basic)\s+[\w.~+/=-]{6,}"), rf"\1 {REDACTED}"),
+    (re.compile(r"\bfp[a-z]_[\w-]{20,}"), REDACTED),
+    (re.compile(r"(?<=://)[^\s/@]*:[^\s]*@"), f"{REDACTED}@"),
 )
 _PASSWORD = re.compile(r"://[^:/@]*:(.*)@")
 _in_hand: ContextVar[set[str] | None] = ContextVar("secrets_in_hand", default=None)

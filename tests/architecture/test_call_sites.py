@@ -15,7 +15,7 @@ import pytest
 
 from agent.execution.http import HttpExecutor, HttpParameters
 from agent.execution.http.guard import AddressGuard
-from agent.execution.http.pinned_transport import PinnedTransport
+from agent.execution.http.guarded_client import PinnedTransport
 from agent.execution.mcp import McpExecutor, McpParameters, McpSessions
 from agent.llm.client.transport import CheckedTransport
 from domain.errors import ForbiddenAddressError, InvalidArgumentsError
@@ -71,21 +71,30 @@ async def through_the_guard(url: str) -> None:
 
 Run = Callable[[str], Awaitable[None]]
 GUARDED: dict[tuple[str, str], Run] = {
-    ("agent.execution.http.client", "httpx.AsyncClient"): through_the_executor,
+    ("agent.execution.http.guarded_client", "httpx.AsyncClient"): through_the_executor,
     ("agent.execution.mcp.http_streams", "mcp.client.streamable_http.streamable_http_client"): through_a_session,
     ("agent.execution.mcp.http_streams", "httpx.AsyncBaseTransport"): through_a_session,
-    ("agent.execution.http.pinned_transport", "httpx.AsyncHTTPTransport"): through_the_transport,
-    ("agent.execution.http.pinned_transport", "httpcore.AsyncConnectionPool"): through_the_transport,
-    ("agent.execution.http.pinned_transport", "httpcore.AnyIOBackend"): through_the_transport,
+    ("agent.execution.http.guarded_client", "httpx.AsyncHTTPTransport"): through_the_transport,
+    ("agent.execution.http.guarded_client", "httpcore.AsyncConnectionPool"): through_the_transport,
+    ("agent.execution.http.guarded_client", "httpcore.AnyIOBackend"): through_the_transport,
     ("agent.llm.client.transport", "httpx2.AsyncHTTPTransport"): through_a_model_service,
     ("agent.execution.http.guard", "getaddrinfo"): through_the_guard,
 }
 """Places that a document or an argument leads to."""
 
 CONFIGURED: dict[tuple[str, str], str] = {
-    ("agent.execution.http.client", "http.cookiejar.CookieJar"): "a jar that takes no cookie: it connects to nothing",
-    ("agent.execution.http.client", "http.cookiejar.DefaultCookiePolicy"): "what that jar takes, which is nothing",
-    ("graph.backends.bolt", "neo4j.AsyncGraphDatabase.driver"): "FOOTPATH_GRAPH_URL: the operator's own graph server",
+    (
+        "agent.execution.http.guarded_client",
+        "http.cookiejar.CookieJar",
+    ): "a jar that takes no cookie: it connects to nothing",
+    (
+        "agent.execution.http.guarded_client",
+        "http.cookiejar.DefaultCookiePolicy",
+    ): "what that jar takes, which is nothing",
+    (
+        "graph.backends.neo4j_connection",
+        "neo4j.AsyncGraphDatabase.driver",
+    ): "FOOTPATH_GRAPH_URL: the operator's own graph server",
     (
         "retriever.backends.qdrant_connection",
         "qdrant_client.AsyncQdrantClient",
@@ -95,7 +104,7 @@ CONFIGURED: dict[tuple[str, str], str] = {
         "httpx2.AsyncClient",
     ): "the model's URL, the operator's setting: https, or http on loopback; or an administrator's, over CheckedTransport",
     (
-        "agent.llm.client.langchain",
+        "agent.llm.client.langchain_model",
         "langchain_openai.ChatOpenAI",
     ): "uses the client of agent.llm.client.transport, given to it",
     ("agent.llm.client.embeddings", "openai.AsyncOpenAI"): "uses the client of agent.llm.client.transport, given to it",
@@ -147,8 +156,8 @@ NAMED_ONLY = {
     "agent.execution.http.executor": "types and errors; the client is given",
     "admission.address_check": "errors of name servers",
     "agent.execution.http.attempt": "types and errors of answers",
-    "agent.execution.http.guarded_json_client": "types and errors; the client is that of agent.execution.http.client",
-    "agent.execution.http.document_fetch": "errors; its client is that of agent.execution.http.client",
+    "agent.execution.http.guarded_json_client": "types and errors; the client is that of agent.execution.http.guarded_client",
+    "agent.execution.http.document_fetch": "errors; its client is that of agent.execution.http.guarded_client",
     "agent.execution.http.outcomes": "errors of name servers",
     "agent.execution.http.redirects": "types of answers, and reads an address",
     "agent.execution.http.response": "types and errors of answers",
@@ -161,9 +170,8 @@ NAMED_ONLY = {
     "agent.llm.client.sdk": "errors of the SDK",
     "footpath.langchain.middleware": "classes and messages; the model is the agent's own",
     "footpath.langchain.run": "classes and messages",
-    "footpath.langchain.search": "classes and messages",
     "footpath.langchain.tools": "classes and errors",
-    "graph.backends.bolt": "errors of the driver",
+    "graph.backends.neo4j_connection": "errors of the driver",
     "playground.calls": "types; the client is given",
     "playground.gold_programs": "types; the client is given",
     "playground.soay.benchmark": "types; the client is given",

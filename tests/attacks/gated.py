@@ -14,11 +14,11 @@ from agent.execution.secret_store import EnvironmentSecrets
 from domain.errors import FootpathError
 from tests.attacks.services import Operation, Service
 from tests.unit.agent.execution.http.serving import Answer, reply, serving
-from wiring.build import BuildOptions, build
 from wiring.container import open_container
-from wiring.gate import open_gate_deps
+from wiring.gate_setup import open_gate_deps
 from wiring.settings import Settings
 from wiring.source_fetch import fetch_document
+from wiring.store_build import BuildOptions, build
 
 BANK = Service(
     "Bank",
@@ -136,7 +136,7 @@ async def gated(
             ):
                 drafts = [ToolDraft(tool, ("Which ships are in the harbour?",)) for tool in read.tools]
                 found.examined = [
-                    one async for one in examine(drafts, deps if searched else replace(deps, search=None))
+                    one async for one in examine(drafts, deps if searched else replace(deps, search_with_tools=None))
                 ]
         except FootpathError as error:
             found.refused = str(error)

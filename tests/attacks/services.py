@@ -15,8 +15,8 @@ from urllib.parse import urlsplit
 from domain.event import InputNeeded
 from domain.tool import ToolId, tool_id
 from tests.flows.served import ROOT, Client, started
-from wiring.build import BuildOptions, build
 from wiring.settings import Settings
+from wiring.store_build import BuildOptions, build
 
 
 @dataclass(frozen=True)

@@ -11,9 +11,8 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
-from agent.programs.limits import SandboxLimits
-from agent.programs.program_checks import check
-from agent.programs.protocol import CallFailure, PendingCall, ProgramError, ReturnedValue
+from agent.programs.program_checks import check_program
+from agent.programs.program_types import CallFailure, ProgramError, ReturnedValue, SandboxCall, SandboxLimits
 from agent.programs.sandbox import MontySandbox
 from agent.programs.signatures import render_offer
 from domain.tool import Parameter, ToolDoc, ToolId
@@ -101,9 +100,9 @@ async def test_no_program_gets_out_or_uses_the_sandbox_up(
     file.write_text(SECRET)
     monkeypatch.setenv("FOOTPATH_SECRET_X", SECRET)
     text = ATTEMPTS[name].format(file=file) if "{" in ATTEMPTS[name] else ATTEMPTS[name]
-    made: list[PendingCall] = []
+    made: list[SandboxCall] = []
 
-    def answer(call: PendingCall) -> CallFailure:
+    def answer(call: SandboxCall) -> CallFailure:
         made.append(call)
         return CallFailure("no")
 
@@ -127,7 +126,7 @@ async def test_no_program_gets_out_or_uses_the_sandbox_up(
 )
 async def test_the_checks_refuse_what_reaches_for_the_host(name: str, sandbox: MontySandbox) -> None:
     text = ATTEMPTS[name].replace("{file}", "/etc/passwd")
-    assert (await check(text, OFFER, {"find": TOOL}, sandbox, {})).complaints
+    assert (await check_program(text, OFFER, {"find": TOOL}, sandbox, {})).complaints
 
 
 def names_in(folder: Path) -> list[str]:

@@ -12,8 +12,8 @@ from orjson import dumps
 from domain.event import InputNeeded
 from tests.attacks.listening import Listener, listening
 from tests.flows.served import ROOT, Client, Place, registered, serving
-from wiring.build import BuildOptions, build
 from wiring.settings import Settings
+from wiring.store_build import BuildOptions, build
 
 pytestmark = pytest.mark.timeout(240)
 REMOVE, ASKED = "garden/Compost/remove_all_compost", "Remove all the compost from my garden, please."

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from agent.execution.approval import TAINTED
+from agent.execution.approval import TAINTED_NOTE
 from domain.event import InputNeeded
 from tests.attacks.services import Operation, Service, decided, outcome_of, question_of, running, serving, told_of
 from tests.flows.served import Client, registered
@@ -141,7 +141,7 @@ def test_a_program_that_was_written_after_a_look_asks_whatever_the_list_says(tmp
         assert ada.call("PUT", f"/me/allowed-tools/{service.tool('delete_task')}").status_code == 204
         run = run_of(ada)
         asked = question_of(ada, run)
-        assert TAINTED in asked.reason
+        assert TAINTED_NOTE in asked.reason
         assert [one.arguments for one in asked.calls] == [{"id": 501}, {"id": 503}]
         assert decided(ada, run, asked, "allow", always=True) == "answered"
         assert deleted(service) == [501, 503]

@@ -11,8 +11,8 @@ from typing import Any, Self, get_type_hints
 import pytest
 from mcp.shared.memory import create_connected_server_and_client_session
 
-from agent.exporting.exported import ExportedProgram, exported
-from agent.exporting.forms import FORMS, Form, written
+from agent.exporting.exported_program import ExportedProgram, build_exported_program
+from agent.exporting.program_files import EXPORT_FORMS, ExportForm, render_exported_file
 from domain.errors import UsageError
 from domain.program import Program, ProgramPlan
 from domain.tool import Credential, Parameter, ToolDoc, tool_id
@@ -111,7 +111,7 @@ def exported_program(hostile: str, *, request: str = "Find {city}") -> ExportedP
         inputs={"city": schema},
         values={"city": hostile},
     )
-    return exported(plan, request, {doc.id: doc})
+    return build_exported_program(plan, request, {doc.id: doc})
 
 
 def imported(text: str, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
@@ -128,7 +128,7 @@ def in_a_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 async def run(
-    names: dict[str, Any], form: Form, inputs: list[str], monkeypatch: pytest.MonkeyPatch
+    names: dict[str, Any], form: ExportForm, inputs: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> list[dict[str, Any]]:
     """Run what an imported file offers with a value for each of these inputs, and return what its program would have run with."""
     ran: list[dict[str, Any]] = []
@@ -162,13 +162,13 @@ async def run(
     return ran
 
 
-@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("form", EXPORT_FORMS)
 @pytest.mark.parametrize("hostile", HOSTILE)
 async def test_names_and_words_of_a_document_stay_words(
-    form: Form, hostile: str, monkeypatch: pytest.MonkeyPatch
+    form: ExportForm, hostile: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     program = exported_program(hostile, request=f"{hostile} in {{city}}")
-    names = imported(written(program, form).text, monkeypatch)
+    names = imported(render_exported_file(program, form).text, monkeypatch)
     assert names["INPUTS"]["city"]["description"] == hostile
     assert names["INPUTS"]["city"]["default"] == hostile
     assert names["PROGRAM"] == program.plan.program.text
@@ -178,26 +178,26 @@ async def test_names_and_words_of_a_document_stay_words(
     assert not os.path.exists(MARK)  # noqa: ASYNC240, PTH110  # of one file
 
 
-@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("form", EXPORT_FORMS)
 @pytest.mark.parametrize("name", NAMES)
 async def test_a_request_of_one_word_takes_no_name_that_the_file_needs(
-    form: Form, name: str, monkeypatch: pytest.MonkeyPatch
+    form: ExportForm, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     program = exported_program("other", request=name)
-    names = imported(written(program, form).text, monkeypatch)
+    names = imported(render_exported_file(program, form).text, monkeypatch)
     assert await run(names, form, ["city"], monkeypatch)
 
 
-@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("form", EXPORT_FORMS)
 @pytest.mark.parametrize("name", INPUTS)
 async def test_an_input_takes_no_name_that_the_file_needs(
-    form: Form, name: str, monkeypatch: pytest.MonkeyPatch
+    form: ExportForm, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     plan = ProgramPlan(
         program=Program(text="1", tools={}), inputs={name: {"type": "string"}, "answer": {"type": "string"}}
     )
     program = ExportedProgram("Find", plan, plan.inputs, {})
-    names = imported(written(program, form).text, monkeypatch)
+    names = imported(render_exported_file(program, form).text, monkeypatch)
     (values,) = await run(names, form, [*plan.inputs], monkeypatch)
     assert values == dict.fromkeys(plan.inputs, "other")
 
@@ -217,4 +217,4 @@ def test_an_input_whose_name_is_none_of_python_is_not_exported(name: str) -> Non
         method="GET",
     )
     with pytest.raises(UsageError, match="input"):
-        exported(plan, "Find", {doc.id: doc})
+        build_exported_program(plan, "Find", {doc.id: doc})

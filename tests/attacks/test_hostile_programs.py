@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from agent.execution.approval import TAINTED
+from agent.execution.approval import TAINTED_NOTE
 from domain.event import CallStarted, EventRecord, InputNeeded, ProgramStarted, RunFinished
 from tests.architecture.source_tree import ROOT
 from tests.attacks.services import Operation, Service, running, serving, told_of
@@ -128,7 +128,7 @@ def test_an_answer_that_was_shown_to_the_author_changes_nothing_without_leave(de
     if len(started) > 1:  # what it was shown, it obeyed
         assert all(one.program.tainted for one in started[1:])
         assert len(asked) == 1
-        assert TAINTED in asked[0].reason
+        assert TAINTED_NOTE in asked[0].reason
     else:
         assert asked == []
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from admission.drift import compare
+from admission.drift import compare_readings
 from admission.sandboxed_reader import read_document
 from agent.execution.http.document_fetch import FetchLimits, fetch_guarded
 from agent.execution.http.guard import AddressGuard
@@ -352,7 +352,7 @@ async def test_a_tool_that_changes_after_it_was_admitted_is_told_to_break(name: 
             await read_document(data, category="Ports", toolset="Harbour", address="https://harbour.example/")
         ).tools
 
-    assert any(change.breaks for change in compare(await read(harbour()), await read(CHANGED[name])))
+    assert any(change.breaks for change in compare_readings(await read(harbour()), await read(CHANGED[name])))
 
 
 async def test_a_reader_that_is_ended_tells_so() -> None:

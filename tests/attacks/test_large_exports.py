@@ -7,7 +7,7 @@ from pathlib import Path
 
 import httpx
 
-from server.storage.run_events import StoredEvent
+from server.storage.run_records import StoredEvent
 from server.storage.storage import open_storage
 from tests.bench.server_load import resident
 from tests.contract.rows.people import CHOICES

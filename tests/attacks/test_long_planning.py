@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from agent.programs.offered_functions import build_functions
-from agent.programs.protocol import ProgramQuestion
+from agent.programs.program_types import ProgramQuestion
 from domain.tool import Parameter, ToolDoc, tool_id
 from offline.planning_time import PlanningClock, PlanningTurns
 from offline.sentences.author import rank_candidates, write_program
@@ -39,7 +39,7 @@ LIST = ToolDoc(
 def question(times: int) -> ProgramQuestion:
     offer = build_functions((CONVERT, LIST, FIND), 2_000)
     text = "Convert 1 euro to yen and " * times
-    return ProgramQuestion(request=text, offer=offer.text, today="2026-05-04", docs=offer.docs)
+    return ProgramQuestion(request=text, offer=offer.offer, today="2026-05-04", docs=offer.docs)
 
 
 class Counted:

@@ -16,8 +16,8 @@ from tests.attacks.services import Operation, Service, running, told_of
 from tests.contract.rows.scripted import until
 from tests.server.world import PASSWORD, World, copied, serving
 from tests.servers.neo4j.server import Neo4jServer
-from wiring.build import BuildOptions, build
 from wiring.settings import Settings
+from wiring.store_build import BuildOptions, build
 
 CLOCK = Service(
     "clock",

@@ -14,9 +14,9 @@ from domain.tool import ToolId
 from graph.facts import Edge, ToolFacts
 from tests.attacks.hostile_tools import RIGHT, SPENT, Tools, hostile_tools
 from tests.flows.served import Client, Place, registered, serving
-from wiring.build import BuildOptions, build
 from wiring.container import open_container
 from wiring.settings import Settings
+from wiring.store_build import BuildOptions, build
 
 PRICE = "What is the price of the stock with the symbol {}?"
 NOTE = 'Create a note with the text "Water the lemon tree"'
@@ -39,8 +39,8 @@ class World:
 
         async def read() -> tuple[dict[ToolId, ToolFacts], list[Edge]]:
             async with open_container(Settings(store=self.store), self.store) as container:
-                nodes = {tool: facts async for tool, facts in container.graph.nodes()}
-                return nodes, [edge async for edge in container.graph.edges()]
+                nodes = {tool: facts async for tool, facts in container.graph.stream_nodes()}
+                return nodes, [edge async for edge in container.graph.stream_edges()]
 
         return asyncio.run(read())
 
@@ -49,7 +49,7 @@ class World:
 
         async def read() -> dict[str, ToolFacts]:
             async with open_container(Settings(store=self.store), self.store) as container:
-                return {tool.rpartition("/")[2]: facts async for tool, facts in container.graph.nodes()}
+                return {tool.rpartition("/")[2]: facts async for tool, facts in container.graph.stream_nodes()}
 
         return asyncio.run(read())
 

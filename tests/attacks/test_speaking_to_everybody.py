@@ -111,7 +111,7 @@ async def came_to_alone(world: World, text: str, pattern: str) -> Solution:
     for who in ACCOUNTS:
         library = await container.solutions(world.people[who].id)
         (own,) = await library.add([planned.model_copy(update={"owner": world.people[who].id})])
-        await library.judge(own, good=True, run=f"of {who}")
+        await library.record_outcome(own, good=True, run=f"of {who}")
     (shared,) = [one async for one in (await container.solutions("")).iterate_all()]
     return shared
 

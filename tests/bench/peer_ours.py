@@ -36,7 +36,7 @@ async def main() -> None:
         await footpath.offer("anything", 16)  # whatever is made at the first request belongs to opening
         seconds = time.process_time() - began
         ways = {way: await _asked(footpath, way, asked["requests"], asked["sizes"]) for way in WAYS}
-        told = {str(one.id): f"{one.method} {one.url}" async for one in container.graph.documents()}
+        told = {str(one.id): f"{one.method} {one.url}" async for one in container.graph.stream_documents()}
     print(json.dumps({"tools": told, "ways": ways, "seconds": seconds, "peak_mb": peak_mb()}))
 
 

@@ -9,8 +9,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-from agent.programs.limits import SandboxLimits
-from agent.programs.protocol import ReturnedValue
+from agent.programs.program_types import ReturnedValue, SandboxLimits
 from agent.programs.sandbox import MontySandbox
 
 

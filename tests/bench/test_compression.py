@@ -8,9 +8,9 @@ from pathlib import Path
 import orjson
 import pytest
 
-from agent.compression.compress import LIMIT, shortened, structure
-from agent.compression.json_paths import fields_of
-from agent.compression.json_truncate import fitted
+from agent.compression.json_paths import list_field_paths
+from agent.compression.json_truncation import truncate_json
+from agent.compression.response_compression import COMPRESSION_LIMIT, parse_structure, shorten_response
 from agent.policy.protocol import FieldsQuestion
 from domain.tool import ToolDoc
 from graph.importers.jsonl import parse_tool
@@ -39,10 +39,10 @@ def timed(work: Callable[[], object]) -> float:
 
 def whole(document: ToolDoc, response: str) -> None:
     """All of a first response of a tool: read, fields found, chosen, filtered, fitted."""
-    value = structure(response)
+    value = parse_structure(response)
     assert value is not None
-    kept = select_fields(FieldsQuestion(document, fitted(value, 4_096), fields_of(value)))
-    assert len(shortened(response, value, kept).text) <= LIMIT
+    kept = select_fields(FieldsQuestion(document, truncate_json(value, 4_096), list_field_paths(value)))
+    assert len(shorten_response(response, value, kept).text) <= COMPRESSION_LIMIT
 
 
 def test_time_grows_with_the_length_of_the_body() -> None:
@@ -64,9 +64,9 @@ def test_documented_examples(shared_data: Path) -> None:
     long = [
         (doc, text)
         for doc in documents
-        if (text := doc.example_response) and len(text) > LIMIT and structure(text) is not None
+        if (text := doc.example_response) and len(text) > COMPRESSION_LIMIT and parse_structure(text) is not None
     ]
-    parse = timed(lambda: [structure(text) for _, text in long])
+    parse = timed(lambda: [parse_structure(text) for _, text in long])
     compress = timed(lambda: [whole(doc, text) for doc, text in long])
     print(
         f"\n{len(long):,} examples: {compress / len(long) * 1e3:.2f} ms each, {compress / parse:.1f} times as long as reading"

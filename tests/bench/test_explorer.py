@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from graph.backends.sqlite import SqliteGraph
+from graph.backends.sqlite_graph import SqliteGraph
 from graph.weights import DEFAULT_WEIGHTS
 from server.explorer.overview import overview
 from server.explorer.paths import paths_between
@@ -31,9 +31,9 @@ Work = Callable[[], Awaitable[Any]]
 async def test_pictures_of_a_store(capsys: pytest.CaptureFixture[str]) -> None:
     graph = SqliteGraph(Path(STORE) / "graph.db")
     await graph.setup()
-    ids = [document.id async for document in graph.documents()]
+    ids = [document.id async for document in graph.stream_documents()]
     walked = Counter[Any]()
-    async for edge in graph.edges():
+    async for edge in graph.stream_edges():
         walked[edge.source] += edge.imported + edge.live
     busiest = [tool for tool, _ in walked.most_common() if tool in set(ids)][:TIMES]
     lines = [f"{len(ids):,} tools"]

@@ -32,11 +32,11 @@ from server.gateway.tools import INSTRUCTIONS, listed
 from tests.architecture.source_tree import ROOT
 from tests.server.gateway.clients import result, text
 from tests.unit.agent.execution.mcp.serving import served
-from wiring.build import BuildOptions, build
 from wiring.container import Container, open_container
 from wiring.links import ignore_progress, link
-from wiring.mcp_listing import list_mcp
+from wiring.mcp_listing import list_mcp_server
 from wiring.settings import Settings
+from wiring.store_build import BuildOptions, build
 
 pytestmark = [pytest.mark.bench, pytest.mark.timeout(900)]
 SOURCES = {
@@ -137,14 +137,14 @@ async def stored(folder: Path, url: str, settings: Settings) -> list[ToolDoc]:
     await build(BuildOptions(tools=files, store=folder / "store"), unseen_progress, settings)
     async with open_container(settings, folder / "store") as container:
         await add_server(container, url)
-        return [one async for one in container.graph.documents()]
+        return [one async for one in container.graph.stream_documents()]
 
 
 async def add_server(container: Container, url: str) -> None:
     """The tools of the MCP server, of which an author has confirmed that they only read."""
-    found = await list_mcp(container, McpSource(f"{url}/mcp", "ward", "ward"), EnvironmentSecrets({}), "")
+    found = await list_mcp_server(container, McpSource(f"{url}/mcp", "ward", "ward"), EnvironmentSecrets({}), "")
     await container.graph.put_tools([one.model_copy(update={"marked": "reads"}) for one in found.docs])
-    await index_tools(container.graph.documents(), *await container.get_retrieval())
+    await index_tools(container.graph.stream_documents(), *await container.get_retrieval())
     await link(container, ignore_progress, embedded=True)
 
 

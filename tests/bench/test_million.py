@@ -23,7 +23,7 @@ import numpy.typing as npt
 import pytest
 
 from domain.tool import FINISH, ToolDoc, ToolId, tool_id
-from graph.backends.sqlite import SqliteGraph
+from graph.backends.sqlite_graph import SqliteGraph
 from graph.facts import GraphBatch, Neighbour
 from graph.weights import compute_transition_weights, select_top_candidates
 
@@ -143,7 +143,7 @@ async def built(name: str, folder: Path, tools: int, drawn: Drawn) -> AsyncGener
         put += await seconds_of(graph.put_tools(page))
     for batch in batches(ids, drawn):
         applied += await seconds_of(graph.apply(batch))
-    edges, sizes = len(drawn.source), await graph.statistics()
+    edges, sizes = len(drawn.source), await graph.compute_statistics()
     assert sizes.transitions + sizes.finish_transitions == edges
     applied += await seconds_of(graph.close())
     whole = time.perf_counter() - begun
@@ -172,7 +172,7 @@ async def synchronous(graph: SqliteGraph, tool: ToolId) -> int:
 
 
 async def asynchronous(graph: SqliteGraph, tool: ToolId) -> int:
-    return offered(await graph.out_edges(tool))
+    return offered(await graph.get_out_edges(tool))
 
 
 def drop_from_memory(path: Path) -> None:

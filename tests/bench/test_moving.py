@@ -16,7 +16,7 @@ DEGREE = 10
 PROBE = """
 import asyncio, json, resource, sys, time
 from pathlib import Path
-from wiring.transfer import export_to, import_from
+from wiring.store_transfer import export_to, import_from
 
 def quiet(*_): pass
 
@@ -35,7 +35,7 @@ print(json.dumps({"edges": exported.counts.edges, "mb": file.stat().st_size / 1e
 
 async def fill(folder: Path, edges: int) -> None:
     from domain.tool import ToolId
-    from graph.backends.sqlite import SqliteGraph
+    from graph.backends.sqlite_graph import SqliteGraph
     from graph.facts import Edge, GraphState
     from wiring.store_folder import StoreFolder
 

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from domain.tool import FINISH, ToolDoc, ToolId, tool_id
-from graph.backends.sqlite import SqliteGraph
+from graph.backends.sqlite_graph import SqliteGraph
 from graph.facts import GraphBatch, Neighbour
 from graph.weights import compute_transition_weights, select_top_candidates
 
@@ -65,7 +65,7 @@ async def measured(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncItera
         if not STORE:
             pytest.skip("no real store: set FOOTPATH_BENCH_STORE to the folder of one")
         graph = SqliteGraph(Path(STORE) / "graph.db")
-        sources = sorted({edge.source for tool in await all_nodes(graph) for edge in await graph.in_edges(tool)})
+        sources = sorted({edge.source for tool in await all_nodes(graph) for edge in await graph.get_in_edges(tool)})
     else:
         graph = SqliteGraph(tmp_path / "graph.db")
         await graph.setup()
@@ -84,8 +84,8 @@ async def measured(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncItera
 
 async def all_nodes(graph: SqliteGraph) -> list[ToolId]:
     """Tools that a transition may lead to: all documents, Finish, and whatever those lead to."""
-    found = [FINISH, *[document.id async for document in graph.documents()]]
-    sources = {edge.source for edge in await graph.in_edges(FINISH)}
+    found = [FINISH, *[document.id async for document in graph.stream_documents()]]
+    sources = {edge.source for edge in await graph.get_in_edges(FINISH)}
     return [*found, *(sources - set(found))]
 
 
@@ -112,7 +112,7 @@ async def test_top_k_neighbours(measured: Measured) -> None:
         return offered(graph.read_out_edges(source))
 
     async def asynchronous(source: ToolId) -> int:
-        return offered(await graph.out_edges(source))
+        return offered(await graph.get_out_edges(source))
 
     widest = len(graph.read_out_edges(measured.widest))
     print(f"\n{measured.name}: {len(measured.sources)} sources, largest out-degree {widest}, K = {K}")

@@ -17,8 +17,8 @@ from statistics import quantiles
 import pytest
 
 from domain.tool import FINISH, ToolDoc, ToolId
-from graph.backends.neo4j import Neo4jGraph
-from graph.backends.sqlite import SqliteGraph
+from graph.backends.neo4j_graph import Neo4jGraph
+from graph.backends.sqlite_graph import SqliteGraph
 from graph.facts import GraphBatch
 from graph.store import GraphStore
 from graph.weights import WeightParameters, compute_transition_weights, select_top_candidates
@@ -54,15 +54,15 @@ async def whole(folder: Path) -> tuple[list[ToolDoc], GraphBatch]:
     """All documents of a built store, and its counts as one batch."""
     graph = SqliteGraph(folder / "graph.db")
     await graph.setup()
-    documents = [tool async for tool in graph.documents()]
+    documents = [tool async for tool in graph.stream_documents()]
     batch = GraphBatch("whole")
-    left = {tool.id for tool in documents} | {edge.source for edge in await graph.in_edges(FINISH)}
+    left = {tool.id for tool in documents} | {edge.source for edge in await graph.get_in_edges(FINISH)}
     while left:
         batch.nodes |= left
-        found = [neighbour.edge for tool in left for neighbour in await graph.out_edges(tool)]
+        found = [neighbour.edge for tool in left for neighbour in await graph.get_out_edges(tool)]
         batch.transitions.update({(edge.source, edge.target): edge.imported for edge in found})
         left = {edge.target for edge in found} - batch.nodes - {FINISH}
-    for tool, facts in (await graph.facts(batch.nodes)).items():
+    for tool, facts in (await graph.get_facts(batch.nodes)).items():
         if facts.calls:
             batch.calls[tool], batch.successes[tool] = facts.calls, facts.successes
     batch.nodes -= {tool.id for tool in documents}
@@ -92,7 +92,7 @@ async def ask(place: Place, sources: list[ToolId], seed: int) -> list[float]:
     async with place.open() as graph:
         for source in [*chosen[:100], *chosen]:
             start = time.perf_counter()
-            select_top_candidates(compute_transition_weights(await graph.out_edges(source), WeightParameters()), K)
+            select_top_candidates(compute_transition_weights(await graph.get_out_edges(source), WeightParameters()), K)
             taken.append(1000 * (time.perf_counter() - start))
     return taken[100:]
 
@@ -122,9 +122,9 @@ def test_the_whole_graph_in_neo4j_and_sqlite(neo4j_server: Neo4jServer, tmp_path
 
     async def compared() -> None:
         async with places[0].open() as one, places[1].open() as other:
-            assert await one.statistics() == await other.statistics()
+            assert await one.compute_statistics() == await other.compute_statistics()
             for source in random.Random(1).sample(sources, 200):
-                assert await one.out_edges(source) == await other.out_edges(source)
+                assert await one.get_out_edges(source) == await other.get_out_edges(source)
 
     asyncio.run(compared())
     for threads in (1, 8):

@@ -28,7 +28,7 @@ Work = Callable[[str], Awaitable[Any]]
 
 async def join(container: Container) -> None:
     """Each made-up tool feeds and leads to a few that are near it by id."""
-    tools: list[ToolId] = [document.id async for document in container.graph.documents()]
+    tools: list[ToolId] = [document.id async for document in container.graph.stream_documents()]
     batch = GraphBatch("made up")
     links: list[ToolLinks] = []
     for place, tool in enumerate(tools):
@@ -54,7 +54,7 @@ async def test_an_offer_beside_the_search_alone(tmp_path: Path, capsys: pytest.C
         for text in requests():
             for number, (name, work) in enumerate(ways.items()):
                 own = text.replace("trip", ("trip", "journey")[number])
-                on.experience.ask(own)
+                on.experience.begin_request(own)
                 start = time.perf_counter()
                 await work(own)
                 spent[name].append(time.perf_counter() - start)

@@ -123,7 +123,7 @@ def asked_of(python: str, program: str, given: dict[str, Any]) -> dict[str, Any]
 async def requests_of(catalogue: Catalogue, store: Path) -> list[Asked]:
     """Those whose tools the store knows, with the routes of them."""
     async with open_container(store=store) as container:
-        documents = [document async for document in container.graph.documents()]
+        documents = [document async for document in container.graph.stream_documents()]
     routes = {document.id: f"{document.method} {document.url}" for document in documents}
     names, found = ToolNameIndex(documents), list[Asked]()
     for form, path in catalogue.requests:

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from agent.programs.limits import SandboxLimits
-from agent.programs.program_checks import check
+from agent.programs.program_checks import check_program
+from agent.programs.program_types import SandboxLimits
 from agent.programs.sandbox import MontySandbox
 from tests.unit.agent.programs.good_programs import PROGRAMS
 from tests.unit.agent.programs.scripted import driven
@@ -48,7 +48,7 @@ async def test_what_a_program_costs() -> None:
         run = (time.perf_counter() - began) / runs
         began = time.perf_counter()
         for text in PROGRAMS:
-            await check(text, OFFER, FUNCTIONS, sandbox, {})
+            await check_program(text, OFFER, FUNCTIONS, sandbox, {})
         checked = (time.perf_counter() - began) / checks
         after = [own_memory(process) for process in workers()]
     finally:

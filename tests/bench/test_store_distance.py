@@ -15,8 +15,8 @@ from tests.delayed import Delay, delayed
 from tests.flows.served import INHABITANTS, Client, Place, catalogue_at, registered, serving
 from tests.playing import running_playground
 from tests.servers.neo4j.server import Neo4jServer
-from wiring.build import BuildOptions, build
 from wiring.settings import Settings
+from wiring.store_build import BuildOptions, build
 
 ONE_WAY = 0.1
 REQUESTS = (

@@ -23,18 +23,18 @@ class EntityMarkContract:
         take = document(B).model_copy(update={"parameters": (Parameter(name="ship_id", type="integer"),)})
         await graph.put_tools([give, take])
         await link_tools(graph, None, quiet)
-        assert await graph.feeds_into(B) == []
+        assert await graph.get_feeds_into(B) == []
         return graph
 
     async def test_a_field_that_is_said_to_be_of_the_same_feeds_the_parameter(self, known: LinkedGraph) -> None:
         await mark_entity(known, A, FED.field, "ship")
-        assert (await known.link_states())[A].pending
+        assert (await known.get_link_states())[A].pending
         await link_tools(known, None, quiet)
-        (fed,) = await known.feeds_into(B)
+        (fed,) = await known.get_feeds_into(B)
         assert (fed.source, fed.field, fed.parameter, fed.score > 0.8) == (A, FED.field, "ship_id", True)
         await mark_entity(known, A, FED.field, "")
         await link_tools(known, None, quiet)
-        assert await known.feeds_into(B) == []
+        assert await known.get_feeds_into(B) == []
 
     async def test_an_entity_that_was_corrected_survives_another_import(self, known: LinkedGraph) -> None:
         await mark_entity(known, B, "ship_id", "vessel")

@@ -22,8 +22,8 @@ class GraphAnswers:
     async def test_an_answer_tells_what_the_document_does_not(self, graph: LinkedGraph) -> None:
         await graph.put_tools([document(A), document(B)])
         assert await graph.learn_answers({A: [answer('[{"id": "x", "at": {"lat": 1.5}}]')]}) == {A}
-        streamed = [one async for one in graph.documents()]
-        for doc in ((await graph.get_tools([A]))[A], streamed[0], (await graph.around([A]))[A].document):
+        streamed = [one async for one in graph.stream_documents()]
+        for doc in ((await graph.get_tools([A]))[A], streamed[0], (await graph.load_neighbourhoods([A]))[A].document):
             assert doc is not None
             assert [field.path for field in output_fields(doc)] == ["[].id", "[].at.lat"]
         assert (await graph.get_tools([B]))[B] == document(B)
@@ -39,9 +39,9 @@ class GraphAnswers:
     async def test_links_of_a_tool_whose_answers_are_news_become_pending(self, graph: LinkedGraph) -> None:
         await graph.put_tools([document(A), document(B)])
         await graph.learn_answers({A: [answer('{"id": 1}')]})
-        states = await graph.link_states()
+        states = await graph.get_link_states()
         assert [(tool, state.pending) for tool, state in states.items()] == [(A, True)]
-        assert (await graph.link_counts()).pending == 1
+        assert (await graph.count_links()).pending == 1
 
     async def test_what_has_no_document_and_what_is_documented_stays_as_it_is(self, graph: LinkedGraph) -> None:
         told = document(B).model_copy(update={"example_response": '{"id": 1, "name": "x"}'})

@@ -8,12 +8,12 @@ from tests.contract.graph_samples import LOST, A, B, C, batch, document, walked
 
 async def asked_one_by_one(graph: LinkedGraph, tool: ToolId) -> ToolNeighbourhood:
     return ToolNeighbourhood(
-        facts=(await graph.facts([tool]))[tool],
+        facts=(await graph.get_facts([tool]))[tool],
         document=(await graph.get_tools([tool])).get(tool),
-        out=await graph.out_edges(tool),
-        into=await graph.in_edges(tool),
-        feeds=await graph.feeds_into(tool),
-        substitutes=await graph.substitutes(tool),
+        out=await graph.get_out_edges(tool),
+        into=await graph.get_in_edges(tool),
+        feeds=await graph.get_feeds_into(tool),
+        substitutes=await graph.get_substitutes(tool),
     )
 
 
@@ -36,7 +36,7 @@ class GraphAround:
             [ToolLinks(B, feeds, [SubstituteLink(B, C, 0.8, {"q": "query"}), SubstituteLink(B, A, 0.9)])]
         )
         everything = (A, B, C, LOST, FINISH)
-        found = await graph.around([*everything, A, ToolId("x/y/z")])
+        found = await graph.load_neighbourhoods([*everything, A, ToolId("x/y/z")])
         assert found == {tool: await asked_one_by_one(graph, tool) for tool in everything}
         assert found[B].document == document(B)
         assert (found[LOST].document, found[LOST].facts) == (None, ToolFacts())
@@ -45,6 +45,8 @@ class GraphAround:
         assert [pair.other for pair in found[B].substitutes] == [A, C]
 
     async def test_around_nothing_is_nothing(self, graph: LinkedGraph) -> None:
-        assert await graph.around([]) == await graph.around([A]) == {}
+        assert await graph.load_neighbourhoods([]) == await graph.load_neighbourhoods([A]) == {}
         await graph.put_tools([document(A)])
-        assert await graph.around([A, B]) == {A: ToolNeighbourhood(ToolFacts(), document(A), [], [], [], [])}
+        assert await graph.load_neighbourhoods([A, B]) == {
+            A: ToolNeighbourhood(ToolFacts(), document(A), [], [], [], [])
+        }

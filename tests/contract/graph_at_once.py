@@ -42,15 +42,15 @@ class GraphAtOnce:
         marks: dict[tuple[ToolId, ToolId], Mark] = {(A, B): "pin", (C, A): "ban"}
         pairs = sorted(imported.keys() | steps.keys() | marks.keys())
         expected = [Edge(a, b, imported.get((a, b), 0), steps[a, b], marks.get((a, b))) for a, b in pairs]
-        found = [edge async for edge in graph.edges()]
+        found = [edge async for edge in graph.stream_edges()]
         assert [replace(edge, strength=0.0) for edge in found] == expected
         for tool in (A, B, C):
             walks = sum(count for (source, _), count in steps.items() if source == tool)
             strength = sum(edge.strength for edge in found if edge.source == tool)
             assert strength == pytest.approx(left_after(walks))
-        facts = await graph.facts([A, B, C])
+        facts = await graph.get_facts([A, B, C])
         assert {tool: found.ok for tool, found in facts.items()} == calls
         assert {tool: found.quality for tool, found in facts.items()} == {t: float(n) for t, n in calls.items()}
-        assert await graph.feeds_into(B) == [FEED]
-        assert await graph.substitutes(B) == [PAIR]
-        assert (await graph.statistics()).batches == RUNS + 1
+        assert await graph.get_feeds_into(B) == [FEED]
+        assert await graph.get_substitutes(B) == [PAIR]
+        assert (await graph.compute_statistics()).batches == RUNS + 1

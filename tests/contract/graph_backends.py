@@ -4,8 +4,8 @@ from collections.abc import AsyncGenerator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
 
-from graph.backends.memory import MemoryGraph
-from graph.backends.sqlite import SqliteGraph
+from graph.backends.in_memory import InMemoryGraph
+from graph.backends.sqlite_graph import SqliteGraph
 from graph.links import LinkedGraph
 
 Opener = Callable[[Path], AbstractAsyncContextManager[LinkedGraph]]
@@ -14,7 +14,7 @@ Opener = Callable[[Path], AbstractAsyncContextManager[LinkedGraph]]
 
 @asynccontextmanager
 async def _memory(folder: Path) -> AsyncGenerator[LinkedGraph]:
-    graph = MemoryGraph()
+    graph = InMemoryGraph()
     await graph.setup()
     yield graph
     await graph.close()

@@ -32,7 +32,7 @@ class GraphDocuments:
         for whole in whole_documents():
             await graph.put_tools([whole])
             assert await graph.get_tools([C]) == {C: whole}
-            assert [one async for one in graph.documents()] == [whole]
+            assert [one async for one in graph.stream_documents()] == [whole]
 
     async def test_every_field_of_a_parameter_comes_back_as_it_was(self, graph: GraphStore) -> None:
         parameters = tuple(with_every_field(Parameter))
@@ -41,7 +41,7 @@ class GraphDocuments:
 
     async def test_no_field_touches_the_facts_or_stays_when_it_is_taken_away(self, graph: LinkedGraph) -> None:
         await graph.put_tools(whole_documents()[:1])
-        assert await graph.facts([C]) == {C: ToolFacts()}
-        assert await graph.link_states() == {}
+        assert await graph.get_facts([C]) == {C: ToolFacts()}
+        assert await graph.get_link_states() == {}
         await graph.put_tools([document(C)])
         assert await graph.get_tools([C]) == {C: document(C)}

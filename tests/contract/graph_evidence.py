@@ -15,7 +15,7 @@ from tests.contract.graph_samples import LOST, NOON, A, B, C, batch, called, doc
 
 
 async def edges(graph: GraphStore) -> list[Edge]:
-    return [edge async for edge in graph.edges()]
+    return [edge async for edge in graph.stream_edges()]
 
 
 class GraphEvidence:
@@ -26,8 +26,8 @@ class GraphEvidence:
         await graph.mark(A, B, "mute")
         await graph.mark(A, B, "ban")
         banned = Edge(A, B, 2, 0, "ban")
-        assert [n.edge for n in await graph.out_edges(A)] == await edges(graph) == [banned, Edge(A, C, 1)]
-        assert await graph.in_edges(B) == [banned]
+        assert [n.edge for n in await graph.get_out_edges(A)] == await edges(graph) == [banned, Edge(A, C, 1)]
+        assert await graph.get_in_edges(B) == [banned]
 
     async def test_counts_go_on_under_a_mark_and_stay_without(self, graph: GraphStore) -> None:
         await graph.apply(batch("k", {(A, B): 2}))
@@ -43,7 +43,7 @@ class GraphEvidence:
         assert await edges(graph) == [Edge(A, B, 0, 0, "pin")]
         for _ in range(2):
             await graph.mark(A, B, None)
-            assert await edges(graph) == await graph.in_edges(B) == []
+            assert await edges(graph) == await graph.get_in_edges(B) == []
 
     @pytest.mark.parametrize(
         ("source", "target", "mark"), [(A, C, "pin"), (C, A, None), (FINISH, A, "ban"), (A, B, "hide")]
@@ -62,7 +62,11 @@ class GraphEvidence:
         await graph.apply(batch("k", {(A, C): 2, (B, A): 1, (C, C): 3}))
         await graph.mark(B, C, "pin")
         await graph.mark_into(C, [A, B, C, LOST], "mute")
-        assert await graph.in_edges(C) == [Edge(A, C, 2, 0, "mute"), Edge(B, C, 0, 0, "mute"), Edge(C, C, 3, 0, "mute")]
+        assert await graph.get_in_edges(C) == [
+            Edge(A, C, 2, 0, "mute"),
+            Edge(B, C, 0, 0, "mute"),
+            Edge(C, C, 3, 0, "mute"),
+        ]
         await graph.mark_into(A, [A, C], "ban")
         await graph.mark_into(C, [B, C], None)
         assert await edges(graph) == [Edge(A, C, 2, 0, "mute"), Edge(B, A, 1), Edge(C, C, 3)]
@@ -75,7 +79,7 @@ class GraphEvidence:
             await graph.restore(GraphState(edges=moved))
             assert await edges(graph) == moved
         await graph.restore(GraphState(edges=[Edge(A, B, 1)]))
-        assert (await graph.in_edges(B)) == [Edge(A, B, 1)]
+        assert (await graph.get_in_edges(B)) == [Edge(A, B, 1)]
 
     async def test_what_runs_taught_is_kept_newest_first(self, graph: GraphStore) -> None:
         earlier, later = NOON - timedelta(days=1), NOON.astimezone(timezone(timedelta(hours=5)))
@@ -87,9 +91,9 @@ class GraphEvidence:
             ToolLesson("r1", NOON, 0.5, ("ok", "transient")),
             ToolLesson("r0", earlier, 0.75, ()),
         ]
-        assert await graph.lessons(A) == taught
-        assert await graph.lessons(C) == []
-        assert [lesson async for lesson in graph.all_lessons()] == [
+        assert await graph.get_lessons(A) == taught
+        assert await graph.get_lessons(C) == []
+        assert [lesson async for lesson in graph.stream_lessons()] == [
             *((A, lesson) for lesson in reversed(taught)),
             (B, ToolLesson("r1", NOON, -1.0)),
         ]
@@ -97,13 +101,13 @@ class GraphEvidence:
     async def test_a_run_learnt_twice_taught_once(self, graph: GraphStore) -> None:
         await graph.learn(walked("r", A))
         await graph.learn(replace(walked("r", A, B), at=NOON + timedelta(1)))
-        assert await graph.lessons(A) == [ToolLesson("r", NOON, 1.0, ("ok",))]
-        assert await graph.lessons(B) == []
+        assert await graph.get_lessons(A) == [ToolLesson("r", NOON, 1.0, ("ok",))]
+        assert await graph.get_lessons(B) == []
 
     async def test_the_newest_lessons_stay(self, graph: GraphStore) -> None:
         for n in range(MAX_LESSONS + 3):
             await graph.learn(replace(walked(f"r{n:02}", A), at=NOON + timedelta(hours=n if n % 2 else -n)))
-        kept = await graph.lessons(A)
+        kept = await graph.get_lessons(A)
         assert len(kept) == MAX_LESSONS
         assert kept == sorted(kept, key=lambda lesson: lesson.at, reverse=True)
         assert {"r48", "r50", "r52"}.isdisjoint(lesson.run for lesson in kept)
@@ -112,16 +116,16 @@ class GraphEvidence:
         moved = [(A, ToolLesson("r1", NOON, None, ("ok",))), (B, ToolLesson("r1", NOON, -0.5))]
         for _ in range(2):
             await graph.restore(GraphState(lessons=moved))
-            assert [lesson async for lesson in graph.all_lessons()] == moved
-        assert set(await graph.facts([A, B])) == {A, B}
-        assert (await graph.statistics()).batches == 0
+            assert [lesson async for lesson in graph.stream_lessons()] == moved
+        assert set(await graph.get_facts([A, B])) == {A, B}
+        assert (await graph.compute_statistics()).batches == 0
 
     async def test_lessons_are_streamed_over_pages(self, graph: GraphStore) -> None:
         tools = [document(A).id, B, C, LOST]
         taught = [(tool, ToolLesson(f"r{n:03}", NOON + timedelta(n % 7))) for tool in tools for n in range(MAX_LESSONS)]
         taught += [(ToolId(f"c/s/{n:04}"), ToolLesson("r", NOON)) for n in range(2500)]
         await graph.restore(GraphState(lessons=taught))
-        found = [lesson async for lesson in graph.all_lessons()]
+        found = [lesson async for lesson in graph.stream_lessons()]
         assert found == sorted(taught, key=lambda one: (one[0], one[1].at, one[1].run))
 
     async def test_what_is_known_of_a_tool_begins_anew(self, graph: GraphStore) -> None:
@@ -129,31 +133,31 @@ class GraphEvidence:
         await graph.apply(batch("k", {(A, B): 2, (B, FINISH): 1}, {A: 3, B: 1}, {A: 1, B: 1}))
         await graph.learn(walked("r", A, B))
         await graph.mark(A, B, "mute")
-        before = (await graph.facts([B]))[B]
+        before = (await graph.get_facts([B]))[B]
         for _ in range(2):
-            await graph.begin_anew([A, C])
-            assert await graph.facts([A, B, C]) == {A: ToolFacts(), B: before}
-            assert await graph.lessons(A) == []
-            assert [lesson.run for lesson in await graph.lessons(B)] == ["r"]
+            await graph.reset_tools([A, C])
+            assert await graph.get_facts([A, B, C]) == {A: ToolFacts(), B: before}
+            assert await graph.get_lessons(A) == []
+            assert [lesson.run for lesson in await graph.get_lessons(B)] == ["r"]
             assert await edges(graph) == [Edge(A, B, 2, 1, "mute", 1.0), Edge(B, FINISH, 1)]
         assert await graph.get_tools([A]) == {A: document(A)}
         assert not await graph.apply(batch("k", {}, {A: 3}))
         await graph.learn(walked("r2", A))
-        assert (await graph.facts([A]))[A] == replace(called("ok"), quality=1.0, reliability=1.0)
+        assert (await graph.get_facts([A]))[A] == replace(called("ok"), quality=1.0, reliability=1.0)
 
     async def test_what_runs_said_of_a_tool_is_forgotten_and_what_was_imported_stays(self, graph: GraphStore) -> None:
         await graph.put_tools([document(A), document(B)])
         await graph.apply(batch("k", {(A, B): 2}, {A: 3, B: 1}, {A: 1, B: 1}))
         await graph.learn(walked("r", A, B))
-        before = (await graph.facts([B]))[B]
+        before = (await graph.get_facts([B]))[B]
         for _ in range(2):
             await graph.forget([A, C])
-            assert await graph.facts([A, B, C]) == {A: ToolFacts(3, 1), B: before}
-            assert await graph.lessons(A) == []
+            assert await graph.get_facts([A, B, C]) == {A: ToolFacts(3, 1), B: before}
+            assert await graph.get_lessons(A) == []
             assert await edges(graph) == [Edge(A, B, 2, 1, strength=1.0)]
         assert not await graph.learn(walked("r", A))
         await graph.learn(walked("r2", A))
-        assert (await graph.facts([A]))[A].good == 1.0
+        assert (await graph.get_facts([A]))[A].good == 1.0
 
     async def test_what_speaks_against_a_tool_fades_while_nothing_is_heard(self, graph: GraphStore) -> None:
         await graph.learn(LiveBatch("r1", {}, (), ((A, "gone"), (A, "ok")), at=NOON, half_life=2.0))
@@ -161,11 +165,11 @@ class GraphEvidence:
         known = apply_calls(
             called("gone", "ok"), CallEvidence.from_outcomes(["transient"]), to_timestamp(NOON + timedelta(4, 60)), 2.0
         )
-        found = (await graph.facts([A]))[A]
+        found = (await graph.get_facts([A]))[A]
         assert (found.good, found.bad, found.trouble) == pytest.approx((known.good, known.bad, known.trouble))
         assert found.bad < 2
         await graph.learn(LiveBatch("r3", {}, (), ((A, "ok"),), at=NOON, half_life=2.0))
-        assert (await graph.facts([A]))[A].heard == found.heard == known.heard
+        assert (await graph.get_facts([A]))[A].heard == found.heard == known.heard
 
     async def test_a_walk_in_vain_adds_nothing(self, graph: GraphStore) -> None:
         await graph.learn(walked("r1", A, B))
@@ -173,7 +177,7 @@ class GraphEvidence:
             LiveBatch("r2", {(A, B): 1, (A, C): 2}, ((B, -0.25), (C, -1.0)), ((C, "transient"),), at=NOON)
         )
         assert await edges(graph) == [Edge(A, B, 0, 1, strength=0.75)]
-        assert set(await graph.facts([A, B, C])) == {A, B, C}
+        assert set(await graph.get_facts([A, B, C])) == {A, B, C}
         await graph.learn(LiveBatch("r3", {(A, B): 3}, (), ((B, "gone"),), at=NOON))
         assert await edges(graph) == [Edge(A, B, 0, 1)]
 
@@ -188,8 +192,8 @@ class GraphEvidence:
             out = [(pair, walks.count(pair)) for pair in set(walks) if pair[0] == tool]
             strength = sum(edge.strength for edge in await edges(graph) if edge.source == tool)
             assert strength == pytest.approx(left_after(sum(count for _, count in out)))
-        for tool, facts in (await graph.facts([A, B, C, LOST])).items():
+        for tool, facts in (await graph.get_facts([A, B, C, LOST])).items():
             events = sum(score_of == tool for run in runs for score_of, _ in run.scores)
             assert (facts.ok, facts.quality, facts.reliability) == (events, events, events)
             assert facts.good == pytest.approx(left_after(events))
-            assert len(await graph.lessons(tool)) == min(events, MAX_LESSONS)
+            assert len(await graph.get_lessons(tool)) == min(events, MAX_LESSONS)

@@ -16,9 +16,9 @@ FACTS = ToolFacts(7, 3, 4, 2, 1, 0.1 + 0.2, -1.75, 3.9, 5.5, 1.25, 1.7e9)
 async def whole(graph: GraphStore) -> GraphState:
     """Everything but the documents."""
     return GraphState(
-        {tool: facts async for tool, facts in graph.nodes()},
-        [edge async for edge in graph.edges()],
-        [key async for key in graph.applied_keys()],
+        {tool: facts async for tool, facts in graph.stream_nodes()},
+        [edge async for edge in graph.stream_edges()],
+        [key async for key in graph.stream_applied_keys()],
     )
 
 
@@ -51,7 +51,7 @@ class GraphMoving:
 
     async def test_a_stream_of_edges_may_be_left_early(self, graph: GraphStore) -> None:
         await graph.apply(batch("k", {(A, B): 1, (B, C): 1}))
-        async for edge in graph.edges():
+        async for edge in graph.stream_edges():
             assert edge == Edge(A, B, 1)
             break
         assert len((await whole(graph)).edges) == 2
@@ -66,11 +66,11 @@ class GraphMoving:
         for _ in range(2):
             await graph.restore(moved)
             assert await whole(graph) == GraphState(dict(sorted(moved.nodes.items())), moved.edges, moved.keys)
-        assert (await graph.out_edges(A))[0].edge == Edge(A, FINISH, 2**40, 1)
-        assert await graph.in_edges(B) == [Edge(A, B, 0, 5, None, 4.75)]
-        assert await graph.applied(["k1", "k3"]) == {"k1"}
-        assert [tool async for tool in graph.documents()] == [document(A)]
-        assert await graph.statistics() == GraphStatistics(1, 2, 1, 1, 1, 2)
+        assert (await graph.get_out_edges(A))[0].edge == Edge(A, FINISH, 2**40, 1)
+        assert await graph.get_in_edges(B) == [Edge(A, B, 0, 5, None, 4.75)]
+        assert await graph.find_applied(["k1", "k3"]) == {"k1"}
+        assert [tool async for tool in graph.stream_documents()] == [document(A)]
+        assert await graph.compute_statistics() == GraphStatistics(1, 2, 1, 1, 1, 2)
 
     async def test_restoring_sets_and_does_not_add(self, graph: GraphStore) -> None:
         await graph.apply(batch("k", {(A, B): 9}, {A: 9}, {A: 9}))
@@ -87,9 +87,9 @@ class GraphMoving:
         assert not await graph.apply(batch("k", {(A, B): 1}))
         assert not await graph.learn(walked("r", A, B))
         assert await graph.learn(LiveBatch("s", {(A, B): 1}, ((A, 1.0),), ((A, "ok"),), decay=0.5))
-        facts = (await graph.facts([A]))[A]
+        facts = (await graph.get_facts([A]))[A]
         assert (facts.quality, facts.reliability) == (0.5 * FACTS.quality + 1.0, 0.5 * FACTS.reliability + 1.0)
-        assert await graph.in_edges(B) == [Edge(A, B, 1, 3, strength=1.0)]
+        assert await graph.get_in_edges(B) == [Edge(A, B, 1, 3, strength=1.0)]
 
     @pytest.mark.parametrize(
         "broken",
@@ -111,4 +111,4 @@ class GraphMoving:
     async def test_what_no_store_can_hold_is_refused_whole(self, graph: GraphStore, broken: GraphState) -> None:
         with pytest.raises(UsageError):
             await graph.restore(broken)
-        assert await graph.statistics() == GraphStatistics(0, 0, 0, 0, 0, 0)
+        assert await graph.compute_statistics() == GraphStatistics(0, 0, 0, 0, 0, 0)

@@ -16,7 +16,7 @@ class GraphRefusals:
         for tool in (FINISH, LOST):
             with pytest.raises(UsageError):
                 await graph.put_tools([document(A), document(tool)])
-        assert (await graph.statistics()).documents == 0
+        assert (await graph.compute_statistics()).documents == 0
 
     @pytest.mark.parametrize(
         "broken",
@@ -32,7 +32,7 @@ class GraphRefusals:
     async def test_a_broken_batch_is_refused_whole(self, graph: GraphStore, broken: GraphBatch) -> None:
         with pytest.raises(UsageError):
             await graph.apply(broken)
-        assert await graph.statistics() == GraphStatistics(0, 0, 0, 0, 0, 0)
+        assert await graph.compute_statistics() == GraphStatistics(0, 0, 0, 0, 0, 0)
 
     @pytest.mark.parametrize(
         "broken",
@@ -52,4 +52,4 @@ class GraphRefusals:
     async def test_a_broken_run_is_refused_whole(self, graph: GraphStore, broken: LiveBatch) -> None:
         with pytest.raises(UsageError):
             await graph.learn(broken)
-        assert await graph.statistics() == GraphStatistics(0, 0, 0, 0, 0, 0)
+        assert await graph.compute_statistics() == GraphStatistics(0, 0, 0, 0, 0, 0)

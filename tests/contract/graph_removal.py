@@ -14,34 +14,34 @@ class GraphRemoval:
         for _ in range(2):
             await graph.remove_tools([A, LOST])
             assert await graph.get_tools([A, B]) == {B: document(B, "two")}
-            assert [one.id async for one in graph.documents()] == [B]
+            assert [one.id async for one in graph.stream_documents()] == [B]
             assert await graph.find_function("one") == []
-            assert (await graph.around([A]))[A].document is None
-            known = await graph.statistics()
+            assert (await graph.load_neighbourhoods([A]))[A].document is None
+            known = await graph.compute_statistics()
             assert (known.documents, known.nodes, known.unresolved) == (1, 2, 1)
-            assert await graph.removed_tools([A, B]) == {A: document(A, "one")}
+            assert await graph.get_removed_tools([A, B]) == {A: document(A, "one")}
 
     async def test_what_was_learnt_stays_and_a_document_put_again_has_it(self, graph: LinkedGraph) -> None:
         await graph.put_tools([document(A), document(B)])
         await graph.apply(batch("k", {(A, B): 2, (B, FINISH): 1}, {A: 3}, {A: 2}))
         await graph.learn(walked("r", A, B))
         await graph.mark(A, B, "pin")
-        before = (await graph.around([A]))[A]
+        before = (await graph.load_neighbourhoods([A]))[A]
         await graph.remove_tools([A])
-        assert (await graph.facts([A]))[A] == before.facts
-        assert [lesson.run for lesson in await graph.lessons(A)] == ["r"]
-        assert [edge async for edge in graph.edges()] == [Edge(A, B, 2, 1, "pin", 1.0), Edge(B, FINISH, 1)]
-        assert [way.resolved for way in await graph.out_edges(A)] == [True]
+        assert (await graph.get_facts([A]))[A] == before.facts
+        assert [lesson.run for lesson in await graph.get_lessons(A)] == ["r"]
+        assert [edge async for edge in graph.stream_edges()] == [Edge(A, B, 2, 1, "pin", 1.0), Edge(B, FINISH, 1)]
+        assert [way.resolved for way in await graph.get_out_edges(A)] == [True]
         await graph.put_tools([document(A, description="anew")])
-        assert (await graph.around([A]))[A].facts == before.facts
-        assert await graph.removed_tools([A]) == {}
-        assert (await graph.statistics()).unresolved == 0
+        assert (await graph.load_neighbourhoods([A]))[A].facts == before.facts
+        assert await graph.get_removed_tools([A]) == {}
+        assert (await graph.compute_statistics()).unresolved == 0
 
     async def test_the_target_of_an_edge_is_told_to_be_without_a_document(self, graph: LinkedGraph) -> None:
         await graph.put_tools([document(A), document(B)])
         await graph.apply(batch("k", {(A, B): 1}))
         await graph.remove_tools([B])
-        assert [way.resolved for way in await graph.out_edges(A)] == [False]
+        assert [way.resolved for way in await graph.get_out_edges(A)] == [False]
 
     async def test_its_links_go_and_those_that_rested_on_it_are_computed_anew(self, graph: LinkedGraph) -> None:
         await graph.put_tools([document(A), document(B), document(C)])
@@ -50,12 +50,12 @@ class GraphRemoval:
         stands_in = SubstituteLink(C, A, 0.9, {"q": "p"})
         await graph.put_links([ToolLinks(A), ToolLinks(B, [feed, kept]), ToolLinks(C, [], [stands_in])])
         await graph.remove_tools([A])
-        assert await graph.feeds_into(B) == [kept]
-        assert await graph.substitutes(C) == []
-        assert await graph.link_states() == {B: LinkState("b", pending=True), C: LinkState("c", pending=True)}
+        assert await graph.get_feeds_into(B) == [kept]
+        assert await graph.get_substitutes(C) == []
+        assert await graph.get_link_states() == {B: LinkState("b", pending=True), C: LinkState("c", pending=True)}
 
     async def test_nothing_asked_for_changes_nothing(self, graph: LinkedGraph) -> None:
         await graph.put_tools([document(A)])
         await graph.remove_tools([])
         assert await graph.get_tools([A]) == {A: document(A)}
-        assert await graph.removed_tools([]) == {}
+        assert await graph.get_removed_tools([]) == {}

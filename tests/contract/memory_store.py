@@ -61,7 +61,7 @@ class MemoryStoreContract:
         again = first.model_copy(update={"request": "weather in Bergen"})
         await memories.add([first, again, memory("x"), again])
         await memories.add([again])
-        assert {one.id: one.request async for one in memories.all()}[first.id] == first.request
+        assert {one.id: one.request async for one in memories.stream_all()}[first.id] == first.request
         assert await memories.count() == 2
 
     async def test_ties_are_broken_by_id_whatever_the_order_of_arrival(self, memories: MemoryStore) -> None:
@@ -87,7 +87,7 @@ class MemoryStoreContract:
         await filled(memories, (one, [1.0, 0.0]))
         await asyncio.gather(*(memories.judge(one.id, good=n % 3 > 0) for n in range(30)))
         await memories.judge("unknown", good=True)
-        (found,) = [one async for one in memories.all()]
+        (found,) = [one async for one in memories.stream_all()]
         assert (found.good, found.bad) == (22, 10)
 
     async def test_a_judgement_with_a_key_counts_once(self, memories: MemoryStore) -> None:
@@ -96,7 +96,7 @@ class MemoryStoreContract:
         await asyncio.gather(*(memories.judge(one.id, good=True, key=f"run {n % 3}") for n in range(12)))
         await memories.judge(other.id, good=False, key="run 0")
         await memories.judge("unknown", good=True, key="run 0")
-        found = {kept.id: (kept.good, kept.bad) async for kept in memories.all()}
+        found = {kept.id: (kept.good, kept.bad) async for kept in memories.stream_all()}
         assert found == {one.id: (3, 0), other.id: (0, 1)}
 
     async def test_paths_of_a_tool_that_is_another_now_are_judged_anew(self, memories: MemoryStore) -> None:
@@ -110,7 +110,7 @@ class MemoryStoreContract:
         assert (found[kept.id].good, found[kept.id].bad) == (0, 1)
         assert found[moved.id] == moved.model_copy(update={"good": 0})
         await memories.judge(moved.id, good=True)
-        assert {one.id: (one.good, one.bad) async for one in memories.all()}[moved.id] == (1, 0)
+        assert {one.id: (one.good, one.bad) async for one in memories.stream_all()}[moved.id] == (1, 0)
 
     async def test_what_an_encoder_has_not_seen(self, memories: MemoryStore) -> None:
         one, other = memory("x"), memory("y")
@@ -126,8 +126,8 @@ class MemoryStoreContract:
         await memories.add(kept)
         await memories.judge(kept[-1].id, good=True)
         kept[-1] = kept[-1].model_copy(update={"good": 1})
-        assert [one async for one in memories.all()] == kept
-        assert await anext(memories.all()) == kept[0]
+        assert [one async for one in memories.stream_all()] == kept
+        assert await anext(memories.stream_all()) == kept[0]
 
     async def test_every_memory_is_seen_once_by_each_encoder(self, memories: MemoryStore) -> None:
         kept = {one.id: one for one in (memory(str(n)) for n in range(30))}

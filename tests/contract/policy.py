@@ -4,10 +4,15 @@ from typing import Literal
 
 import pytest
 
-from agent.offer.candidates import Candidate
-from agent.policy.path_questions import ReflectionQuestion
-from agent.policy.protocol import ArgumentsQuestion, FieldsQuestion, MoveQuestion, Policy
-from agent.policy.subtasks import DecomposeQuestion
+from agent.offer.candidates import ToolCandidate
+from agent.policy.protocol import (
+    ArgumentsQuestion,
+    DecomposeQuestion,
+    FieldsQuestion,
+    MoveQuestion,
+    Policy,
+    ReflectionQuestion,
+)
 from domain.plan import StepResult
 from domain.tool import ToolDoc
 from tests.flows.small_world import BOOKS, GEOCODE, NEW_WEATHER, REMOVE
@@ -29,15 +34,15 @@ def reflection(*path: ToolDoc, how: Literal["finished", "gave_up", "budget"] = "
     )  # fmt: skip
 
 
-def situation(*candidates: Candidate, path: tuple[ToolDoc, ...] = ()) -> MoveQuestion:
+def situation(*candidates: ToolCandidate, path: tuple[ToolDoc, ...] = ()) -> MoveQuestion:
     return MoveQuestion(
         request=REQUEST, clauses=(REQUEST,), path=path, path_relevance=tuple((0.4,) for _ in path), best_relevance=(0.7,),
         candidates=candidates, finish_weight=0.1,
     )  # fmt: skip
 
 
-def candidate(tool: ToolDoc, relevance: float = 0.6) -> Candidate:
-    return Candidate(tool, 0.5, None, (relevance,), "start")
+def candidate(tool: ToolDoc, relevance: float = 0.6) -> ToolCandidate:
+    return ToolCandidate(tool, 0.5, None, (relevance,), "start")
 
 
 class PolicyContract:
@@ -111,4 +116,4 @@ class PolicyContract:
         await policy.decide(situation(candidate(GEOCODE)))
         assert policy.cost.model_calls >= before
         assert sum(policy.cost.by_purpose.values()) == policy.cost.model_calls
-        assert all(notice.policy and notice.to and notice.reason for notice in policy.notices)
+        assert all(notice.old_policy and notice.new_policy and notice.reason for notice in policy.notices)

@@ -102,8 +102,8 @@ class SolutionStoreContract:
     async def test_all_are_streamed_in_the_order_of_ids(self, solutions: SolutionStore) -> None:
         kept = sorted((solution(str(n), "ann" if n % 2 else "") for n in range(1203)), key=lambda one: one.id)
         await solutions.put(kept)
-        assert [one async for one in solutions.all()] == kept
-        assert await anext(solutions.all()) == kept[0]
+        assert [one async for one in solutions.stream_all()] == kept
+        assert await anext(solutions.stream_all()) == kept[0]
 
     async def test_what_is_removed_is_gone(self, solutions: SolutionStore) -> None:
         await solutions.put([solution("x"), solution("y")])

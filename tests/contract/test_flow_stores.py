@@ -9,10 +9,9 @@ import pytest
 
 from domain.tool import ToolId, tool_id
 from domain.trajectory import TakenValue
-from graph.backends.bolt import Connection, Server
-from graph.backends.neo4j_planning import Neo4jFlows, Neo4jKeptFields
-from graph.backends.sqlite_dataflow import SqliteFlows
-from graph.backends.sqlite_kept_fields import SqliteKeptFields
+from graph.backends.neo4j_connection import GraphServer, Neo4jConnection
+from graph.backends.neo4j_flows import Neo4jFieldChoices, Neo4jFlows
+from graph.backends.sqlite_flows import SqliteFieldChoices, SqliteFlows
 from graph.dataflow import FlowCount, FlowStore, KnownFlow
 from graph.field_choices import FieldChoice, FieldChoiceStore
 from tests.servers.neo4j.server import Neo4jServer
@@ -33,15 +32,15 @@ Makes = tuple[Callable[[], FlowStore], Callable[[], FieldChoiceStore]]
 async def makes(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Makes]:
     """Makers of stores that share what they hold, as two machines would."""
     if request.param == "sqlite":
-        yield (lambda: SqliteFlows(tmp_path / "flows.db")), (lambda: SqliteKeptFields(tmp_path / "fields.db"))
+        yield (lambda: SqliteFlows(tmp_path / "flows.db")), (lambda: SqliteFieldChoices(tmp_path / "fields.db"))
         return
     neo4j: Neo4jServer = request.getfixturevalue("neo4j_server")
     await asyncio.to_thread(neo4j.wipe)
 
-    def connection() -> Connection:
-        return Connection(Server(neo4j.url, neo4j.user, "neo4j"), neo4j.password, retry_seconds=5)
+    def connection() -> Neo4jConnection:
+        return Neo4jConnection(GraphServer(neo4j.url, neo4j.user, "neo4j"), neo4j.password, retry_seconds=5)
 
-    yield (lambda: Neo4jFlows(connection())), (lambda: Neo4jKeptFields(connection()))
+    yield (lambda: Neo4jFlows(connection())), (lambda: Neo4jFieldChoices(connection()))
 
 
 async def test_flows_are_counted_once_and_seen_by_the_other_machine(makes: Makes) -> None:

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from domain.errors import UsageError
 from domain.tool import FINISH, ToolDoc, ToolId
-from graph.backends.memory import MemoryGraph
+from graph.backends.in_memory import InMemoryGraph
 from graph.facts import Edge, GraphBatch, GraphState, LiveBatch, Mark, ToolFacts, ToolLesson
 from graph.links import FeedLink, LinkedGraph, SubstituteLink, ToolLinks
 from graph.shapes import JsonShape, infer_shape
@@ -200,7 +200,7 @@ async def perform(graph: LinkedGraph, operation: Operation) -> object:
 async def lose(graph: LinkedGraph, operation: Beginning | Forgetting | Removing) -> None:
     match operation:
         case Beginning():
-            await graph.begin_anew(operation.tools)
+            await graph.reset_tools(operation.tools)
         case Forgetting():
             await graph.forget(operation.tools)
         case Removing():
@@ -211,31 +211,31 @@ async def state(graph: LinkedGraph) -> dict[str, object]:
     """Everything that can be read from a store."""
     everything: tuple[ToolId, ...] = (*TOOLS, FINISH)
     return {
-        "documents": [tool async for tool in graph.documents()],
+        "documents": [tool async for tool in graph.stream_documents()],
         "some": await graph.get_tools([A, LOST]),
-        "removed": await graph.removed_tools(TOOLS),
-        "facts": {tool: asdict(facts) for tool, facts in sorted((await graph.facts(everything)).items())},
-        "out": {tool: await graph.out_edges(tool) for tool in everything},
-        "in": {tool: await graph.in_edges(tool) for tool in everything},
-        "around": sorted((await graph.around(everything)).items()),
+        "removed": await graph.get_removed_tools(TOOLS),
+        "facts": {tool: asdict(facts) for tool, facts in sorted((await graph.get_facts(everything)).items())},
+        "out": {tool: await graph.get_out_edges(tool) for tool in everything},
+        "in": {tool: await graph.get_in_edges(tool) for tool in everything},
+        "around": sorted((await graph.load_neighbourhoods(everything)).items()),
         "functions": {name: await graph.find_function(name) for name in FUNCTIONS},
-        "nodes": [node async for node in graph.nodes()],
-        "edges": [edge async for edge in graph.edges()],
-        "lessons": {tool: await graph.lessons(tool) for tool in everything},
-        "all lessons": [lesson async for lesson in graph.all_lessons()],
-        "feeds out": {tool: await graph.feeds_out(tool) for tool in everything},
-        "feeds into": {tool: await graph.feeds_into(tool) for tool in everything},
-        "substitutes": {tool: await graph.substitutes(tool) for tool in everything},
-        "links": (await graph.link_states(), await graph.link_counts()),
-        "linked": [await graph.linked_to(some) for some in ([], [A], [A, B], [LOST])],
-        "keys": [key async for key in graph.applied_keys()],
-        "applied": await graph.applied({*KEYS, *RECORDS}),
-        "statistics": await graph.statistics(),
+        "nodes": [node async for node in graph.stream_nodes()],
+        "edges": [edge async for edge in graph.stream_edges()],
+        "lessons": {tool: await graph.get_lessons(tool) for tool in everything},
+        "all lessons": [lesson async for lesson in graph.stream_lessons()],
+        "feeds out": {tool: await graph.get_feeds_out(tool) for tool in everything},
+        "feeds into": {tool: await graph.get_feeds_into(tool) for tool in everything},
+        "substitutes": {tool: await graph.get_substitutes(tool) for tool in everything},
+        "links": (await graph.get_link_states(), await graph.count_links()),
+        "linked": [await graph.find_linked_tools(some) for some in ([], [A], [A, B], [LOST])],
+        "keys": [key async for key in graph.stream_applied_keys()],
+        "applied": await graph.find_applied({*KEYS, *RECORDS}),
+        "statistics": await graph.compute_statistics(),
     }
 
 
 async def compare(backend: str, sequence: list[Operation]) -> None:
-    oracle = MemoryGraph()
+    oracle = InMemoryGraph()
     with tempfile.TemporaryDirectory() as folder:
         async with BACKENDS[backend](Path(folder)) as graph:
             for operation in sequence:

@@ -20,7 +20,7 @@ def batch(key: str, *records: str) -> GraphBatch:
 async def test_a_batch_marks_its_records(backend: str, tmp_path: Path) -> None:
     async with BACKENDS[backend](tmp_path) as store:
         assert await store.apply(batch("one", "r1", "r2"))
-        assert await store.applied(["one", "r1", "r2", "r3"]) == {"one", "r1", "r2"}
+        assert await store.find_applied(["one", "r1", "r2", "r3"]) == {"one", "r1", "r2"}
 
 
 @pytest.mark.parametrize("backend", sorted(BACKENDS))
@@ -29,10 +29,10 @@ async def test_a_batch_with_a_record_applied_before_changes_nothing(backend: str
         await store.apply(batch("one", "r1"))
         assert not await store.apply(batch("two", "r1", "r2"))
         assert not await store.apply(batch("r1"))
-        assert await store.applied(["two", "r2"]) == set()
-        assert [edge.edge.imported for edge in await store.out_edges(A)] == [1]
+        assert await store.find_applied(["two", "r2"]) == set()
+        assert [edge.edge.imported for edge in await store.get_out_edges(A)] == [1]
         assert await store.apply(batch("two", "r2"))
-        assert [edge.edge.imported for edge in await store.out_edges(A)] == [2]
+        assert [edge.edge.imported for edge in await store.get_out_edges(A)] == [2]
 
 
 def test_merged_batches_keep_all_records() -> None:

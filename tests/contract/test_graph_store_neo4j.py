@@ -5,8 +5,8 @@ import asyncio
 import pytest
 from hypothesis import given, settings
 
-from graph.backends.memory import MemoryGraph
-from graph.backends.neo4j import Neo4jGraph
+from graph.backends.in_memory import InMemoryGraph
+from graph.backends.neo4j_graph import Neo4jGraph
 from graph.links import LinkedGraph
 from tests.contract.entity_marks import EntityMarkContract
 from tests.contract.feed_marks import FeedMarkContract
@@ -44,7 +44,7 @@ class TestNeo4jGraph(
 
 
 async def compare(graph: LinkedGraph, sequence: list[Operation]) -> None:
-    oracle = MemoryGraph()
+    oracle = InMemoryGraph()
     await graph.setup()
     for operation in sequence:
         assert await perform(graph, operation) == await perform(oracle, operation), operation

@@ -7,16 +7,16 @@ from pathlib import Path
 
 import pytest
 
-from agent.offer.offer import ToolOffer
 from agent.offer.offer_maker import OfferMaker
+from agent.offer.tool_offer import ToolOffer
 from evaluation.evaluation_cases import read_evaluation_cases
-from graph.backends.memory import MemoryGraph
-from graph.backends.neo4j import Neo4jGraph
+from graph.backends.in_memory import InMemoryGraph
+from graph.backends.neo4j_graph import Neo4jGraph
 from graph.facts import GraphState
 from graph.links import LinkedGraph, ToolLinks
-from wiring.build import BuildOptions, build
 from wiring.container import Container, open_container
 from wiring.measured_searches import PerRequestExperience
+from wiring.store_build import BuildOptions, build
 
 PLAYGROUND = Path(__file__).resolve().parents[2] / "playground"
 EACH = 7
@@ -46,13 +46,13 @@ async def container(store: Path) -> AsyncIterator[Container]:
 
 async def copied(source: LinkedGraph, target: LinkedGraph) -> None:
     """Documents, counts and links, as moving a store would take them along."""
-    documents = [document async for document in source.documents()]
+    documents = [document async for document in source.stream_documents()]
     await target.put_tools(documents)
-    edges = [edge async for edge in source.edges()]
-    await target.restore(GraphState({tool: facts async for tool, facts in source.nodes()}, edges))
+    edges = [edge async for edge in source.stream_edges()]
+    await target.restore(GraphState({tool: facts async for tool, facts in source.stream_nodes()}, edges))
     tools = [document.id for document in documents]
     await target.put_links(
-        [ToolLinks(tool, await source.feeds_into(tool), await source.substitutes(tool)) for tool in tools]
+        [ToolLinks(tool, await source.get_feeds_into(tool), await source.get_substitutes(tool)) for tool in tools]
     )
 
 
@@ -65,8 +65,8 @@ async def offers(container: Container, graph: LinkedGraph) -> Sequence[ToolOffer
 
 
 @asynccontextmanager
-async def in_memory() -> AsyncGenerator[MemoryGraph]:
-    graph = MemoryGraph()
+async def in_memory() -> AsyncGenerator[InMemoryGraph]:
+    graph = InMemoryGraph()
     await graph.setup()
     yield graph
     await graph.close()

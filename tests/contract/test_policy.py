@@ -5,10 +5,9 @@ from dataclasses import replace
 
 import pytest
 
-from agent.llm.client.langchain import LangchainModel, ModelParameters
+from agent.llm.client.langchain_model import LangchainModel, ModelParameters
 from agent.llm.policy import LlmPolicy
-from agent.policy.circuit_breaker import CircuitBreaker
-from agent.policy.fallback import FallbackPolicy
+from agent.policy.fallback import CircuitBreaker, FallbackPolicy
 from agent.policy.protocol import ArgumentsQuestion, Policy
 from offline.policy import OfflinePolicy
 from tests.contract.policy import REQUEST, PolicyContract, candidate, situation

@@ -11,9 +11,9 @@ import pytest
 
 from agent.offer.offer_maker import OfferMaker
 from evaluation.evaluation_cases import read_evaluation_cases
-from wiring.build import BuildOptions, build
 from wiring.container import Container, open_container
 from wiring.settings import Settings
+from wiring.store_build import BuildOptions, build
 
 PLAYGROUND = Path(__file__).resolve().parents[2] / "playground"
 EACH = 3
@@ -60,7 +60,7 @@ async def offer_all(container: Container) -> list[list[str]]:
 
 async def memories_of(container: Container) -> list[dict[str, Any]]:
     store = await container.memories()
-    return [memory.model_dump(mode="json", exclude={"at"}) async for memory in store.all()]
+    return [memory.model_dump(mode="json", exclude={"at"}) async for memory in store.stream_all()]
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from domain.solution import PatternIndex, SolutionStore
-from graph.backends.memory import MemoryPatterns, MemorySolutions
+from graph.backends.in_memory import InMemoryPatterns, InMemorySolutions
 from graph.backends.sqlite_solutions import SqlitePatterns, SqliteSolutions
 from tests.contract.solution_store import PatternIndexContract, SolutionStoreContract
 
@@ -14,11 +14,11 @@ from tests.contract.solution_store import PatternIndexContract, SolutionStoreCon
 class TestInMemory(SolutionStoreContract, PatternIndexContract):
     @pytest.fixture
     def solutions(self) -> SolutionStore:
-        return MemorySolutions()
+        return InMemorySolutions()
 
     @pytest.fixture
     def patterns(self) -> PatternIndex:
-        return MemoryPatterns()
+        return InMemoryPatterns()
 
 
 class TestSqlite(SolutionStoreContract, PatternIndexContract):

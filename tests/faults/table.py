@@ -11,10 +11,10 @@ from pathlib import Path
 
 import httpx
 
-from agent.execution.caller_supplied import apply_supplied_values
 from agent.execution.http import HttpExecutor, HttpParameters
-from agent.execution.http.host_limits import Clock
+from agent.execution.http.host_limits import EventLoopClock
 from agent.execution.secret_store import EnvironmentSecrets
+from agent.execution.supplied_values import apply_supplied_values
 from domain.model import JsonObject
 from tests.faults.modes import FAULTS
 from tests.faults.proxy import Fault, Proxy, proxying
@@ -44,7 +44,7 @@ class Row:
     note: str
 
 
-class _NoWaiting(Clock):
+class _NoWaiting(EventLoopClock):
     """Waits between attempts take no time: the table tells what happens, not how long it takes."""
 
     def __init__(self) -> None:

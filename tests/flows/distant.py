@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from server.storage.migrate import migrate
+from server.storage.migration import migrate
 from tests.delayed import Delay, delayed
 from tests.flows.served import INHABITANTS, PASSWORD, Client, Place, registered, serving
 from tests.servers.postgres.databases import new_database

@@ -12,7 +12,7 @@ from typing import Any
 import orjson
 
 from admission.limits import ReadLimits
-from admission.reading_process import render_output
+from admission.reading_process import render_tools
 from domain.tool import ToolDoc
 
 _FILE = Path(__file__).parents[1] / "data" / "findable" / "sources.json"
@@ -34,5 +34,5 @@ def new_sources() -> list[NewSource]:
 def _source(one: dict[str, Any]) -> NewSource:
     title = one["document"]["info"]["title"]
     wanted = {"category": "New", "toolset": title, "server": ""}
-    *found, _ = render_output(orjson.dumps(one["document"]), wanted, ReadLimits())
+    *found, _ = render_tools(orjson.dumps(one["document"]), wanted, ReadLimits())
     return NewSource(tuple(map(ToolDoc.model_validate_json, found)), one["requests"])

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
-from agent.execution.approvers import AllowChangesApprover
+from agent.execution.approval import AllowChangesApprover
 from agent.execution.http import HttpExecutor, HttpParameters
 from agent.execution.http.guard import resolve_host
 from agent.execution.secret_store import EnvironmentSecrets

@@ -13,5 +13,5 @@ async def indexed_store(folder: Path, tools: Sequence[ToolDoc], settings: Settin
     """The folder, with a store that was made with the settings."""
     async with open_container(settings or Settings(), folder, create=True) as container:
         await container.graph.put_tools(tools)
-        await index_tools(container.graph.documents(), *await container.get_retrieval())
+        await index_tools(container.graph.stream_documents(), *await container.get_retrieval())
     return folder

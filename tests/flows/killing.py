@@ -12,7 +12,7 @@ from random import Random
 
 import httpx
 
-from agent.execution.approvers import DONE_BEFORE
+from agent.execution.approval import POSSIBLE_REPEAT_NOTE
 from domain.event import CallFinished, EventRecord, InputNeeded
 from server.storage.permissions import get_call_target
 from server.storage.storage import open_storage
@@ -98,7 +98,7 @@ class Life:
 
     async def _decide(self, client: httpx.AsyncClient, told: Told, question: InputNeeded) -> None:
         if question.asks == "call":
-            assert DONE_BEFORE not in question.reason
+            assert POSSIBLE_REPEAT_NOTE not in question.reason
             await client.post(f"/runs/{told.run}/inputs/{question.input}", json={"decision": "allow"})
             return
         assert question.asks == "unknown_outcome"
@@ -181,7 +181,7 @@ async def admitted(place: Place, home: Path) -> dict[str, str]:
     async with open_storage(Settings(server_home=home, access_minutes=600)) as storage:
         user = await storage.users.add("ada", "no password")
         async with open_container(Settings(store=place.store)) as container:
-            changing = [tool async for tool in container.graph.documents() if not tool.safe]
+            changing = [tool async for tool in container.graph.stream_documents() if not tool.safe]
         for tool in changing:
             await storage.allowed_tools.allow(user.id, tool.id, get_call_target(tool))
         pair = await storage.tokens.open_session(user.id)

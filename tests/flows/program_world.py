@@ -7,14 +7,13 @@ from pathlib import Path
 
 from agent.budget import Budget
 from agent.conversation import EarlierRun
-from agent.execution.approvers import AllowChangesApprover
+from agent.execution.approval import AllowChangesApprover
 from agent.execution.executor import Executor
-from agent.llm.client.langchain import LangchainModel, ModelParameters
+from agent.llm.client.langchain_model import LangchainModel, ModelParameters
 from agent.llm.policy import LlmPolicy
-from agent.offer.offer import OfferEntry, ToolOffer
-from agent.policy.circuit_breaker import CircuitBreaker
-from agent.policy.fallback import FallbackPolicy
-from agent.programs.limits import SandboxLimits
+from agent.offer.tool_offer import OfferEntry, ToolOffer
+from agent.policy.fallback import CircuitBreaker, FallbackPolicy
+from agent.programs.program_types import SandboxLimits
 from agent.programs.sandbox import MontySandbox
 from agent.run import RunDeps, run
 from domain.event import Event, EventRecord, RunFinished
@@ -57,7 +56,9 @@ class World:
         past: Sequence[EventRecord] = (),
         earlier: Sequence[EarlierRun] = (),
     ) -> list[EventRecord]:
-        return [one async for one in run(request, self.deps, budget, name="a run", past=past, earlier=earlier)]
+        return [
+            one async for one in run(request, self.deps, budget, name="a run", past_events=past, earlier_runs=earlier)
+        ]
 
     @property
     def written(self) -> int:

@@ -21,8 +21,8 @@ from domain.event import EventRecord, InputNeeded
 from playground.record import CATALOGUE, DATA
 from tests import forked
 from tests.forked import Command
-from wiring.build import BuildOptions, build
 from wiring.settings import Settings
+from wiring.store_build import BuildOptions, build
 
 ROOT = Path(__file__).resolve().parents[2]
 _NOWHERE = "http://127.0.0.1:8765"

@@ -2,7 +2,7 @@
 
 from functools import cache
 
-from agent.programs.limits import SandboxLimits
+from agent.programs.program_types import SandboxLimits
 from agent.programs.sandbox import MontySandbox
 
 

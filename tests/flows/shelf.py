@@ -54,7 +54,7 @@ class Shelf:
         wanted = set(ids)
         return {one.id: one for one, _ in self.held if one.id in wanted}
 
-    async def judge(self, solution: str, *, good: bool, run: str = "", wrong: str = "") -> None:
+    async def record_outcome(self, solution: str, *, good: bool, run: str = "", wrong: str = "") -> None:
         self._reach()
         self.judged.append((solution, good))
 

@@ -13,7 +13,7 @@ from agent.execution.executor import CallResult
 from agent.offer.tool_evidence import ToolFinder
 from domain.model import JsonObject
 from domain.tool import FINISH, Parameter, ToolDoc, ToolId, tool_id
-from graph.backends.memory import MemoryGraph
+from graph.backends.in_memory import InMemoryGraph
 from graph.facts import GraphBatch
 from retriever.backends.exact import ExactIndex
 from retriever.calibration import UNSCALED, CosineScale
@@ -100,17 +100,17 @@ class WordEmbedder(BaseEmbedder):
 
 async def finder(folder: Path, tools: Iterable[ToolDoc] = TOOLS) -> ToolFinder:
     """The real search over exact vectors and BM25."""
-    store = MemoryGraph()
+    store = InMemoryGraph()
     await store.put_tools(tuple(tools))
     embedder, index, lexical = WordEmbedder(), ExactIndex(), LexicalIndex(folder)
     await index.setup(embedder.identity, embedder.dimension)
-    await index_tools(store.documents(), embedder, index, lexical, lambda done: None)
+    await index_tools(store.stream_documents(), embedder, index, lexical, lambda done: None)
     return ToolSearch(embedder, index, lexical)
 
 
-async def graph(walks: Iterable[Sequence[ToolDoc]] = (), tools: Iterable[ToolDoc] = TOOLS) -> MemoryGraph:
+async def graph(walks: Iterable[Sequence[ToolDoc]] = (), tools: Iterable[ToolDoc] = TOOLS) -> InMemoryGraph:
     """A store with these tools and past walks; every call in them succeeded."""
-    store = MemoryGraph()
+    store = InMemoryGraph()
     await store.setup()
     await store.put_tools(tuple(tools))
     pairs: Counter[tuple[ToolId, ToolId]] = Counter()

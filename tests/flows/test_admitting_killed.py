@@ -43,12 +43,14 @@ async def test_killed_at_moments_by_chance(tmp_path: Path) -> None:
         offered = {tool.id: tool for tool in chance.sample(TOOLS, 2)}
         async with open_container(None, store) as container:
             await reconcile(container, offered, known)
-            documents = {one.id: one async for one in container.graph.documents()}
+            documents = {one.id: one async for one in container.graph.stream_documents()}
             assert documents == {one.id: one for one in (GEOCODE, OLD_WEATHER, BOOKS)} | offered
             _, index, lexical = await container.get_retrieval()
-            assert (await compare_indexes(container.graph.documents, index, lexical)).is_equal
-            assert (await container.graph.link_counts()).pending == 0
-            links = [(await container.graph.around([tool]))[tool].feeds for tool in sorted(documents)]
+            assert (await compare_indexes(container.graph.stream_documents, index, lexical)).is_equal
+            assert (await container.graph.count_links()).pending == 0
+            links = [(await container.graph.load_neighbourhoods([tool]))[tool].feeds for tool in sorted(documents)]
             await container.graph.expect_links({}, documents)
             await link(container, ignore_progress, embedded=True)
-            assert links == [(await container.graph.around([tool]))[tool].feeds for tool in sorted(documents)]
+            assert links == [
+                (await container.graph.load_neighbourhoods([tool]))[tool].feeds for tool in sorted(documents)
+            ]

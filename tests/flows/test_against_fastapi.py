@@ -16,7 +16,7 @@ from pydantic import BaseModel, ConfigDict
 from pydantic.types import JsonValue
 
 from agent.execution.http import HttpExecutor, HttpParameters
-from agent.execution.validation import validate
+from agent.execution.validation import validate_arguments
 from domain.errors import InvalidArgumentsError
 from domain.model import JsonObject
 from domain.tool import ToolDoc
@@ -152,7 +152,7 @@ def tools(address: str, tmp_path_factory: pytest.TempPathFactory) -> dict[str, T
 async def call(address: str, doc: ToolDoc, arguments: JsonObject) -> JsonValue:
     made = HttpExecutor(HttpParameters(timeout=20, allow_hosts=frozenset({address.removeprefix("http://")})))
     try:
-        result = await made.call(doc, validate(doc, arguments))
+        result = await made.call(doc, validate_arguments(doc, arguments))
     finally:
         await made.close()
     assert (result.outcome, result.http_status) == ("ok", 200), (result.note, result.body)
@@ -218,4 +218,4 @@ async def test_a_read_without_its_slash_arrives_and_a_write_says_what_to_correct
 def test_an_upload_is_not_called_without_its_file(tools: dict[str, ToolDoc]) -> None:
     for name in ("one", "many", "raw_body"):
         with pytest.raises(InvalidArgumentsError, match=r"file|body"):
-            validate(tools[name], {"name": "x"} if name == "raw_body" else {})
+            validate_arguments(tools[name], {"name": "x"} if name == "raw_body" else {})

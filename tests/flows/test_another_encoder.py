@@ -14,7 +14,7 @@ from typing import Any
 import orjson
 import pytest
 
-from agent.memory.similarity import pattern
+from agent.memory.request_patterns import build_pattern
 from domain.errors import ConflictError, StoreBusyError, StoreVersionError, UnavailableError
 from domain.tool import ToolId
 from evaluation.api_names import get_api_name
@@ -22,12 +22,12 @@ from evaluation.queries import RetrievalQuery
 from tests.models.openai_replies import ChatRequest, Refuses, Reply, Respond, scripted
 from tests.models.openai_server import ModelServer, model_server, model_server_in_thread
 from tests.models.word_vectors import DIMENSION, embedding_body, word_embeddings
-from wiring.build import BuildOptions, build
 from wiring.container import open_container
 from wiring.encoder_change import EncoderChange
 from wiring.encoders import read_former_settings
 from wiring.reindex import ReindexTrial, reindex
 from wiring.settings import Settings
+from wiring.store_build import BuildOptions, build
 
 ROOT = Path(__file__).resolve().parents[2]
 DATA = ROOT / "playground" / "data"
@@ -118,7 +118,7 @@ async def drop_former(chosen: Settings) -> None:
 async def queries(place: dict[str, Any]) -> list[RetrievalQuery]:
     """What each tool's document says, as a request for it."""
     async with open_container(settings(place)) as container:
-        documents = [document async for document in container.graph.documents()]
+        documents = [document async for document in container.graph.stream_documents()]
     return [
         RetrievalQuery("own", one.description, frozenset({get_api_name(one.id)}))
         for one in documents
@@ -139,7 +139,7 @@ async def test_another_encoder_is_refused_until_its_vectors_are_switched_to(plac
         assert done.compared is not None
         assert (done.compared.figures, 0 < done.compared.overlap < 1) == ({}, True)
         assert set(await found(changed)) & set(before)
-        assert await remembered(changed) == [pattern(SOLVED)]
+        assert await remembered(changed) == [build_pattern(SOLVED)]
         assert not [text for request in server.requests for text in request.body["input"] if not text.strip()]
         assert await found(settings(place)) == before, "whose settings name the former encoder goes on with it"
         await drop_former(changed)

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from agent.execution.approvers import AllowChangesApprover
-from agent.plans.approval import PlanApprover, PlanQuestion
-from agent.plans.compilation import compile_plan
+from agent.execution.approval import AllowChangesApprover
+from agent.plans.plan_approval import PlanApprover, PlanQuestion
+from agent.plans.plan_compilation import compile_plan
 from agent.run import RunDeps
 from agent.transcript import RunTranscript
 from domain.event import EventRecord, PlanReady

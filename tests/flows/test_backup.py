@@ -14,7 +14,7 @@ import httpx
 import pytest
 
 from domain.event import RunFinished
-from graph.backends.sqlite import SqliteGraph
+from graph.backends.sqlite_graph import SqliteGraph
 from server.storage.storage import open_storage
 from tests import forked
 from tests.flows.served import INHABITANTS, PASSWORD, ROOT, WRITE, Client, Place, built, registered, serving
@@ -57,8 +57,8 @@ async def learnt(store: Path) -> tuple[set[str], int]:
     """The runs that a store has learnt from, and how many calls that succeeded it counts."""
     graph = SqliteGraph(StoreFolder(store).graph)
     await graph.setup()
-    runs = {key.removeprefix("run:") async for key in graph.applied_keys() if key.startswith("run:")}
-    calls = [facts.ok async for _, facts in graph.nodes()]
+    runs = {key.removeprefix("run:") async for key in graph.stream_applied_keys() if key.startswith("run:")}
+    calls = [facts.ok async for _, facts in graph.stream_nodes()]
     await graph.close()
     return runs, sum(calls)
 

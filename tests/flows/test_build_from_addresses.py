@@ -15,9 +15,9 @@ from domain.tool import ToolDoc
 from footpath import AsyncFootpath
 from tests import forked
 from tests.unit.agent.execution.http.serving import Answer, reply, serving
-from wiring.build import BuildOptions, build
 from wiring.container import open_container
 from wiring.settings import Settings
+from wiring.store_build import BuildOptions, build
 
 ROOT = Path(__file__).parents[2]
 GET: dict[str, Any] = {"get": {"operationId": "ships", "responses": {"200": {"description": "ok"}}}}
@@ -35,7 +35,7 @@ async def tools_of(folder: Path, source: str, port: int, server: str = "") -> li
     _, summary = await build(options, lambda stage, done, total: None, settings)
     assert summary["skipped"] == 0
     async with open_container(settings, folder / "store") as container:
-        return [doc async for doc in container.graph.documents()]
+        return [doc async for doc in container.graph.stream_documents()]
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from agent.programs.names import RESERVED_NAMES
+from agent.programs.function_names import RESERVED_NAMES
 from domain.event import CallFinished, CallStarted, EventRecord, PlanReady, ProgramEnded, ProgramFailed, ProgramStarted
 from domain.model import JsonObject
 from domain.program import Program, ProgramPlan

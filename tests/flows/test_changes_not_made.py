@@ -4,11 +4,18 @@ from pathlib import Path
 
 import pytest
 
-from agent.execution.approvers import AllowChangesApprover
+from agent.execution.approval import AllowChangesApprover
 from agent.execution.executor import CallResult
 from agent.learning.run_lesson import build_lesson
-from agent.policy.path_questions import Reflection, ReflectionQuestion
-from agent.policy.protocol import ArgumentsQuestion, CallArguments, MoveQuestion, NextMove, UnservedQuestion
+from agent.policy.protocol import (
+    ArgumentsQuestion,
+    CallArguments,
+    MoveQuestion,
+    NextMove,
+    Reflection,
+    ReflectionQuestion,
+    UnservedQuestion,
+)
 from agent.run import RunDeps
 from domain.errors import NotAllowedError
 from domain.model import JsonObject

@@ -8,7 +8,7 @@ import pytest
 from pydantic.types import JsonValue
 
 from agent.conversation import build_earlier_run
-from agent.plans.approval import PlanQuestion
+from agent.plans.plan_approval import PlanQuestion
 from domain.event import CandidatesConsidered, PathEnded, ProgramEnded, ProgramFailed, ProgramRefused, ProgramStarted
 from domain.learning_events import NoSolution, SolutionTaken
 from domain.program import ProgramPlan

@@ -56,7 +56,7 @@ async def _build(folder: Path) -> None:
         batch = GraphBatch("k")
         batch.transitions.update({(DOCUMENTS[0].id, FINISH): 1})
         await container.graph.apply(batch)
-        await index_tools(container.graph.documents(), *await container.get_retrieval())
+        await index_tools(container.graph.stream_documents(), *await container.get_retrieval())
 
 
 @pytest.fixture(scope="module")

@@ -11,7 +11,7 @@ import pytest
 
 from tests import forked
 from tests.playing import running_playground
-from wiring.build import BuildOptions, build
+from wiring.store_build import BuildOptions, build
 
 ROOT = Path(__file__).parents[2]
 COMMAND = [sys.executable, str(ROOT / "scripts" / "evaluate.py"), "answers"]

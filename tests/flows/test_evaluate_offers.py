@@ -54,7 +54,7 @@ async def _build(folder: Path) -> None:
         await container.graph.apply(
             GraphBatch("k", Counter({(OTHERS[7].id, FORECAST.id): 9, (FORECAST.id, FINISH): 9}))
         )
-        await index_tools(container.graph.documents(), *await container.get_retrieval())
+        await index_tools(container.graph.stream_documents(), *await container.get_retrieval())
         memory = await container.memory()
         await memory.keep_shared([SolvedRequest(request=QUERY, path=(OTHERS[9].id,))])
         await memory.embed()
@@ -184,13 +184,13 @@ async def test_what_is_switched_off_is_off_for_the_search_too(
     """The re-ranker reads transitions and requests alike by the same object that is switched; that of the same request it never sees."""
     async with open_container(Settings(store=store)) as container:
         on = await prepare_measurement(container, edges, precedents=precedents)
-        on.experience.ask("Is it going to rain in Rome?")
+        on.experience.begin_request("Is it going to rain in Rome?")
         (vector,) = await (await container.embedder()).embed(["rain in Rome"], "query")
         assert bool(await on.experience.find_transitions([FORECAST.id])) == walked
         assert bool(await on.experience.find_precedents(vector, 4)) == precedents
         offered: Any = await on.offers("Is it going to rain in Rome?", 24)
         kinds = {reason.kind for tool in offered for reason in tool.reasons}
         assert ("walked" in kinds, "served" in kinds) == (walked, precedents)
-        on.experience.ask(QUERY)
+        on.experience.begin_request(QUERY)
         assert not await on.experience.find_precedents(vector, 4)
         assert on.experience.met == ({QUERY} if precedents else set())

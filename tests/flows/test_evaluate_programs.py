@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from agent.programs.names import to_identifier
+from agent.programs.function_names import to_identifier
 from evaluation.corpora.graphqlrestbench import ProgramSample, read_samples
 from evaluation.program_metrics import METRICS
 from tests import forked

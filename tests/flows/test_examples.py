@@ -20,8 +20,8 @@ from typer.core import TyperCommand, TyperGroup
 from typer.testing import CliRunner
 
 from footpath import AsyncFootpath, Footpath
-from footpath.command import script
-from footpath.commands import COMMANDS
+from footpath.command import import_script
+from footpath.command_table import COMMANDS
 from playground.apis.service import refusals
 from playground.failures import busy, fails
 from playground.record import CATALOGUE
@@ -88,7 +88,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Generator[tuple[str, Path
 
 def app_of(name: str) -> typer.Typer:
     """By its script or by what it is called behind ``footpath``."""
-    module = script(module_of(name))
+    module = import_script(module_of(name))
     if (whole := getattr(module, "app", None)) is None:
         whole = typer.Typer(add_completion=False)
         whole.command(name)(module.main)

@@ -14,7 +14,7 @@ from mcp import ClientSession, StdioServerParameters
 from mcp.client.stdio import stdio_client
 from typer.testing import CliRunner
 
-from agent.exporting.forms import FORMS, Form
+from agent.exporting.program_files import EXPORT_FORMS, ExportForm
 from footpath import Footpath
 from tests.flows.served import built
 from tests.playing import running_playground
@@ -34,16 +34,16 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Generator[tuple[str, Path
 
 
 @pytest.fixture(scope="module")
-def files(world: tuple[str, Path]) -> dict[tuple[str, Form], str]:
+def files(world: tuple[str, Path]) -> dict[tuple[str, ExportForm], str]:
     """Every form of some runs, and what they answered under their request alone."""
     address, store = world
     with Footpath.open(store, allow_hosts={address.removeprefix("http://")}) as footpath:
         runs = [footpath.ask(request, policy="offline") for request in (WEATHER, HOLIDAYS, RATE)]
         assert all(one.ok for one in runs)
-        made: dict[tuple[str, Form], str] = {
-            (one.request, form): footpath.export(one, form) for one in runs for form in FORMS
+        made: dict[tuple[str, ExportForm], str] = {
+            (one.request, form): footpath.export(one, form) for one in runs for form in EXPORT_FORMS
         }
-        again = {(one.request, form): footpath.export(one.run, form) for one in runs for form in FORMS}
+        again = {(one.request, form): footpath.export(one.run, form) for one in runs for form in EXPORT_FORMS}
     assert made == again
     return made
 
@@ -75,7 +75,7 @@ def function_of(names: dict[str, Any]) -> Any:
 
 
 def test_a_python_file_answers_with_the_runs_values_and_with_others(
-    files: dict[tuple[str, Form], str],
+    files: dict[tuple[str, ExportForm], str],
     imported: Callable[[str], dict[str, Any]],
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
@@ -92,7 +92,7 @@ def test_a_python_file_answers_with_the_runs_values_and_with_others(
 
 
 def test_the_values_of_steps_are_inputs_too_with_their_types(
-    files: dict[tuple[str, Form], str], imported: Callable[[str], dict[str, Any]]
+    files: dict[tuple[str, ExportForm], str], imported: Callable[[str], dict[str, Any]]
 ) -> None:
     text = files[RATE, "python"]
     assert "amount: " in text
@@ -113,7 +113,7 @@ def test_the_values_of_steps_are_inputs_too_with_their_types(
 
 @pytest.mark.usefixtures("settings")
 async def test_an_mcp_server_stands_alone_with_one_typed_tool(
-    files: dict[tuple[str, Form], str], tmp_path: Path
+    files: dict[tuple[str, ExportForm], str], tmp_path: Path
 ) -> None:
     file = tmp_path / "server.py"
     file.write_text(files[WEATHER, "mcp"], encoding="utf-8")
@@ -135,7 +135,7 @@ async def test_an_mcp_server_stands_alone_with_one_typed_tool(
 
 
 async def test_nodes_of_langgraph_share_a_store_and_take_and_give_a_state(
-    files: dict[tuple[str, Form], str], imported: Callable[[str], dict[str, Any]]
+    files: dict[tuple[str, ExportForm], str], imported: Callable[[str], dict[str, Any]]
 ) -> None:
     holidays, weather = imported(files[HOLIDAYS, "langgraph"]), imported(files[WEATHER, "langgraph"])
     assert get_type_hints(holidays["State"]) == {"name": str, "year": int, "answer": str, "outcome": str, "error": str}
@@ -151,7 +151,7 @@ async def test_nodes_of_langgraph_share_a_store_and_take_and_give_a_state(
 
 
 def test_the_command_writes_a_file_and_says_what_is_wrong(
-    world: tuple[str, Path], files: dict[tuple[str, Form], str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    world: tuple[str, Path], files: dict[tuple[str, ExportForm], str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(sys, "path", [str(ROOT / "scripts"), *sys.path])
     from footpath.command import app

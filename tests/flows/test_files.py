@@ -7,10 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from agent.execution.approval import IntendedCall
-from agent.execution.approvers import DenyChangesApprover
-from agent.files.given import GivenFiles
-from agent.files.reading import FileLimits, read_file
+from agent.execution.approval import DenyChangesApprover, IntendedCall
+from agent.files.file_parsing import FileLimits, read_file
+from agent.files.given_files import GivenFiles
 from domain.event import CallStarted, PathEnded, ProgramRefused, ProgramStarted, RunStarted, SolutionTaken
 from domain.given_file import GivenFile
 from offline.policy import OfflinePolicy
@@ -87,9 +86,9 @@ class _Denies(DenyChangesApprover):
         self.asked: list[IntendedCall] = []
 
     @asynccontextmanager
-    async def approval(self, call: IntendedCall) -> AsyncGenerator[None]:
+    async def approve(self, call: IntendedCall) -> AsyncGenerator[None]:
         self.asked.append(call)
-        async with super().approval(call):
+        async with super().approve(call):
             yield
 
 

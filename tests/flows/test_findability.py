@@ -13,7 +13,7 @@ from retriever.indexing import index_tools
 from tests.flows.findable_sources import NewSource, new_sources
 from tests.flows.indexed_store import indexed_store
 from wiring.container import Container, open_container
-from wiring.gate import create_what_if_search
+from wiring.gate_setup import create_what_if_search
 from wiring.settings import Settings
 
 PLAYGROUND = Path(__file__).parents[2] / "playground" / "data" / "openapi.json"

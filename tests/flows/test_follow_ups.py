@@ -9,7 +9,7 @@ import pytest
 
 from agent.budget import Budget
 from agent.conversation import EarlierRun, build_earlier_run
-from agent.execution.approvers import AllowChangesApprover
+from agent.execution.approval import AllowChangesApprover
 from agent.run import run
 from domain.event import CallFinished, EventRecord, InputNeeded, RunFinished, RunStarted, SubtaskStarted
 from evaluation.answers import evaluate_answers
@@ -94,7 +94,7 @@ async def told(
         approver=AllowChangesApprover(),
         reader=EnglishReader(),
     )
-    records, events = list(past), run(request, deps, Budget(), name="later", past=past, earlier=earlier)
+    records, events = list(past), run(request, deps, Budget(), name="later", past_events=past, earlier_runs=earlier)
     async for record in events:
         records.append(record)
         if record.seq == until:

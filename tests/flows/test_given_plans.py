@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from agent.execution.approvers import AllowChangesApprover
+from agent.execution.approval import AllowChangesApprover
 from agent.learning.learner import RunLearner
-from agent.plans.compilation import compile_plan
+from agent.plans.plan_compilation import compile_plan
 from agent.policy.protocol import ArgumentsQuestion, CallArguments
 from agent.run import RunDeps, run
 from agent.transcript import RunTranscript

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from agent.execution.approvers import AllowChangesApprover
+from agent.execution.approval import AllowChangesApprover
 from agent.run import run
 from agent.transcript import RunTranscript
 from graph.links import FeedLink, ToolLinks

@@ -9,7 +9,7 @@ from typing import Any, cast
 
 import pytest
 
-from agent.execution.approvers import AllowChangesApprover
+from agent.execution.approval import AllowChangesApprover
 from domain.event import RunFinished
 from graph.links import LinkedGraph
 from playground.demo_requests import demo_requests

@@ -11,7 +11,7 @@ from typing import Any, Literal
 import pytest
 from pydantic.types import JsonValue
 
-from agent.llm.client.langchain import LangchainModel, ModelParameters
+from agent.llm.client.langchain_model import LangchainModel, ModelParameters
 from agent.llm.policy import LlmPolicy
 from offline.policy import OfflinePolicy
 from tests.architecture.source_tree import ROOT

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from agent.execution.approvers import AllowChangesApprover
+from agent.execution.approval import AllowChangesApprover
 from agent.execution.http import HttpExecutor, HttpParameters
 from agent.execution.secret_store import EnvironmentSecrets, to_variable_name
 from agent.run import run

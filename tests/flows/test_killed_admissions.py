@@ -33,7 +33,7 @@ async def in_store(store: Path) -> tuple[set[str], set[str]]:
     """Tools of the source with a document, and with a vector."""
     async with open_container(Settings(), store) as container:
         _, index, _ = await container.get_retrieval()
-        documents = {one.id async for one in container.graph.documents()}
+        documents = {one.id async for one in container.graph.stream_documents()}
         known = {one.id for one in TOOLS}
         return set[str](documents - known), set[str](set(await index.fetch_digests()) - known)
 

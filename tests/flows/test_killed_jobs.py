@@ -103,5 +103,5 @@ async def walked(store: Path) -> int:
         _, index, _ = await container.get_retrieval()
         indexed = [tool for tool in await index.fetch_digests() if tool.startswith("harbour/ships/")]
         assert len(indexed) == TOOLS
-        edges = [edge async for edge in container.graph.edges() if edge.source.startswith("harbour/ships/")]
+        edges = [edge async for edge in container.graph.stream_edges() if edge.source.startswith("harbour/ships/")]
         return sum(edge.imported for edge in edges if edge.target.startswith("harbour/ships/"))

@@ -15,7 +15,15 @@ from langchain_core.tools import ToolException
 from domain.errors import UsageError
 from footpath import Answer, AsyncFootpath, Call, Change, Footpath
 from footpath.langchain.run import run_of
-from footpath.langchain.tools import MOST, FootpathTool, anamed_tools, aoffered_tools, named_tools, offered_tools, told
+from footpath.langchain.tools import (
+    MAX_RESPONSE_LENGTH,
+    FootpathTool,
+    anamed_tools,
+    aoffered_tools,
+    build_tool_result,
+    named_tools,
+    offered_tools,
+)
 from graph.tool_description import describe_tool
 from tests.flows.small_library import WEATHER, playground_folder
 from wiring.container import open_container
@@ -128,13 +136,13 @@ async def test_the_store_learns_from_a_tools_calls(place: tuple[Path, str], tmp_
 
 
 def test_a_long_answer_is_cut_for_the_model_and_left_out_of_what_is_kept() -> None:
-    call = Call("a/b/c", {}, "ok", json.dumps("x" * (MOST + 10)), "")
-    content, artifact = told(Answer("run", "Call it.", "", "answered", "", (call,), "", {}))
-    assert len(content) < MOST + 200
+    call = Call("a/b/c", {}, "ok", json.dumps("x" * (MAX_RESPONSE_LENGTH + 10)), "")
+    content, artifact = build_tool_result(Answer("run", "Call it.", "", "answered", "", (call,), "", {}))
+    assert len(content) < MAX_RESPONSE_LENGTH + 200
     assert "12 characters more were left out" in content
     assert artifact["response"] is None
     with pytest.raises(ToolException, match="not made"):
-        told(Answer("run", "Call it.", "", "failed", "the store is gone", (), "", {}))
+        build_tool_result(Answer("run", "Call it.", "", "failed", "the store is gone", (), "", {}))
 
 
 async def test_a_store_with_a_thread_serves_what_is_awaited_side_by_side(opened: Footpath) -> None:

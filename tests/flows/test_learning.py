@@ -8,7 +8,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from agent.execution.approvers import AllowChangesApprover
+from agent.execution.approval import AllowChangesApprover
 from domain.event import Event
 from domain.learning_events import WeightsLearned
 from domain.tool import ToolId
@@ -48,7 +48,7 @@ async def events_of(container: Container, request: str, name: str) -> list[Event
 async def test_fifty_runs_at_once_add_up(place: tuple[str, Container]) -> None:
     _, container = place
     await events_of(container, swap_request("define_word", 0), "opens")  # what a process opens once
-    before = {(edge.source, edge.target): edge.live async for edge in container.graph.edges()}
+    before = {(edge.source, edge.target): edge.live async for edge in container.graph.stream_edges()}
     runs = await asyncio.gather(*(events_of(container, swap_request("search_places", n), f"r{n}") for n in range(50)))
     lessons = [event for events in runs for event in events if isinstance(event, WeightsLearned)]
     assert len(lessons) == 50
@@ -58,9 +58,9 @@ async def test_fifty_runs_at_once_add_up(place: tuple[str, Container]) -> None:
     for lesson in lessons:
         walked.update({(edge.source, edge.target): edge.walked for edge in lesson.transitions})
         outcomes.update((one.tool, outcome) for one in lesson.tools for outcome in one.outcomes)
-    after = {(edge.source, edge.target): edge.live async for edge in container.graph.edges()}
+    after = {(edge.source, edge.target): edge.live async for edge in container.graph.stream_edges()}
     assert {pair: live - before.get(pair, 0) for pair, live in after.items() if live > before.get(pair, 0)} == walked
-    facts = await container.graph.facts({tool for tool, _ in outcomes})
+    facts = await container.graph.get_facts({tool for tool, _ in outcomes})
     counted = {
         (tool, name): getattr(found, name) for tool, found in facts.items() for name in ("ok", "transient", "gone")
     }

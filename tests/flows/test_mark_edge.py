@@ -10,7 +10,7 @@ import pytest
 
 from domain.tool import FeedMark, Parameter, ToolDoc
 from domain.tool_source import make_source_mark
-from graph.backends.sqlite import SqliteGraph
+from graph.backends.sqlite_graph import SqliteGraph
 from graph.links import FeedLink
 from tests import forked
 from tests.contract.graph_samples import A, B, C, batch, document
@@ -120,7 +120,7 @@ def read_feeds(store: Path) -> tuple[list[FeedLink], tuple[FeedMark, ...]]:
     async def read() -> tuple[list[FeedLink], tuple[FeedMark, ...]]:
         graph = SqliteGraph(StoreFolder(store).graph)
         await graph.setup()
-        found = await graph.feeds_into(B), (await graph.get_tools([B]))[B].feed_marks
+        found = await graph.get_feeds_into(B), (await graph.get_tools([B]))[B].feed_marks
         await graph.close()
         return found
 

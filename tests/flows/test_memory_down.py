@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from agent.execution.approvers import AllowChangesApprover
+from agent.execution.approval import AllowChangesApprover
 from agent.execution.executor import Executor
 from agent.memory.long_term import LongTermMemory
 from agent.run_context import RunDeps
@@ -62,7 +62,7 @@ async def with_memories(store: SqliteMemories | QdrantMemories | UnavailableStor
         reader=EnglishReader(),
     )
     events = await events_of(deps)
-    facts = await deps.knowledge.store.facts([tool.id for tool in TOOLS])
+    facts = await deps.knowledge.store.get_facts([tool.id for tool in TOOLS])
     assert sum(found.ok for found in facts.values()) == 2
     return events
 
@@ -91,5 +91,5 @@ async def test_a_file_of_memories_that_is_broken(tmp_path: Path) -> None:
     (store / "memories.db").write_bytes(b"no database at all" * 999)
     async with open_container(settings, store) as container:
         check(await _run_in(container, executor()), "memories.db")
-        facts = await container.graph.facts([tool.id for tool in TOOLS])
+        facts = await container.graph.get_facts([tool.id for tool in TOOLS])
         assert sum(found.ok for found in facts.values()) == 2

@@ -8,23 +8,23 @@ from typing import Any
 import pytest
 
 from admission.probe import ToolProbe
-from agent.execution.approvers import AllowChangesApprover
+from agent.execution.approval import AllowChangesApprover
 from agent.execution.host_memory import HostMemory
 from agent.execution.http import HttpExecutor, HttpParameters
 from agent.execution.secret_store import EnvironmentSecrets
-from agent.learning.learner import learn_from
+from agent.learning.learner import learn_from_run
 from domain.event import CallFinished
 from domain.model import JsonObject
 from domain.plan import StepResult
 from domain.tool import ToolDoc
-from graph.backends.memory import MemoryGraph
+from graph.backends.in_memory import InMemoryGraph
 from graph.weights import compute_availability
 from tests.unit.agent.execution.http.route_styles import KEY, KINDS, STYLES, RouteHost, Style, route_host
 from tests.unit.agent.learning.test_lesson import executed, finished, records
-from wiring.build import BuildOptions, build
 from wiring.container import open_container
 from wiring.runs import build_budget, build_run_deps, run_and_learn
 from wiring.settings import Settings
+from wiring.store_build import BuildOptions, build
 
 SECRETS = {"FOOTPATH_SECRET_HARBOUR_KEY": KEY, "FOOTPATH_SECRET_HARBOUR_KEY_HOSTS": "127.0.0.1"}
 DECIDED_BY_FORM = {"fastapi", "express", "express that falls through", "nginx", "json with codes", "spring", "catch-all page"}  # fmt: skip
@@ -112,7 +112,7 @@ async def test_a_dead_store_is_recognised_within_five_runs(
                 made = [
                     one.event async for one in run_and_learn(request, deps, build_budget(container), name=f"run {at}")
                 ]
-                nodes = {tool.rpartition("_")[2]: facts async for tool, facts in container.graph.nodes()}
+                nodes = {tool.rpartition("_")[2]: facts async for tool, facts in container.graph.stream_nodes()}
                 calls = [one.result for one in made if isinstance(one, CallFinished) and one.result.attempts]
                 course.append({kind: f"{compute_availability(facts) or -1:.2f}" for kind, facts in nodes.items() if compute_availability(facts) is not None})  # fmt: skip
                 print(f"dead | {style.name} | run {at + 1} | {[(c.tool.rpartition('_')[2], c.outcome) for c in calls]} | {course[-1]}")  # fmt: skip
@@ -122,7 +122,7 @@ async def test_a_dead_store_is_recognised_within_five_runs(
 
 @each_style
 async def test_five_hundred_honest_misses_of_twenty_users_change_nothing(style: Style) -> None:
-    graph, memory = MemoryGraph(), HostMemory()
+    graph, memory = InMemoryGraph(), HostMemory()
     with route_host(style) as host:
         tools = [host.tool(kind) for kind in KINDS]
         await graph.put_tools(tools)
@@ -139,20 +139,20 @@ async def test_five_hundred_honest_misses_of_twenty_users_change_nothing(style: 
                 result = StepResult(tool=tool.id, arguments={"name": name}, status=status, outcome=answer.outcome, attempts=1,
                                     http_status=answer.http_status, response=answer.body)  # fmt: skip
                 told = records(*executed([result]), finished("answered" if status == "ok" else "gave_up"))
-                await learn_from([one.model_copy(update={"run": run}) for one in told], graph, user=f"user {user}")
+                await learn_from_run([one.model_copy(update={"run": run}) for one in told], graph, user=f"user {user}")
 
             if (
                 style.name not in DECIDED_BY_FORM
             ):  # what the host says decides nothing: what the tools answered before does
                 for tool in tools:
                     await ask(tool, "anna", 0, f"good {tool.id}")
-            before = {tool: facts async for tool, facts in graph.nodes()}
-            edges = [edge async for edge in graph.edges()]
+            before = {tool: facts async for tool, facts in graph.stream_nodes()}
+            edges = [edge async for edge in graph.stream_edges()]
             for at in range(500):
                 await ask(tools[at % 4], f"missing {at}", at % 20, f"miss {at}")
-            after = {tool: facts async for tool, facts in graph.nodes()}
+            after = {tool: facts async for tool, facts in graph.stream_nodes()}
             extra = len(host.asked) - sum(seen.values())
     print(f"honest | {style.name} | {seen} | requests besides the calls: {extra} | changed: {after != before}")
     assert after == before
-    assert [edge async for edge in graph.edges()] == edges
+    assert [edge async for edge in graph.stream_edges()] == edges
     assert extra < 20

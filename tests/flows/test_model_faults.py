@@ -9,14 +9,13 @@ from pathlib import Path
 import pytest
 
 from agent.budget import Budget
-from agent.execution.approvers import AllowChangesApprover
-from agent.llm.answer_stream import MAX_ANSWER_CHARS
-from agent.llm.client.langchain import LangchainModel, ModelParameters
+from agent.execution.approval import AllowChangesApprover
+from agent.llm.answer_text import MAX_ANSWER_CHARS
+from agent.llm.client.langchain_model import LangchainModel, ModelParameters
 from agent.llm.policy import LlmPolicy
 from agent.llm.structured_output import ModelAllowance
 from agent.memory.long_term import LongTermMemory
-from agent.policy.circuit_breaker import CircuitBreaker
-from agent.policy.fallback import FallbackPolicy
+from agent.policy.fallback import CircuitBreaker, FallbackPolicy
 from agent.policy.protocol import Policy
 from agent.run import run
 from agent.transcript import RunTranscript
@@ -207,7 +206,7 @@ class Down(SqliteMemories):
 async def test_a_run_goes_on_without_its_memory_and_says_so(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, hangs: bool, said: str
 ) -> None:
-    monkeypatch.setattr("agent.memory.recall.SECONDS", 0.2)
+    monkeypatch.setattr("agent.memory.recall.RECALL_TIMEOUT_SECONDS", 0.2)
     memory = LongTermMemory(Down(tmp_path / "memories.db", hangs=hangs), WordEmbedder())
     events, end, transcript = await told(tmp_path, OfflinePolicy(), calls(), memory)
     [recalled] = [event for event in events if isinstance(event, MemoryRecalled)]

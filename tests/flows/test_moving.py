@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from graph.backends.sqlite import SqliteGraph
+from graph.backends.sqlite_graph import SqliteGraph
 from graph.backends.sqlite_recordings import SqliteRecordings
 from graph.facts import Edge, GraphState, ToolFacts
 from tests import forked

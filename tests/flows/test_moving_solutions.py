@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from domain.solution import Solution
-from graph.backends.sqlite import SqliteGraph
+from graph.backends.sqlite_graph import SqliteGraph
 from server.storage.storage import open_storage
 from tests import forked
 from tests.unit.agent.solutions.tools_of_scholars import COLLEAGUES, COUNT, DOCS, solution
@@ -41,12 +41,12 @@ async def _make(folder: StoreFolder) -> None:
     async with open_container(store=folder.root) as container:
         all_share, ann, ben = [await container.solutions(one) for one in ("", "ann", "ben")]
         (shared,) = await all_share.add([solution(COLLEAGUES, WHO, FURTHER)])
-        await ben.judge(shared, good=True, run="r-ben", right=LEE)
-        await ann.judge(shared, good=False, run="r-ann", wrong=RIDDLE)
+        await ben.record_outcome(shared, good=True, run="r-ben", right=LEE)
+        await ann.record_outcome(shared, good=False, run="r-ann", wrong=RIDDLE)
         (own, gone) = await ben.add(
             [solution(COUNT, MANY), solution(COUNT.replace('"])', '"], year=2020)'), "Papers of {name} in 2020?")]
         )
-        await ben.judge(own, good=True, run="r-own")
+        await ben.record_outcome(own, good=True, run="r-own")
         await ben.suspend(gone, "its author said so")
 
 
@@ -64,7 +64,7 @@ def script(name: str, *arguments: object, code: int = 0, **variables: object) ->
 async def kept(store: Path) -> list[Solution]:
     """All that lies there, whole."""
     async with open_container(store=store) as container:
-        return [one async for one in (await container.solution_store()).all()]
+        return [one async for one in (await container.solution_store()).stream_all()]
 
 
 async def found(store: Path) -> dict[str, list[str]]:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from agent.execution.approvers import AllowChangesApprover
+from agent.execution.approval import AllowChangesApprover
 from agent.execution.executor import CallResult
 from domain.event import EventRecord
 from domain.model import JsonObject

@@ -13,7 +13,7 @@ from urllib.parse import quote
 import pytest
 
 from domain.tool import FINISH, ToolId
-from graph.backends.sqlite import SqliteGraph
+from graph.backends.sqlite_graph import SqliteGraph
 from graph.weights import WeightParameters, compute_transition_weights
 from tests import forked
 
@@ -60,11 +60,11 @@ async def stored_edges(store: Path, nodes: set[str]) -> Edges:
     graph, edges = SqliteGraph(store / "graph.db"), Edges()
     await graph.setup()
     for node in nodes - {FINISH}:
-        neighbours = await graph.out_edges(ToolId(node))
+        neighbours = await graph.get_out_edges(ToolId(node))
         edges.update({(node, n.edge.target): n.edge.imported for n in neighbours})
         weights = [weighted.weight for weighted in compute_transition_weights(neighbours, WeightParameters())]
         assert not weights or math.isclose(sum(weights), 1, abs_tol=1e-12)
-    facts = await graph.statistics()
+    facts = await graph.compute_statistics()
     await graph.close()
     assert facts.transitions + facts.finish_transitions == len(edges)
     return edges
@@ -105,7 +105,7 @@ async def test_the_public_trajectories(shared_data: Path, tmp_path: Path) -> Non
 async def same_evidence(store: Path, evidence: Counter[tuple[str, bool]]) -> None:
     graph = SqliteGraph(store / "graph.db")
     await graph.setup()
-    facts = await graph.facts({ToolId(node) for node, _ in evidence})
+    facts = await graph.get_facts({ToolId(node) for node, _ in evidence})
     await graph.close()
     assert {node: (f.calls, f.successes) for node, f in facts.items()} == {
         node: (evidence[node, True] + evidence[node, False], evidence[node, True]) for node, _ in evidence

@@ -6,11 +6,11 @@ import pytest
 
 from agent.budget import Budget
 from agent.conversation import build_earlier_run
-from agent.execution.approvers import DenyChangesApprover
-from agent.execution.call_cache import VOUCHED_NOTE
+from agent.execution.approval import DenyChangesApprover
+from agent.execution.call_cache import CONFIRMED_BY_USER_NOTE
 from agent.execution.executor import CallResult
-from agent.plans.approval import PlanQuestion
-from agent.programs.limits import SandboxLimits
+from agent.plans.plan_approval import PlanQuestion
+from agent.programs.program_types import SandboxLimits
 from domain.event import (
     AnswerDelta,
     CallFinished,
@@ -198,7 +198,7 @@ async def test_a_change_that_failed_is_no_yes(tmp_path: Path) -> None:
 async def test_a_program_that_needs_an_answer_that_is_lost_ends_with_what_was_done(tmp_path: Path) -> None:
     """Written anew, it would make the change once more."""
     text = code('told = await delete_book(title="Dune")', PLACE, '"Deleted: " + str(told["deleted"])')
-    lost = CallResult("ok", "", note=VOUCHED_NOTE)
+    lost = CallResult("ok", "", note=CONFIRMED_BY_USER_NOTE)
     async with world(tmp_path, ScriptedExecutor(search_places=FOUND, delete_book=lambda _: lost), text) as made:
         records = await made.told("Delete the book Dune")
         (lost_at,) = [n for n, one in enumerate(records) if isinstance(one.event, CallFinished) and one.event.step == 1]
@@ -215,7 +215,7 @@ async def test_a_program_that_needs_an_answer_that_is_lost_ends_with_what_was_do
 
 async def test_another_error_after_a_lost_answer_goes_back_to_the_author(tmp_path: Path) -> None:
     first = code('await delete_book(title="Dune")', PLACE, 'place["mayor"]')
-    lost = CallResult("ok", "", note=VOUCHED_NOTE)
+    lost = CallResult("ok", "", note=CONFIRMED_BY_USER_NOTE)
     async with world(
         tmp_path, ScriptedExecutor(search_places=FOUND, delete_book=lambda _: lost), first, code(PLACE, '"It is gone."')
     ) as made:

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from agent.programs.limits import SandboxLimits
+from agent.programs.program_types import SandboxLimits
 from domain.event import CallFinished, PathEnded, ProgramFailed, ProgramStarted, StepChosen
 from tests.flows.program_world import code, end, the, world
 from tests.flows.small_world import FOUND, GEOCODE, TOOLS, ScriptedExecutor, ok

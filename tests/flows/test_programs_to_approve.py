@@ -3,7 +3,7 @@
 from dataclasses import replace
 from pathlib import Path
 
-from agent.plans.approval import PlanQuestion
+from agent.plans.plan_approval import PlanQuestion
 from domain.event import EventRecord, InputNeeded, PathEnded, ProgramLooked
 from domain.program import ProgramPlan
 from tests.flows.program_world import World, code, end, the, world

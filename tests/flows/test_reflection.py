@@ -4,10 +4,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from agent.budget import Budget
-from agent.execution.approvers import AllowChangesApprover
-from agent.policy.path_questions import Reflection, ReflectionQuestion
-from agent.policy.protocol import MoveQuestion, NextMove
-from agent.reflection import MAX_MOVES
+from agent.execution.approval import AllowChangesApprover
+from agent.planners.reflection import MAX_MOVES
+from agent.policy.protocol import MoveQuestion, NextMove, Reflection, ReflectionQuestion
 from agent.run import run
 from agent.transcript import RunTranscript
 from domain.event import CandidatesConsidered, EventRecord, PathEnded, ReflectionMade, RunFinished, StepChosen

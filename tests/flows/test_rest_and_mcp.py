@@ -41,7 +41,7 @@ class Asked:
         self.changes: list[IntendedCall] = []
 
     @asynccontextmanager
-    async def approval(self, call: IntendedCall) -> AsyncGenerator[None]:
+    async def approve(self, call: IntendedCall) -> AsyncGenerator[None]:
         if not call.tool.safe:
             self.changes.append(call)
         yield

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from agent.execution.approvers import AllowChangesApprover
+from agent.execution.approval import AllowChangesApprover
 from agent.policy.protocol import MoveQuestion, NextMove
 from agent.run import RunDeps, run
 from agent.transcript import RunTranscript
@@ -85,7 +85,7 @@ async def told(
 ) -> list[EventRecord]:
     """The run's records, the past ones first; broken off after the event of a number."""
     records = list(past)
-    events = run(request, given, name="a run", past=past)
+    events = run(request, given, name="a run", past_events=past)
     async for record in events:
         records.append(record)
         if record.seq == until:

@@ -37,7 +37,7 @@ class _Slow(SqliteMemories):
 @pytest.fixture
 async def memories(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[dict[str, LongTermMemory | None]]:
     """One store, by how soon it answers; and none."""
-    monkeypatch.setattr("agent.memory.recall.SECONDS", 0.2)
+    monkeypatch.setattr("agent.memory.recall.RECALL_TIMEOUT_SECONDS", 0.2)
     stores = {kind.__name__: kind(tmp_path / "memories.db") for kind in (SqliteMemories, _Slow)}
     ready, slow = (LongTermMemory(store, WordEmbedder()) for store in stores.values())
     for store in stores.values():

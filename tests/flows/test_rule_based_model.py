@@ -8,7 +8,7 @@ from urllib.request import urlopen
 
 import pytest
 
-from agent.execution.approvers import AllowChangesApprover
+from agent.execution.approval import AllowChangesApprover
 from agent.run import run
 from domain.event import CallStarted, Event, ProgramEnded, RunFinished
 from evaluation.correctness import judge

@@ -5,13 +5,11 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 from agent.budget import Budget
-from agent.execution.approval import IntendedCall
-from agent.execution.approvers import AllowChangesApprover
-from agent.llm.client.langchain import LangchainModel, ModelParameters
+from agent.execution.approval import AllowChangesApprover, IntendedCall
+from agent.llm.client.langchain_model import LangchainModel, ModelParameters
 from agent.llm.policy import LlmPolicy
 from agent.llm.structured_output import ModelAllowance
-from agent.policy.circuit_breaker import CircuitBreaker
-from agent.policy.fallback import BROKEN_OFF_NOTE, FallbackPolicy
+from agent.policy.fallback import BROKEN_OFF_NOTE, CircuitBreaker, FallbackPolicy
 from agent.run import RunDeps, run
 from agent.transcript import RunTranscript
 from domain.errors import NotAllowedError
@@ -190,7 +188,7 @@ class AllowsNoChange:
         self.asked: list[IntendedCall] = []
 
     @asynccontextmanager
-    async def approval(self, call: IntendedCall) -> AsyncGenerator[None]:
+    async def approve(self, call: IntendedCall) -> AsyncGenerator[None]:
         if not call.tool.safe:
             self.asked.append(call)
             raise NotAllowedError("its user does not want it")

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from agent.budget import Budget
-from agent.execution.approvers import AllowChangesApprover
+from agent.execution.approval import AllowChangesApprover
 from agent.policy.protocol import MoveQuestion, NextMove
 from agent.run import RunDeps, run
 from agent.transcript import RunTranscript

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from agent.execution.approvers import DenyChangesApprover
+from agent.execution.approval import DenyChangesApprover
 from agent.policy.protocol import ArgumentsQuestion, CallArguments, MoveQuestion, NextMove
 from domain.plan import Binding
 from offline.policy import OfflinePolicy

@@ -42,7 +42,7 @@ def asking(server: ModelServer, store: Path, prefix: str = "", **place: Any) -> 
 async def index(settings: Settings) -> None:
     async with open_container(settings, create=True) as container:
         await container.graph.put_tools(DOCUMENTS)
-        await index_tools(container.graph.documents(), *await container.get_retrieval())
+        await index_tools(container.graph.stream_documents(), *await container.get_retrieval())
 
 
 class Searching:

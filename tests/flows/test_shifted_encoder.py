@@ -62,7 +62,7 @@ async def shifted(request: pytest.FixtureRequest) -> AsyncGenerator[dict[str, An
 async def fill(container: Container) -> None:
     """Tools, a memory and two solutions."""
     await container.graph.put_tools([*DOCUMENTS, *DOCS.values()])
-    await index_tools(container.graph.documents(), *await container.get_retrieval())
+    await index_tools(container.graph.stream_documents(), *await container.get_retrieval())
     memory = await container.memory()
     await memory.keep_shared([SolvedRequest(request=SERVED, path=(DOCUMENTS[0].id,), taken=())])
     await memory.embed()

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from domain.tool import FINISH, ToolDoc
-from graph.backends.sqlite import SqliteGraph
+from graph.backends.sqlite_graph import SqliteGraph
 from graph.facts import LiveBatch
 from tests import forked
 from tests.contract.graph_samples import A, B, C, batch, document, walked

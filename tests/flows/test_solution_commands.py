@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner, Result
 
-from agent.learning.verdict import JudgedRun
-from graph.backends.sqlite import SqliteGraph
+from agent.learning.user_verdict import JudgedRun
+from graph.backends.sqlite_graph import SqliteGraph
 from tests import forked
 from tests.unit.agent.solutions.tools_of_scholars import COLLEAGUES, DOCS, PERSON
 from wiring.run_history import RunHistoryEntry

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from agent.execution.approvers import AllowChangesApprover
+from agent.execution.approval import AllowChangesApprover
 from agent.solutions.library import SolutionLibrary
 from domain.event import EventRecord
 from domain.learning_events import NoSolution
 from domain.solution import PatternIndex, SolutionStore
-from graph.backends.memory import MemoryPatterns, MemorySolutions
+from graph.backends.in_memory import InMemoryPatterns, InMemorySolutions
 from graph.backends.sqlite_solutions import SqlitePatterns, SqliteSolutions
 from retriever.backends.qdrant_connection import QdrantAddress
 from retriever.backends.qdrant_patterns import QdrantPatterns
@@ -34,7 +34,7 @@ async def closed_store(folder: Path) -> AsyncGenerator[tuple[SolutionStore, Patt
     store = SqliteSolutions(folder / "solutions.db")
     await store.setup()
     await store.close()
-    yield store, MemoryPatterns()
+    yield store, InMemoryPatterns()
 
 
 @asynccontextmanager
@@ -42,14 +42,14 @@ async def closed_index(folder: Path) -> AsyncGenerator[tuple[SolutionStore, Patt
     index = SqlitePatterns(folder / "patterns.db")
     await index.setup()
     await index.close()
-    yield MemorySolutions(), index
+    yield InMemorySolutions(), index
 
 
 @asynccontextmanager
 async def gone_server(folder: Path) -> AsyncGenerator[tuple[SolutionStore, PatternIndex]]:
     del folder
     index = QdrantPatterns(QdrantAddress("http://127.0.0.1:9", timeout=2))
-    yield MemorySolutions(), index
+    yield InMemorySolutions(), index
     await index.close()
 
 
@@ -100,7 +100,7 @@ async def test_one_that_is_locked_serves_and_says_that_it_was_not_judged(
     store = SqliteSolutions(tmp_path / "solutions.db", busy_seconds=0.2)
     await store.setup()
     async with towns(tmp_path, WRITTEN) as made:
-        over(made, store, MemoryPatterns())
+        over(made, store, InMemoryPatterns())
         (kept,) = learned(await made.ask(ASKED)).solutions
         with closing(sqlite3.connect(tmp_path / "solutions.db", isolation_level=None)) as other:
             other.execute("BEGIN IMMEDIATE")
@@ -130,7 +130,7 @@ async def test_a_file_that_is_broken(broken: str, tmp_path: Path, caplog: pytest
     async with open_container(settings, store) as container:
         deps = await build_run_deps(container, "offline", executor, "program", approver=AllowChangesApprover())
         records = [one async for one in run_and_learn(WEATHER, deps, name="r1")]
-        facts = await container.graph.facts([tool.id for tool in TOOLS])
+        facts = await container.graph.get_facts([tool.id for tool in TOOLS])
     assert last(records).outcome == "answered"
     assert broken in learned(records).error
     assert sum(found.ok for found in facts.values()) == 2

@@ -39,8 +39,8 @@ from tests.servers.line import Line, line
 from tests.servers.neo4j.server import Neo4jServer
 from tests.servers.postgres.databases import new_database
 from tests.servers.postgres.server import PostgresServer
-from wiring.build import BuildOptions, build
 from wiring.settings import Settings
+from wiring.store_build import BuildOptions, build
 
 pytestmark = pytest.mark.timeout(300)
 

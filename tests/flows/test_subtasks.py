@@ -5,10 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from agent.execution.approvers import AllowChangesApprover
+from agent.execution.approval import AllowChangesApprover
 from agent.execution.executor import CallResult
-from agent.policy.protocol import MoveQuestion, NextMove
-from agent.policy.subtasks import DecomposeQuestion, Decomposition, Subtask
+from agent.policy.protocol import DecomposeQuestion, Decomposition, MoveQuestion, NextMove, Subtask
 from agent.run import RunDeps, run
 from agent.transcript import RunTranscript
 from domain.event import CallFinished, CandidatesConsidered, EventRecord, RunFinished, SubtaskStarted

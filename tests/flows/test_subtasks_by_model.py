@@ -6,11 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from agent.execution.approvers import AllowChangesApprover
-from agent.llm.client.langchain import LangchainModel, ModelParameters
+from agent.execution.approval import AllowChangesApprover
+from agent.llm.client.langchain_model import LangchainModel, ModelParameters
 from agent.llm.policy import LlmPolicy
-from agent.policy.circuit_breaker import CircuitBreaker
-from agent.policy.fallback import FallbackPolicy
+from agent.policy.fallback import CircuitBreaker, FallbackPolicy
 from agent.run import RunDeps
 from offline.policy import OfflinePolicy
 from tests.flows.run_deps import build_deps

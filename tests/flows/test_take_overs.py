@@ -47,10 +47,10 @@ async def left(store: Path) -> dict[str, Any]:
         graph = container.graph
         return {
             "host": (await graph.get_tools([PAY]))[PAY].host,
-            "ok": (await graph.facts([PAY]))[PAY].ok,
+            "ok": (await graph.get_facts([PAY]))[PAY].ok,
             "recorded": len(await (await container.recordings()).list_calls(PAY)),
             "flows": len(await (await container.flows()).list_counts(("", "", ""), 9)),
-            "good": (await anext((await container.memories()).all())).good,
+            "good": (await anext((await container.memories()).stream_all())).good,
         }
 
 

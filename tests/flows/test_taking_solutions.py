@@ -10,7 +10,7 @@ import pytest
 from pydantic.types import JsonValue
 
 from agent.conversation import EarlierRun, build_earlier_run
-from agent.execution.approvers import DenyChangesApprover
+from agent.execution.approval import DenyChangesApprover
 from agent.execution.executor import CallResult
 from agent.solutions.library import SolutionLibrary
 from domain.event import (
@@ -22,7 +22,7 @@ from domain.event import (
 )
 from domain.learning_events import SolutionTaken, WeightsLearned
 from domain.model import JsonObject
-from graph.backends.memory import MemoryPatterns, MemorySolutions
+from graph.backends.in_memory import InMemoryPatterns, InMemorySolutions
 from tests.flows.program_world import OffersAs, World, code, the, world
 from tests.flows.run_deps import change_deps
 from tests.flows.shelf import Shelf, solution
@@ -76,7 +76,7 @@ async def towns(
 ) -> AsyncGenerator[Town]:
     executor = ScriptedExecutor(search_places=answer, delete_book=ok({"deleted": 1}))
     async with world(folder, executor, *texts, offers=OffersAs([[GEOCODE]]), fill=list(fill)) as made:
-        store, index = MemorySolutions(), MemoryPatterns()
+        store, index = InMemorySolutions(), InMemoryPatterns()
         library = SolutionLibrary(store, index, WordEmbedder(), "", made.deps.knowledge.store)
         made.deps = change_deps(made.deps, solutions=library)
         yield Town(made, library, executor)
@@ -163,7 +163,7 @@ async def test_a_solution_that_breaks_off_is_marked_and_a_program_is_written(tmp
 async def test_one_whose_answer_was_marked_wrong_is_not_taken_for_such_a_request(tmp_path: Path) -> None:
     async with towns(tmp_path, WRITTEN) as made:
         (kept,) = learned(await made.ask(ASKED)).solutions
-        await made.library.judge(kept, good=False, wrong="How many inhabitants does Oslo have?")
+        await made.library.record_outcome(kept, good=False, wrong="How many inhabitants does Oslo have?")
         second = await made.ask("How many inhabitants does Oslo have?")
     assert not taken(second)
     assert made.asked == ["program", "program"]
@@ -239,7 +239,7 @@ async def test_what_another_wrote_brings_no_leave_for_its_changes(
     async with towns(
         tmp_path, NO_PROGRAM, fill=[filled(True, "Please remove the book “{title}”", title="Emma")]
     ) as made:
-        store, index = MemorySolutions(), MemoryPatterns()
+        store, index = InMemorySolutions(), InMemoryPatterns()
         await SolutionLibrary(store, index, WordEmbedder(), whose, made.made.deps.knowledge.store).add([kept])
         own = SolutionLibrary(store, index, WordEmbedder(), "ann", made.made.deps.knowledge.store)
         made.made.deps = change_deps(made.made.deps, solutions=own)

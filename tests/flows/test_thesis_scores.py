@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from pydantic.types import JsonValue
 
-from agent.execution.approvers import AllowChangesApprover
+from agent.execution.approval import AllowChangesApprover
 from domain.event import EventRecord, RunFinished
 from domain.learning_events import WeightsLearned
 from domain.tool import FINISH, ToolId
@@ -58,7 +58,8 @@ async def server() -> AsyncGenerator[ModelServer]:
 
 async def weights_out_of(container: Container, tool: ToolId) -> dict[ToolId, WeightedEdge]:
     return {
-        one.target: one for one in compute_transition_weights(await container.graph.out_edges(tool), container.weights)
+        one.target: one
+        for one in compute_transition_weights(await container.graph.get_out_edges(tool), container.weights)
     }
 
 
@@ -87,9 +88,9 @@ async def test_scores_of_the_evaluator_become_weights_by_the_formula(
         (places,) = (tool for tool in scored if tool.endswith("/search_places"))
         (weather,) = (tool for tool in scored if tool.endswith("/get_current_weather"))
         assert scored == {places: (0.5,), weather: (1.0,)}
-        facts = await container.graph.facts([places, weather])
+        facts = await container.graph.get_facts([places, weather])
         assert (facts[places].quality, facts[weather].quality) == (0.5, 1.0)
-        edges = await container.graph.out_edges(places)
+        edges = await container.graph.get_out_edges(places)
         imported = sum(one.edge.imported for one in edges)
         total = sum(score_map(one.facts.quality) for one in edges)
         for one in edges:

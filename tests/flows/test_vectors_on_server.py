@@ -12,15 +12,15 @@ import numpy as np
 import orjson
 import pytest
 
-from agent.memory.similarity import pattern
+from agent.memory.request_patterns import build_pattern
 from domain.errors import StoreVersionError
 from domain.tool import ToolId, tool_id
 from retriever.index import VectorPoint
-from wiring.build import BuildOptions, build
 from wiring.container import open_container
 from wiring.reindex import reindex
 from wiring.settings import Settings
-from wiring.transfer import export_to, import_from
+from wiring.store_build import BuildOptions, build
+from wiring.store_transfer import export_store_file, import_store_file
 
 ROOT = Path(__file__).resolve().parents[2]
 DATA = ROOT / "playground" / "data"
@@ -83,7 +83,7 @@ async def test_what_is_remembered_is_on_the_server_too(tmp_path: Path, qdrant_se
     for settings in (first, second):
         async with open_container(settings) as container:
             recalled = await (await container.memory()).recall(SOLVED, 1, all_there)
-            assert [one.memory.pattern for one in recalled] == [pattern(SOLVED)]
+            assert [one.memory.pattern for one in recalled] == [build_pattern(SOLVED)]
             assert not container.folder.memories.exists()
 
 
@@ -95,7 +95,7 @@ async def test_another_machine_makes_the_words_itself_and_follows_changes(
     assert await found(second) == await found(first)
     for settings in (first, second):
         async with open_container(settings) as container:
-            tool = await anext(container.graph.documents())
+            tool = await anext(container.graph.stream_documents())
             await container.graph.put_tools([tool.model_copy(update={"description": "xyzzy plugh"})])
     await build(BuildOptions(), silent, first)
     assert (await found(first))[-1][0][0] == tool.id
@@ -123,11 +123,11 @@ async def test_after_an_import_another_machine_finds_the_same(
     indexed: Path, tmp_path: Path, qdrant_settings: dict[str, str]
 ) -> None:
     embedded, export = copy_of(indexed, tmp_path / "embedded"), tmp_path / "export.gz"
-    await export_to(export, None, silent, embedded)
+    await export_store_file(export, None, silent, embedded)
     first = Settings.model_validate({"store": tmp_path / "first", **qdrant_settings})
     second = Settings.model_validate({"store": tmp_path / "second", **qdrant_settings})
-    await import_from(export, None, silent, first)
-    await import_from(export, None, silent, second, embed=False)
+    await import_store_file(export, None, silent, first)
+    await import_store_file(export, None, silent, second, embed=False)
     assert await found(second) == await found(first) == await found(embedded)
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from agent.execution.approvers import AllowChangesApprover
+from agent.execution.approval import AllowChangesApprover
 from agent.execution.executor import CallResult
 from agent.execution.replay import ReplayExecutor
 from agent.policy.protocol import ArgumentsQuestion, CallArguments

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from agent.learning.run_lesson import build_lesson
-from agent.memory.from_run import solved
+from agent.memory.run_lessons import extract_solved_requests
 from agent.plans.steps_from_run import build_steps
 from agent.transcript import RunTranscript
 from domain.errors import NotLinearError
@@ -47,7 +47,9 @@ async def test_a_run_teaches_the_dependency_that_its_text_has(tmp_path: Path) ->
     assert batch is not None
     assert batch.transitions == {(GEOCODE.id, NEW_WEATHER.id): 1, (NEW_WEATHER.id, FINISH): 1}
     assert RunTranscript.from_records(records).path == (GEOCODE.id, NEW_WEATHER.id)
-    assert [one.path for one in solved(records, RunTranscript.from_records(records))] == [(GEOCODE.id, NEW_WEATHER.id)]
+    assert [one.path for one in extract_solved_requests(records, RunTranscript.from_records(records))] == [
+        (GEOCODE.id, NEW_WEATHER.id)
+    ]
 
 
 async def test_a_fan_out_teaches_no_more_than_one_dependency(tmp_path: Path) -> None:

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from agent.learning.verdict import collect_answers
-from agent.programs.verdict import FinishedProgram, ProgramClaim, judge_claim
+from agent.learning.user_verdict import collect_answers
+from agent.programs.program_verdict import FinishedProgram, ProgramClaim, judge_claim
 from agent.wrong_answers import is_known_wrong
 from domain.event import EventRecord, RunFinished
 from tests.flows.run_deps import change_deps

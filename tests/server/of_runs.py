@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 
-from agent.files.reading import FileLimits, read_file
+from agent.files.file_parsing import FileLimits, read_file
 from server.storage.identifiers import generate_id
 from server.storage.rows.runs import RunRow
 from tests.server.access import Access, own

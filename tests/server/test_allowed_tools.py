@@ -7,7 +7,7 @@ from urllib.parse import quote
 import pytest
 
 from domain.tool import ToolDoc, tool_id
-from graph.backends.sqlite import SqliteGraph
+from graph.backends.sqlite_graph import SqliteGraph
 from server.storage.permissions import CallTarget
 from tests.server.world import copied, serving
 from wiring.store_folder import StoreFolder

@@ -132,7 +132,7 @@ async def test_a_backup_is_made_given_away_taken_in_and_restored_at_the_next_sta
 
 
 async def stored(world: World) -> list[str]:
-    return [doc.id async for doc in (await world.services.agents.get_container()).graph.documents()]
+    return [doc.id async for doc in (await world.services.agents.get_container()).graph.stream_documents()]
 
 
 async def test_what_is_no_backup_is_refused_and_leaves_nothing(boss: Boss) -> None:

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from pydantic import JsonValue
 
-from server.storage.run_events import InputKind
+from server.storage.run_records import InputKind
 from tests.server.matrix import a_question
 from tests.server.world import World
 

@@ -60,7 +60,7 @@ async def embedding(tmp_path: Path) -> AsyncIterator[Embedding]:
         }  # fmt: skip
         async with open_container(Settings(**asks), tmp_path / "store", create=True) as container:
             await container.graph.put_tools(DOCUMENTS)
-            await index_tools(container.graph.documents(), *await container.get_retrieval())
+            await index_tools(container.graph.stream_documents(), *await container.get_retrieval())
         async with serving(tmp_path / "home", store=tmp_path / "store", **asks) as world:
             new = NewModelService(
                 kind="embedding", name="Words apart", provider="other", address=models.url, own_network=True,

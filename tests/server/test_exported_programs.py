@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from agent.exporting.forms import FORMS
+from agent.exporting.program_files import EXPORT_FORMS
 from agent.scheduler import closing
 from server.runs.event_stream import stream_events
 from tests.flows.served import built
@@ -46,7 +46,7 @@ async def test_a_run_and_its_solution_are_exported_as_the_same_text_each_time(wo
     async with closing(stream_events(services.storage, services.broker, run)) as events:
         async for _ in events:
             continue
-    for form in FORMS:
+    for form in EXPORT_FORMS:
         exported = await call("GET", f"/runs/{run}/export?as={form}")
         assert exported == await call("GET", f"/runs/{run}/export?as={form}")
         compile(exported["text"], exported["file"], "exec")

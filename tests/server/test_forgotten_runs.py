@@ -11,7 +11,7 @@ from domain.memory import Memory
 from domain.program import Program, ProgramPlan
 from domain.solution import Solution
 from domain.tool import ToolId
-from server.runs.journal import to_stored_event
+from server.runs.event_journal import to_stored_event
 from server.storage.identifiers import generate_id
 from server.storage.rows.runs import EventRow, RunRow
 from tests.server.world import World, with_store
@@ -72,5 +72,5 @@ async def test_what_was_kept_of_it_goes_with_it(world: World, borne_out: bool) -
     assert (await world.client.delete(f"/api/v1/runs/{run}", headers=headers)).status_code == 204
     assert (await world.client.get(f"/api/v1/runs/{run}", headers=headers)).status_code == 404
     assert await storage.conversations.list_messages(conversation, owner) == []
-    assert [one.id async for one in memories.all()] == []
+    assert [one.id async for one in memories.stream_all()] == []
     assert list(await library.get([solution])) == ([solution] if borne_out else [])

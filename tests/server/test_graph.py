@@ -12,7 +12,7 @@ import pytest_asyncio
 
 from domain.tool import FINISH, ToolId
 from domain.trajectory import RecordedCall, RecordedOutcome
-from graph.backends.memory import MemoryGraph
+from graph.backends.in_memory import InMemoryGraph
 from graph.facts import GraphBatch
 from graph.links import FeedLink, ToolLinks
 from graph.weights import DEFAULT_WEIGHTS
@@ -162,7 +162,7 @@ async def test_an_empty_store_has_an_empty_graph(world: World) -> None:
 
 
 async def test_many_neighbours_are_bounded() -> None:
-    graph = MemoryGraph()
+    graph = InMemoryGraph()
     many = [BOOKS.model_copy(update={"id": ToolId(f"many/Many/tool_{number:03}")}) for number in range(300)]
     await graph.put_tools([ODD, *many])
     pairs = {(ODD.id, one.id): 1 for one in many} | {(one.id, many[0].id): 1 for one in many[1:]}

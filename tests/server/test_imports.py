@@ -13,7 +13,7 @@ from server.data.imports import Imports
 from server.data.uploads import Uploads
 from tests.server.test_data import DATA, Boss, boss_of, stored
 from tests.server.world import World, copied, serving, with_store
-from wiring.transfer import export_to
+from wiring.store_transfer import export_store_file
 
 OPENAPI: dict[str, Any] = {
     "openapi": "3.0.0",
@@ -94,12 +94,14 @@ async def test_what_would_come_is_told_and_then_it_comes_once(world: World) -> N
         await sent(boss, "walks.jsonl", TRAJECTORIES),
     )
     assert (again["compared"]["new"], again["compared"]["same"]) == (0, 2)
-    before = await (await world.services.agents.get_full_container()).graph.statistics()
+    before = await (await world.services.agents.get_full_container()).graph.compute_statistics()
     twice = f"{DATA}/imports/{again['import']}/merge"
     same = (await boss.ended(await boss("POST", twice, json={"backup": False})))["result"]
     assert (same["summary"]["already"], same["tools"]["same"], same["tools"]["first"], same["backup"]) == (1, 2, [], "")
     assert [one["name"] for one in await boss("GET", f"{DATA}/backups")] == [done["backup"]], "made before the first"
-    assert await (await world.services.agents.get_full_container()).graph.statistics() == before, "twice equals once"
+    assert await (await world.services.agents.get_full_container()).graph.compute_statistics() == before, (
+        "twice equals once"
+    )
     found_tools = await boss("GET", "/api/v1/tools", params={"query": "ships in the harbour"})
     assert found_tools["tools"], "requests find them at once"
 
@@ -131,7 +133,7 @@ async def test_an_export_names_its_tools_and_is_backed_up_before(home: Path, tmp
         boss = await boss_of(world)
         found = await read(boss, await sent(boss, "harbour.json", json.dumps(OPENAPI).encode()))
         await boss.ended(await boss("POST", f"{DATA}/imports/{found['import']}/merge", json={"backup": False}))
-        await export_to(tmp_path / "all.jsonl.gz", None, silent, world.services.settings)
+        await export_store_file(tmp_path / "all.jsonl.gz", None, silent, world.services.settings)
     async with serving(places[1]) as world:
         await with_store(world)
         boss = await boss_of(world)

@@ -95,10 +95,10 @@ async def test_a_tool_that_is_muted_mutes_the_edges_into_it_and_no_others_come_b
     graph = (await shelf.services.agents.get_container()).graph
     await graph.mark(BOOKS.id, OLD_WEATHER.id, "mute")
     await says(shelf, OLD_WEATHER.id, kind="tool", mark="mute")
-    into = {one.source: one.mark for one in await graph.in_edges(OLD_WEATHER.id)}
+    into = {one.source: one.mark for one in await graph.get_in_edges(OLD_WEATHER.id)}
     assert into == {GEOCODE.id: "mute", BOOKS.id: "mute"}
     told = (await says(shelf, OLD_WEATHER.id, kind="tool", mark="clear")).json()
-    into = {one.source: one.mark for one in await graph.in_edges(OLD_WEATHER.id)}
+    into = {one.source: one.mark for one in await graph.get_in_edges(OLD_WEATHER.id)}
     assert (told["tool"], into) == ("", {GEOCODE.id: None, BOOKS.id: "mute"})
 
 
@@ -107,10 +107,10 @@ async def test_all_edges_into_a_tool_are_muted_with_it(shelf: World) -> None:
     many = [ToolId(f"many/Many/tool_{number:03}") for number in range(450)]
     await graph.apply(GraphBatch(key="many", transitions=Counter(dict.fromkeys([(one, BOOKS.id) for one in many], 1))))
     told = (await says(shelf, BOOKS.id, kind="tool", mark="mute")).json()
-    assert {one.mark for one in await graph.in_edges(BOOKS.id)} == {"mute"}
+    assert {one.mark for one in await graph.get_in_edges(BOOKS.id)} == {"mute"}
     assert len(told["history"][0]["sources"]) == 200
     await says(shelf, BOOKS.id, kind="tool", mark="clear")
-    assert {one.mark for one in await graph.in_edges(BOOKS.id)} == {None}
+    assert {one.mark for one in await graph.get_in_edges(BOOKS.id)} == {None}
 
 
 async def test_a_banned_tool_is_offered_to_no_run_and_its_reason_is_told(shelf: World) -> None:

@@ -136,19 +136,19 @@ async def test_a_password_and_a_tool_key_are_held_back_while_they_are_in_hand(
         async def has(self, name: str) -> bool:
             return False
 
-        async def value(self, name: str, host: str, port: int, *, encrypted: bool) -> str | None:
+        async def get_value(self, name: str, host: str, port: int, *, encrypted: bool) -> str | None:
             return None
 
         async def replace_refused(self, name: str, value: str) -> bool:
             return False
 
-        def advice(self, name: str, host: str, port: int, what: str = "a key") -> str:
+        def build_advice(self, name: str, host: str, port: int, needed: str = "a key") -> str:
             return ""
 
     async def run() -> None:
         secrecy.begin()
         secrets = UserSecrets(world.services.storage.tool_keys, world.services.oauth.of_users, user, Nothing())
-        value = await asyncio.create_task(secrets.value("weather", "api.example.com", 443, encrypted=True))
+        value = await asyncio.create_task(secrets.get_value("weather", "api.example.com", 443, encrypted=True))
         await Passwords(CHEAP).hash(PASSWORD)
         log.error("sent %s, hashed %s", value, PASSWORD)
 

@@ -90,7 +90,7 @@ def secrets_of(world: World, who: str = "user") -> UserSecrets:
 
 
 async def value(world: World, who: str = "user") -> str | None:
-    return await secrets_of(world, who).value("things", "127.0.0.1", 80, encrypted=False)
+    return await secrets_of(world, who).get_value("things", "127.0.0.1", 80, encrypted=False)
 
 
 async def test_a_user_consents_and_the_key_is_theirs(world: World, fake: FakeAuthorizationServer) -> None:
@@ -117,7 +117,7 @@ async def test_a_user_consents_and_the_key_is_theirs(world: World, fake: FakeAut
     assert await value(world, "other") is None
     assert fake.asked[0]["resource"] == "https://things.example.com/"
     with pytest.raises(SecretError, match="not allowed for elsewhere"):
-        await secrets_of(world).value("things", "elsewhere.example.com", 443, encrypted=True)
+        await secrets_of(world).get_value("things", "elsewhere.example.com", 443, encrypted=True)
 
 
 async def test_a_client_gets_one_by_itself_and_another_when_it_ends(

@@ -1,7 +1,7 @@
 """What a run calls, as the page is told it: by program and by walk, with tools that are there and tools that are not."""
 
 from server.storage.identifiers import generate_id
-from server.storage.run_events import StoredEvent
+from server.storage.run_records import StoredEvent
 from server.storage.runs import RunChoices
 from tests.server.world import World, with_store
 from tests.unit.agent.program_events import TEXT, broken, calls, ended, program, run_of

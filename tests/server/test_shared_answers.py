@@ -11,7 +11,7 @@ from domain.tool import ToolId
 from domain.usage import Usage
 from server.storage.identifiers import generate_id
 from server.storage.rows.runs import RunRow
-from server.storage.run_events import StoredEvent
+from server.storage.run_records import StoredEvent
 from tests.flows.small_world import BOOKS
 from tests.server.hidden import HIDDEN, all_that_knows
 from tests.server.matrix import a_question

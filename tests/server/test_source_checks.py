@@ -195,7 +195,7 @@ async def test_a_watched_source_is_read_again_and_its_probes_move_availability(
     api.asked.clear()
     assert await stocked.services.watch.due() == 1
     assert sorted(api.asked) == [("GET", "/berths"), ("GET", "/openapi.json"), ("GET", "/ships")]
-    assert [one.outcomes for one in await graph.lessons(SHIPS)] == [("ok",)]
+    assert [one.outcomes for one in await graph.get_lessons(SHIPS)] == [("ok",)]
     api.answers["/openapi.json"] = document(api.url, operation("berths"))
     await due(stocked, source)
     assert (await stocked.services.watch.due(), await stocked.services.watch.due()) == (1, 0)

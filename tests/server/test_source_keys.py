@@ -175,7 +175,7 @@ async def test_a_key_that_lapsed_is_needed_again(world: World, fake: FakeAuthori
     await asyncio.sleep(1)
     secrets = await world.services.agents.get_user_secrets(world.people["user"].id)
     with pytest.raises(SecretError, match="needs consent again"):
-        await secrets.value(WANTED, "harbour.example", 443, encrypted=True)
+        await secrets.get_value(WANTED, "harbour.example", 443, encrypted=True)
     (found,) = await needed(world, "user")
     assert "without a refresh token" in found["lapsed"]
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from agent.execution.secret_store import check_host
+from agent.execution.secret_store import check_secret_host
 from domain.errors import SecretError
 from server.routes.hosts import checked_host
 from tests.server.world import World
@@ -35,9 +35,9 @@ def test_what_is_no_host_is_refused(host: str) -> None:
 @pytest.mark.parametrize("host", ["[::1]", "[2001:db8::7]:443", "10.0.0.7:8080"])
 def test_a_host_that_is_taken_is_one_that_is_sent_to(host: str) -> None:
     name, _, port = checked_host(host).rpartition(":") if not host.endswith("]") else (host, "", "")
-    check_host("k", [host], name.strip("[]"), int(port or 443), encrypted=True, where="here")
+    check_secret_host("k", [host], name.strip("[]"), int(port or 443), encrypted=True, setting="here")
     with pytest.raises(SecretError):
-        check_host("k", [host], "elsewhere.example.com", 443, encrypted=True, where="here")
+        check_secret_host("k", [host], "elsewhere.example.com", 443, encrypted=True, setting="here")
 
 
 @pytest.mark.parametrize(

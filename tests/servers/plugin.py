@@ -15,7 +15,7 @@ from typing import Any, NoReturn, cast
 import pytest
 from xdist.scheduler import LoadFileScheduling  # pyright: ignore[reportMissingTypeStubs]
 
-from graph.backends.neo4j import Neo4jGraph
+from graph.backends.neo4j_graph import Neo4jGraph
 from tests.servers.missing import MissingServerError
 from tests.servers.neo4j.server import Neo4jServer
 from tests.servers.postgres.server import PostgresServer

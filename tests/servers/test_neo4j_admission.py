@@ -12,7 +12,7 @@ from random import Random
 import pytest
 
 from domain.tool import ToolId
-from graph.backends.neo4j import Neo4jGraph
+from graph.backends.neo4j_graph import Neo4jGraph
 from retriever.indexing import index_tools
 from retriever.verification import compare_indexes
 from tests.flows.admitting_child import TOOLS
@@ -42,7 +42,7 @@ async def where(
         "store": str(tmp_path / "here"),
     }
     async with open_container(Settings.model_validate(settings)) as container:
-        await index_tools(container.graph.documents(), *await container.get_retrieval())
+        await index_tools(container.graph.stream_documents(), *await container.get_retrieval())
         await link(container, ignore_progress, embedded=False)
     return settings
 
@@ -81,7 +81,7 @@ def killed(where: Mapping[str, str], chance: Random) -> None:
 
 
 async def links_of(container: Container, tools: Iterable[ToolId]) -> list[object]:
-    return [(await container.graph.around([tool]))[tool].feeds for tool in sorted(tools)]
+    return [(await container.graph.load_neighbourhoods([tool]))[tool].feeds for tool in sorted(tools)]
 
 
 async def test_killed_in_between_the_store_comes_to_what_the_rows_say(where: dict[str, str]) -> None:
@@ -90,11 +90,11 @@ async def test_killed_in_between_the_store_comes_to_what_the_rows_say(where: dic
     offered = {tool.id: tool for tool in chance.sample(TOOLS, 2)}
     async with open_container(Settings.model_validate(where)) as container:
         await reconcile(container, offered, known)
-        documents = {one.id: one async for one in container.graph.documents()}
+        documents = {one.id: one async for one in container.graph.stream_documents()}
         assert documents == {one.id: one for one in HERE} | offered
         _, index, lexical = await container.get_retrieval()
-        assert (await compare_indexes(container.graph.documents, index, lexical)).is_equal
-        assert (await container.graph.link_counts()).pending == 0
+        assert (await compare_indexes(container.graph.stream_documents, index, lexical)).is_equal
+        assert (await container.graph.count_links()).pending == 0
         after = await links_of(container, documents)
         await container.graph.expect_links({}, documents)
         await link(container, ignore_progress, embedded=False)

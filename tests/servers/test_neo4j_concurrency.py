@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from domain.tool import FINISH
-from graph.backends.neo4j import Neo4jGraph
+from graph.backends.neo4j_graph import Neo4jGraph
 from graph.facts import Edge, GraphBatch
 from tests.contract.graph_samples import LOST, A, B, C, batch, document, left_after, walked
 from tests.servers.neo4j.server import Neo4jServer
@@ -41,13 +41,13 @@ async def test_writers_with_connections_of_their_own_lose_no_update(
         answers = await asyncio.gather(*(loop.run_in_executor(threads, asyncio.run, write(n)) for n in range(WRITERS)))
 
     assert all(all(answer) for answer in answers)
-    facts = await neo4j_graph.facts([A, B, C])
+    facts = await neo4j_graph.get_facts([A, B, C])
     everything, half = WRITERS * RUNS, WRITERS * RUNS // 2
     assert {tool: (f.quality, f.reliability, f.ok) for tool, f in facts.items()} == dict.fromkeys(
         (A, B, C), (everything, everything, everything)
     )
     assert (facts[B].calls, facts[B].successes) == (2 * everything, everything)
-    found = [n.edge for tool in (B, A) for n in await neo4j_graph.out_edges(tool)]
+    found = [n.edge for tool in (B, A) for n in await neo4j_graph.get_out_edges(tool)]
     assert [replace(edge, strength=0.0) for edge in found] == [
         Edge(B, FINISH, 2 * everything, 0),
         Edge(B, A, 0, half),
@@ -64,7 +64,7 @@ async def test_of_many_writers_of_one_batch_one_wins(neo4j_graph: Neo4jGraph, ne
         await graph.setup()
     one = batch("same", {(A, B): 1, (A, LOST): 1})
     assert sorted(await asyncio.gather(*(graph.apply(one) for graph in others))) == [False, False, False, True]
-    assert [n.edge.imported for n in await neo4j_graph.out_edges(A)] == [1, 1]
+    assert [n.edge.imported for n in await neo4j_graph.get_out_edges(A)] == [1, 1]
     for graph in others:
         await graph.close()
 
@@ -75,9 +75,9 @@ async def test_batches_that_share_a_record_never_both_count(neo4j_graph: Neo4jGr
 
     batches = [holding(f"k{n}", f"r{n}", "shared") for n in range(6)]
     assert sum(await asyncio.gather(*(neo4j_graph.apply(one) for one in batches))) == 1
-    assert [n.edge.imported for n in await neo4j_graph.out_edges(A)] == [1]
+    assert [n.edge.imported for n in await neo4j_graph.get_out_edges(A)] == [1]
     # What lost left nothing behind: neither its key nor its own record.
-    assert (await neo4j_graph.statistics()).batches == 3
+    assert (await neo4j_graph.compute_statistics()).batches == 3
 
 
 async def test_setups_at_once_make_one_graph(neo4j_server: Neo4jServer) -> None:
@@ -85,6 +85,6 @@ async def test_setups_at_once_make_one_graph(neo4j_server: Neo4jServer) -> None:
     graphs = [connect(neo4j_server) for _ in range(4)]
     await asyncio.gather(*(graph.setup() for graph in graphs))
     await asyncio.gather(*(graph.put_tools([document(A), document(B)]) for graph in graphs))
-    assert (await graphs[0].statistics()).documents == 2
+    assert (await graphs[0].compute_statistics()).documents == 2
     for graph in graphs:
         await graph.close()

@@ -10,8 +10,8 @@ from neo4j import AsyncSession
 
 from domain.errors import StoreUnreachableError
 from domain.tool import FINISH, tool_id
-from graph.backends.bolt import Connection, Server
-from graph.backends.neo4j import Neo4jGraph
+from graph.backends.neo4j_connection import GraphServer, Neo4jConnection
+from graph.backends.neo4j_graph import Neo4jGraph
 from graph.backends.neo4j_solutions import Neo4jSolutions
 from graph.facts import GraphBatch
 from tests.contract.graph_samples import A, B, batch, document, walked
@@ -57,12 +57,12 @@ async def test_killed_under_writes_it_has_all_that_it_acknowledged(
     before = set(acknowledged)
     assert len(before) < 160, "it was too fast to be interrupted"
     await asyncio.to_thread(neo4j_server.start)
-    assert before <= await patient.applied(before)
+    assert before <= await patient.find_applied(before)
     await asyncio.gather(*writers)
 
-    assert len(await patient.applied(acknowledged)) == 160
-    assert [(n.edge.target, n.edge.live) for n in await patient.out_edges(A)] == [(B, 160)]
-    assert (await patient.facts([A]))[A].quality == 80
+    assert len(await patient.find_applied(acknowledged)) == 160
+    assert [(n.edge.target, n.edge.live) for n in await patient.get_out_edges(A)] == [(B, 160)]
+    assert (await patient.get_facts([A]))[A].quality == 80
 
 
 async def test_killed_within_a_large_batch_it_counts_all_of_it_once(
@@ -76,19 +76,19 @@ async def test_killed_within_a_large_batch_it_counts_all_of_it_once(
     assert not applying.done()
     await asyncio.to_thread(crash, neo4j_server)
     assert await applying
-    statistics = await patient.statistics()
+    statistics = await patient.compute_statistics()
     assert (statistics.nodes, statistics.transitions, statistics.finish_transitions) == (3000, 3000, 3000)
     assert statistics.batches == 5001
-    assert await patient.out_edges(tools[0]) != []
+    assert await patient.get_out_edges(tools[0]) != []
     assert not await patient.apply(large)
 
 
 async def test_who_has_waited_in_vain_does_not_wait_again_until_it_is_back(
     neo4j_graph: Neo4jGraph, neo4j_server: Neo4jServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    server = Server(neo4j_server.url, neo4j_server.user, "neo4j")
-    connection = Connection(server, neo4j_server.password, retry_seconds=1)
-    opened = connection._session  # pyright: ignore[reportPrivateUsage]  the tries are counted there
+    server = GraphServer(neo4j_server.url, neo4j_server.user, "neo4j")
+    connection = Neo4jConnection(server, neo4j_server.password, retry_seconds=1)
+    opened = connection._open_session  # pyright: ignore[reportPrivateUsage]  the tries are counted there
     tries: list[object] = []
 
     def session(*given: Any) -> AsyncSession:
@@ -102,10 +102,10 @@ async def test_who_has_waited_in_vain_does_not_wait_again_until_it_is_back(
         return len(tries)
 
     await connection.open()
-    monkeypatch.setattr(connection, "_session", session)
+    monkeypatch.setattr(connection, "_open_session", session)
     await asyncio.to_thread(neo4j_server.kill)
     with pytest.raises(StoreUnreachableError):
-        await connection.reach()
+        await connection.check_reachable()
     assert await ask() > 1, "a look at the server, which waits for nothing, does not take others' patience"
     assert await ask() == 1
     await asyncio.to_thread(neo4j_server.start)
@@ -160,16 +160,16 @@ async def test_what_was_done_though_its_answer_was_lost_is_done_once_and_known_a
                 "apply": lambda: graph.apply(batch("k", {(A, B): 1})),
                 "learn": lambda: graph.learn(walked("k", A, B)),
                 "put_tools": lambda: graph.put_tools([document(A)]),
-                "out_edges": lambda: graph.out_edges(A),
+                "out_edges": lambda: graph.get_out_edges(A),
             }
             answer = await calls[operation]()
         finally:
             await graph.close()
     assert not line.lost, "no such message was seen"
     assert answer == {"apply": True, "learn": True, "put_tools": None, "out_edges": []}[operation]
-    edges = [(n.edge.imported, n.edge.live) for n in await neo4j_graph.out_edges(A)]
+    edges = [(n.edge.imported, n.edge.live) for n in await neo4j_graph.get_out_edges(A)]
     assert edges == {"apply": [(1, 0)], "learn": [(0, 1)], "put_tools": [], "out_edges": []}[operation]
-    assert (await neo4j_graph.statistics()).documents == (operation == "put_tools")
+    assert (await neo4j_graph.compute_statistics()).documents == (operation == "put_tools")
 
 
 async def test_a_change_of_a_solution_whose_answer_was_lost_is_made_once(
@@ -177,8 +177,8 @@ async def test_a_change_of_a_solution_whose_answer_was_lost_is_made_once(
 ) -> None:
     line = CutLine(neo4j_server.port)
     async with serve_connections(line.serve) as port:
-        server = Server(f"bolt://127.0.0.1:{port}", neo4j_server.user, "neo4j")
-        solutions = Neo4jSolutions(Connection(server, neo4j_server.password, retry_seconds=30))
+        server = GraphServer(f"bolt://127.0.0.1:{port}", neo4j_server.user, "neo4j")
+        solutions = Neo4jSolutions(Neo4jConnection(server, neo4j_server.password, retry_seconds=30))
         try:
             await solutions.setup()
             await solutions.put([solution("x")])

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from domain.tool import ToolId
-from graph.backends.neo4j import Neo4jGraph
+from graph.backends.neo4j_graph import Neo4jGraph
 from graph.facts import Edge, LiveBatch, LiveOutcome, ToolFacts
 from tests.contract.graph_samples import NOON, A, B, C, batch, walked
 from tests.servers.neo4j.server import Neo4jServer
@@ -49,20 +49,20 @@ async def test_an_older_graph_gets_its_live_evidence_from_its_counts(
     bad: list[tuple[ToolId, LiveOutcome]] = [(A, "gone")] * 4
     await neo4j_graph.learn(LiveBatch("r", {(A, B): 3}, (), (*good, *bad), at=NOON))
     await neo4j_graph.apply(batch("k", {(A, C): 7}, {B: 4}, {B: 3}))
-    known = (await neo4j_graph.facts([A]))[A]
+    known = (await neo4j_graph.get_facts([A]))[A]
     with neo4j_server.driver() as driver:
         driver.execute_query("MATCH (t:Tool) REMOVE t.good, t.bad, t.trouble, t.heard")
         driver.execute_query("MATCH ()-[r:NEXT]->() REMOVE r.strength")
         driver.execute_query("MATCH (mark:Footpath) REMOVE mark.living")
-    assert [edge async for edge in neo4j_graph.edges()] == [Edge(A, B, 0, 3), Edge(A, C, 7)]
+    assert [edge async for edge in neo4j_graph.stream_edges()] == [Edge(A, B, 0, 3), Edge(A, C, 7)]
     for _ in range(2):
         older = Neo4jGraph(neo4j_server.url, neo4j_server.user, neo4j_server.password)
         await older.setup()
         expected = replace(
             known, good=50 / 76 * 60, bad=50 / 76 * 16, trouble=-known.reliability, heard=NOON.timestamp()
         )
-        assert await older.facts([A, B]) == {A: expected, B: ToolFacts(4, 3)}
-        assert [edge async for edge in older.edges()] == [Edge(A, B, 0, 3, None, 3.0), Edge(A, C, 7)]
+        assert await older.get_facts([A, B]) == {A: expected, B: ToolFacts(4, 3)}
+        assert [edge async for edge in older.stream_edges()] == [Edge(A, B, 0, 3, None, 3.0), Edge(A, C, 7)]
         await older.close()
     await neo4j_graph.learn(walked("r2", A, B))
-    assert (await neo4j_graph.facts([A]))[A].good == pytest.approx(50 / 76 * 60 * 0.98 + 1)
+    assert (await neo4j_graph.get_facts([A]))[A].good == pytest.approx(50 / 76 * 60 * 0.98 + 1)

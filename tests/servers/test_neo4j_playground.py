@@ -9,7 +9,7 @@ from typing import Any
 
 import orjson
 
-from graph.backends.neo4j import Neo4jGraph
+from graph.backends.neo4j_graph import Neo4jGraph
 from tests.servers.neo4j.server import Neo4jServer
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -45,5 +45,5 @@ async def test_the_playground_is_built_as_it_is_embedded(
     ran("export_store", tmp_path / "server.gz", **server)
     ran("export_store", tmp_path / "embedded.gz", "--store", tmp_path / "embedded")
     assert graph_lines(tmp_path / "server.gz") == graph_lines(tmp_path / "embedded.gz")
-    secrets = {one.secret async for tool in neo4j_graph.documents() for one in tool.credentials}
+    secrets = {one.secret async for tool in neo4j_graph.stream_documents() for one in tool.credentials}
     assert secrets == {"rates_pro_ratesprokey", "courier_mail_couriermailtoken"}

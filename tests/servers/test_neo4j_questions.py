@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from domain.tool import FINISH
-from graph.backends.neo4j import Neo4jGraph
+from graph.backends.neo4j_graph import Neo4jGraph
 from graph.facts import LiveBatch
 from graph.links import FeedLink, SubstituteLink, ToolLinks
 from tests.contract.graph_samples import LOST, NOON, A, B, C, batch, document

@@ -7,8 +7,8 @@ from neo4j.exceptions import Neo4jError
 
 from domain.errors import StoreRefusedError, StoreUnreachableError, StoreVersionError, UnavailableError, UsageError
 from domain.tool import tool_id
-from graph.backends import bolt
-from graph.backends.neo4j import Neo4jGraph
+from graph.backends import neo4j_connection
+from graph.backends.neo4j_graph import Neo4jGraph
 from tests.contract.graph_samples import A, B, batch, document, walked
 from tests.servers.neo4j.server import Neo4jServer
 
@@ -71,7 +71,7 @@ async def test_the_rate_limit_that_others_set_off_passes(neo4j_server: Neo4jServ
 def test_whether_an_error_is_an_outage_or_a_refusal(code: str, kind: type[UnavailableError]) -> None:
     """As the driver makes it of what a server sends."""
     error = Neo4jError._hydrate_neo4j(code=code, message="as the server says")  # pyright: ignore[reportPrivateUsage, reportUnknownMemberType]
-    assert bolt.classify(error) is kind
+    assert neo4j_connection.get_error_class(error) is kind
 
 
 async def test_no_account(neo4j_server: Neo4jServer) -> None:
@@ -94,7 +94,7 @@ async def test_both_schemes_reach_the_server(neo4j_graph: Neo4jGraph, neo4j_serv
 
 
 async def test_an_old_server(neo4j_server: Neo4jServer, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bolt, "OLDEST", (9999, 1))
+    monkeypatch.setattr(neo4j_connection, "OLDEST_VERSION", (9999, 1))
     assert "needs 9999.1 or newer" in await refusal(neo4j_server.url, "neo4j", neo4j_server.password)
 
 
@@ -130,7 +130,7 @@ async def test_a_read_only_database_is_read_and_refuses_writes(
         ):
             with pytest.raises(UnavailableError, match="read-only"):
                 await write
-        assert (await neo4j_graph.statistics()).nodes == 1
+        assert (await neo4j_graph.compute_statistics()).nodes == 1
     finally:
         await asyncio.to_thread(neo4j_server.stop)
         await asyncio.to_thread(neo4j_server.start)
@@ -140,7 +140,7 @@ async def test_a_name_too_long_for_the_index(neo4j_graph: Neo4jGraph) -> None:
     for long in (document(tool_id("c", "t", "x" * 9000)), document(A, function="y" * 9000)):
         with pytest.raises(UsageError, match="at most 8000"):
             await neo4j_graph.put_tools([document(B), long])
-    assert (await neo4j_graph.statistics()).nodes == 0
+    assert (await neo4j_graph.compute_statistics()).nodes == 0
     longest = document(tool_id("c", "t", "x" * 7990), function="y" * 8000)
     await neo4j_graph.put_tools([longest])
     assert await neo4j_graph.get_tools([longest.id]) == {longest.id: longest}
@@ -149,6 +149,6 @@ async def test_a_name_too_long_for_the_index(neo4j_graph: Neo4jGraph) -> None:
 async def test_it_says_what_to_do_before_setup_and_after_close(neo4j_graph: Neo4jGraph) -> None:
     await neo4j_graph.close()
     with pytest.raises(UnavailableError, match=r"call setup\(\) first"):
-        await neo4j_graph.facts([A])
+        await neo4j_graph.get_facts([A])
     await neo4j_graph.setup()
-    assert await neo4j_graph.facts([A]) == {}
+    assert await neo4j_graph.get_facts([A]) == {}

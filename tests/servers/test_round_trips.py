@@ -21,9 +21,9 @@ from tests.servers.postgres.server import PostgresServer
 from tests.servers.qdrant.places import QdrantPlace
 from tests.stream_server import serve_connections
 from wiring.ask import RunRequest, ask
-from wiring.build import BuildOptions, build
 from wiring.container import Container, open_container
 from wiring.settings import Settings
+from wiring.store_build import BuildOptions, build
 
 OTHER = "How many inhabitants does Oskvik have?"
 UNKNOWN = "Which public holidays does Caldera have in 2026?"

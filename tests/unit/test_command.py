@@ -6,8 +6,8 @@ import sys
 import pytest
 from typer.testing import CliRunner
 
-from footpath.command import app, loaded
-from footpath.commands import COMMANDS
+from footpath.command import app, load_command
+from footpath.command_table import COMMANDS
 from tests.architecture.source_tree import ROOT
 
 OF_DEVELOPERS = {
@@ -32,7 +32,7 @@ def test_every_script_is_a_command_but_those_for_who_works_on_footpath() -> None
 
 @pytest.mark.parametrize("name", [*COMMANDS])
 def test_a_command_is_its_script_with_its_options(name: str) -> None:
-    command = loaded(name)
+    command = load_command(name)
     assert command.help
     assert command.params or command.commands
 

@@ -17,7 +17,7 @@ from pathlib import Path
 
 from sqlalchemy import text
 
-from graph.backends.sqlite import SqliteGraph
+from graph.backends.sqlite_graph import SqliteGraph
 from graph.facts import LiveBatch
 from server.storage.database import Database, build_sqlite_url
 

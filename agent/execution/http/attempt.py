@@ -19,7 +19,7 @@ from agent.execution.http.response import IncomingBody
 from domain.plan import CallOutcome
 from domain.tool import ToolDoc
 
-_SENDING = "send_request_headers.started"
+_SEND_STARTED_EVENT = "send_request_headers.started"
 
 
 @dataclass(slots=True)
@@ -39,9 +39,9 @@ class CallInProgress:
     may_have_taken_effect: bool = False
     """True once an attempt of a write may have taken effect without an answer that says so."""
 
-    async def trace(self, event: str, _info: object) -> None:
+    async def handle_trace_event(self, event: str, _info: object) -> None:
         """Handle a trace event of httpcore; once the first header is sent, the server may act."""
-        if event.endswith(_SENDING):
+        if event.endswith(_SEND_STARTED_EVENT):
             self.sent = True
 
 
@@ -65,15 +65,15 @@ def judge_response(response: httpx.Response, incoming: IncomingBody, call: CallI
     """Judge an attempt that got a response, complete or not."""
     tool, status = call.tool, response.status_code
     outcome = _classify_status(status, call)
-    if incoming.broken:
+    if incoming.transfer_error:
         return _judge_broken_response(status, incoming, call)
     if outcome == "ok" and incoming.ends_early and tool.safe:
         return AttemptResult("transient", "", status, (f"HTTP {status}, {incoming.note}",), retriable=True)
-    text = call.keyed_request.redactor.redact(incoming.text, cut=incoming.cut)
+    text = call.keyed_request.redactor.redact(incoming.text, truncated=incoming.truncated)
     notes = [_describe_status(response, text, call), incoming.note]
-    if outcome == "ok" and incoming.unusable and tool.safe:
+    if outcome == "ok" and incoming.unusable_reason and tool.safe:
         outcome = "caller_fault"  # a write took effect, whatever its answer looks like
-    elif outcome == "ok" and not incoming.cut and (error_message := find_error_message(text)):
+    elif outcome == "ok" and not incoming.truncated and (error_message := find_error_message(text)):
         outcome = classify_error_message(error_message)
         notes.insert(0, f"HTTP {status}, but the answer is an error: {error_message}")
     elif outcome == "unknown":
@@ -83,13 +83,13 @@ def judge_response(response: httpx.Response, incoming: IncomingBody, call: CallI
     retriable = is_transient_status(status) and tool.repeatable
     wait = parse_retry_after(response.headers.get("retry-after"))
     return _redact_notes(
-        call, AttemptResult(outcome, text, status, (*notes, incoming.unusable), wait, retriable=retriable)
+        call, AttemptResult(outcome, text, status, (*notes, incoming.unusable_reason), wait, retriable=retriable)
     )
 
 
 def _classify_status(status: int, call: CallInProgress) -> CallOutcome:
     request = call.keyed_request.request
-    return classify_status(status, keyed=request.keyed, safe=call.tool.safe, has_values=request.named)
+    return classify_status(status, keyed=request.keyed, safe=call.tool.safe, has_values=request.has_values)
 
 
 def _judge_broken_response(status: int, incoming: IncomingBody, call: CallInProgress) -> AttemptResult:
@@ -98,37 +98,41 @@ def _judge_broken_response(status: int, incoming: IncomingBody, call: CallInProg
     outcome: CallOutcome = "transient" if tool.safe else "unknown"
     if status >= 300 and not tool.repeatable:
         outcome = _classify_status(status, call)
-    text = "" if tool.safe else call.keyed_request.redactor.redact(incoming.text, cut=True)
-    doubt_note = _INCOMPLETE_NOTE if status < 300 else _UNKNOWN_EFFECT_NOTE
-    notes = (f"HTTP {status}", incoming.broken, doubt_note if outcome == "unknown" else "")
+    text = "" if tool.safe else call.keyed_request.redactor.redact(incoming.text, truncated=True)
+    doubt_note = _INCOMPLETE_ANSWER_NOTE if status < 300 else _UNKNOWN_EFFECT_NOTE
+    notes = (f"HTTP {status}", incoming.transfer_error, doubt_note if outcome == "unknown" else "")
     return _redact_notes(call, AttemptResult(outcome, text, status, notes, retriable=tool.repeatable))
 
 
 def judge_failure(error: Exception, call: CallInProgress) -> AttemptResult:
     """Judge an attempt that got no response."""
     outcome = classify_failure(error, sent=call.sent, safe=call.tool.safe)
-    what = str(error) or type(error).__name__
+    message = str(error) or type(error).__name__
     timed_out = isinstance(error, (TimeoutError, httpx.TimeoutException))
-    note = f"no answer in time ({what})" if timed_out else f"no answer ({what})"
-    again = call.tool.repeatable if call.sent else not is_unknown_host(error)
+    note = f"no answer in time ({message})" if timed_out else f"no answer ({message})"
+    retriable = call.tool.repeatable if call.sent else not is_unknown_host(error)
     explanation = {"unknown": _UNKNOWN_EFFECT_NOTE, "unreached": LOCAL_FAILURE_NOTE}.get(outcome, "")
-    return _redact_notes(call, AttemptResult(outcome, notes=(note, explanation), retriable=again, reached=call.sent))
+    return _redact_notes(
+        call, AttemptResult(outcome, notes=(note, explanation), retriable=retriable, reached=call.sent)
+    )
 
 
-def conclude_attempts(last: AttemptResult, call: CallInProgress, *, given_up: bool) -> AttemptResult:
+def conclude_attempts(last_attempt: AttemptResult, call: CallInProgress, *, given_up: bool) -> AttemptResult:
     """Conclude all attempts; a write that may have taken effect in an earlier one is never reported as failed."""
-    notes = [note for note in last.notes if note]
+    notes = [note for note in last_attempt.notes if note]
     if given_up:
         notes.append(f"given up after {call.attempts} attempts")
-    if call.may_have_taken_effect and last.outcome not in ("ok", "unknown"):
+    if call.may_have_taken_effect and last_attempt.outcome not in ("ok", "unknown"):
         notes.append(f"an earlier attempt may have taken effect: {_UNKNOWN_EFFECT_NOTE}")
-        return replace(last, outcome="unknown", notes=tuple(notes))
-    if last.outcome == "unknown" and not call.tool.repeatable:
+        return replace(last_attempt, outcome="unknown", notes=tuple(notes))
+    if last_attempt.outcome == "unknown" and not call.tool.repeatable:
         notes.append("it was not repeated")
-    return replace(last, notes=tuple(notes))
+    return replace(last_attempt, notes=tuple(notes))
 
 
-_INCOMPLETE_NOTE = "it was accepted, but not all of the answer came, so it is not known whether it took effect as meant"
+_INCOMPLETE_ANSWER_NOTE = (
+    "it was accepted, but not all of the answer came, so it is not known whether it took effect as meant"
+)
 _UNKNOWN_EFFECT_NOTE = "the request was sent, so it is not known whether it took effect"
 
 

@@ -45,29 +45,31 @@ async def add_credentials(request: OutgoingRequest, tool: ToolDoc, secrets: Secr
     parts = urlsplit(request.url)
     encrypted = parts.scheme == "https"
     host, port = parts.hostname or "", parts.port or (443 if encrypted else 80)
-    keys: list[str] = []
-    hidden: list[str] = []
-    sent: list[tuple[str, str]] = []
+    key_values: list[str] = []
+    hidden_parts: list[str] = []
+    sent_values: list[tuple[str, str]] = []
     bindings: list[Binding] = []
     advice: list[str] = []
     for credential in tool.credentials:
         try:
-            value = await secrets.value(credential.secret, host, port, encrypted=encrypted)
+            value = await secrets.get_value(credential.secret, host, port, encrypted=encrypted)
             if value is None:
-                raise SecretError(secrets.advice(credential.secret, host, port))
+                raise SecretError(secrets.build_advice(credential.secret, host, port))
             request = _add_credential(request, credential, value)
         except SecretError as error:
             if credential.required:
                 raise
             advice.append(str(error))
             continue
-        keys.append(value)
-        hidden += _list_hidden_parts(credential, value) if credential.hidden else ()
-        sent.append((credential.secret, value))
+        key_values.append(value)
+        hidden_parts += _list_hidden_parts(credential, value) if credential.hidden else ()
+        sent_values.append((credential.secret, value))
         bindings.append(Binding(parameter=credential.name, origin="secret", reference=credential.secret))
     request = replace(request, keyed=request.keyed or bool(bindings))
-    caller = _digest_keys(keys) if request.keyed else ""
-    return KeyedRequest(request, Redactor(hidden), tuple(bindings), tuple(advice), caller, tuple(sent))
+    caller_digest = _digest_keys(key_values) if request.keyed else ""
+    return KeyedRequest(
+        request, Redactor(hidden_parts), tuple(bindings), tuple(advice), caller_digest, tuple(sent_values)
+    )
 
 
 def _digest_keys(values: Sequence[str]) -> str:
@@ -98,8 +100,8 @@ def _encode_basic(value: str) -> str:
 def _add_header(request: OutgoingRequest, credential: Credential, value: str) -> OutgoingRequest:
     if not value.isascii() or not value.isprintable() or not _HEADER_NAME.fullmatch(credential.name):
         raise SecretError(f"the secret {credential.secret} cannot be sent as a header: plain ASCII in one line, please")
-    others = {name: text for name, text in request.headers.items() if name.lower() != credential.name.lower()}
-    return replace(request, headers={**others, credential.name: value})
+    other_headers = {name: text for name, text in request.headers.items() if name.lower() != credential.name.lower()}
+    return replace(request, headers={**other_headers, credential.name: value})
 
 
 def _add_cookie(request: OutgoingRequest, credential: Credential, value: str) -> OutgoingRequest:
@@ -107,16 +109,18 @@ def _add_cookie(request: OutgoingRequest, credential: Credential, value: str) ->
         raise SecretError(
             f"the secret {credential.secret} cannot be sent as a cookie: no spaces, quotes, commas, semicolons"
         )
-    held = next((name for name in request.headers if name.lower() == "cookie"), "Cookie")
-    before = request.headers.get(held, "").split("; ")
-    others = [cookie for cookie in before if cookie and cookie.partition("=")[0] != credential.name]
-    return replace(request, headers={**request.headers, held: "; ".join([*others, f"{credential.name}={value}"])})
+    header_name = next((name for name in request.headers if name.lower() == "cookie"), "Cookie")
+    earlier_cookies = request.headers.get(header_name, "").split("; ")
+    other_cookies = [cookie for cookie in earlier_cookies if cookie and cookie.partition("=")[0] != credential.name]
+    return replace(
+        request, headers={**request.headers, header_name: "; ".join([*other_cookies, f"{credential.name}={value}"])}
+    )
 
 
 def _add_query_value(url: str, name: str, value: str) -> str:
     """Return the URL with the value in its query, replacing any argument of that name."""
     start, _, query = url.partition("?")
     key = quote(name, safe="")
-    others = [pair for pair in query.split("&") if pair and pair.partition("=")[0] != key]
-    pairs = [*others, f"{key}={quote(value, safe='')}"]
+    other_pairs = [pair for pair in query.split("&") if pair and pair.partition("=")[0] != key]
+    pairs = [*other_pairs, f"{key}={quote(value, safe='')}"]
     return f"{start}?{'&'.join(pairs)}"

@@ -6,8 +6,8 @@ from urllib.parse import urljoin, urlsplit
 
 import httpx
 
-from agent.execution.http.client import build_guarded_client
 from agent.execution.http.guard import AddressGuard
+from agent.execution.http.guarded_client import build_guarded_client
 from agent.execution.http.response import decode_text, decompress
 from domain.errors import BrokenInputError, ForbiddenAddressError, UnavailableError
 

@@ -14,22 +14,59 @@ from tenacity import AsyncRetrying, RetryCallState, retry_if_result, stop_after_
 from tenacity.wait import wait_random_exponential
 
 from agent.execution.executor import CallResult
-from agent.execution.host_memory import HostAnswer, HostMemory
+from agent.execution.host_memory import MIN_REFUSED_OWNERS, HostAnswer, HostMemory
 from agent.execution.http.attempt import AttemptResult, CallInProgress, conclude_attempts, judge_failure, judge_response
-from agent.execution.http.client import build_guarded_client
 from agent.execution.http.credentials import add_credentials
 from agent.execution.http.guard import AddressGuard, Resolver, resolve_host
-from agent.execution.http.host_limits import Clock, HostLimits, HostPausedError
-from agent.execution.http.log_redaction import redact_logs
+from agent.execution.http.guarded_client import build_guarded_client
+from agent.execution.http.host_limits import EventLoopClock, HostLimits, HostPausedError
 from agent.execution.http.missing_routes import MissingRouteDetector
 from agent.execution.http.redirects import MAX_REDIRECTS, find_next_url
-from agent.execution.http.refused_keys import NEW_KEY_NOTE, renew_refused_keys, weigh_refusal
 from agent.execution.http.request import OutgoingRequest, build_request
 from agent.execution.http.response import IncomingBody, read_response
+from agent.execution.redaction import redact_logs
 from agent.execution.secret_store import EnvironmentSecrets, SecretStore
 from domain.errors import ForbiddenAddressError, InvalidArgumentsError, SecretError
 from domain.model import JsonObject
 from domain.tool import ToolDoc
+
+NEW_KEY_NOTE = "its key was refused and obtained anew; the call was made once more with it"
+_NOT_REPEATED_NOTE = (
+    "its key was refused and obtained anew; the call changes something, so it was not made once more: ask for it again"
+)
+
+
+async def renew_refused_keys(
+    call: CallInProgress, attempt: AttemptResult, secrets: SecretStore
+) -> AttemptResult | None:
+    """Replace keys that were refused (401).
+
+    Return None if the call should be sent once more with the new keys, else the attempt. A refusal should mean that
+    nothing was done, but not every server keeps to that, so only repeatable calls are sent again.
+    """
+    if attempt.status != 401 or not call.keyed_request.sent_values:
+        return attempt
+    try:
+        replacements = [await secrets.replace_refused(name, value) for name, value in call.keyed_request.sent_values]
+        if not any(replacements):
+            return attempt
+        if not call.tool.repeatable:
+            return replace(attempt, notes=(*attempt.notes, _NOT_REPEATED_NOTE))
+        call.keyed_request = await add_credentials(call.keyed_request.request, call.tool, secrets)
+    except SecretError as error:
+        return replace(attempt, notes=(*attempt.notes, str(error)))
+    return None
+
+
+def count_refusal(call: CallInProgress, attempt: AttemptResult, memory: HostMemory, owner: str) -> AttemptResult:
+    """Count a 403 against the tool once enough owners with different keys were refused and none was answered since."""
+    if attempt.outcome != "refused" or attempt.status != 403:
+        return attempt
+    if not memory.record_refusal(call.tool.id, owner, call.keyed_request.caller_digest):
+        return attempt
+    note = f"{MIN_REFUSED_OWNERS} owners of keys or more were refused (403), each with another key, so the tool is taken to be closed"
+    return replace(attempt, outcome="transient", notes=(*attempt.notes, note))
+
 
 _MAX_PROBE_SECONDS = 3.0
 """Seconds for a probe that finds out how a host answers a path that cannot exist."""
@@ -73,7 +110,7 @@ class HttpExecutor:
         *,
         secrets: SecretStore | None = None,
         resolver: Resolver = resolve_host,
-        clock: Clock | None = None,
+        clock: EventLoopClock | None = None,
         memory: HostMemory | None = None,
         owner: str = "",
     ) -> None:
@@ -85,14 +122,14 @@ class HttpExecutor:
         self._parameters = parameters or HttpParameters()
         self._secrets = secrets or EnvironmentSecrets({})
         self._guard = AddressGuard(self._parameters.allow_hosts, resolver)
-        self._clock = clock or Clock()
+        self._clock = clock or EventLoopClock()
         self._hosts = HostLimits(
             self._parameters.host_concurrency, self._parameters.host_rate, self._clock, longest_pause=self._parameters.host_pause
         )  # fmt: skip
         self._client: httpx.AsyncClient | None = None
         self._memory = memory or HostMemory()
         self._owner = owner
-        self._routes = MissingRouteDetector(self._memory, self._probe_host)
+        self._route_detector = MissingRouteDetector(self._memory, self._probe_host)
 
     async def call(self, tool: ToolDoc, arguments: JsonObject, identity: str = "") -> CallResult:  # noqa: ARG002  # each call is made
         """Call a tool, with retries only if its document makes them safe or nothing was sent.
@@ -111,8 +148,8 @@ class HttpExecutor:
         with redact_logs(call.keyed_request.redactor):
             first = await self._send_with_retries(call)
             last = await renew_refused_keys(call, first, self._secrets) or await self._send_once_more(call)
-            last = await self._routes.judge(call, last)
-        last = weigh_refusal(call, last, self._memory, self._owner)
+            last = await self._route_detector.judge(call, last)
+        last = count_refusal(call, last, self._memory, self._owner)
         return CallResult(
             last.outcome, last.body, last.status, call.attempts, "; ".join(last.notes), time.perf_counter() - started,
             call.keyed_request.bindings, last.reached,
@@ -138,14 +175,14 @@ class HttpExecutor:
         if tool.idempotency_header:
             request = replace(request, headers={**request.headers, tool.idempotency_header: str(uuid4())})
         parts = urlsplit(request.url)
-        place = f"{parts.hostname}:{parts.port or (443 if parts.scheme == 'https' else 80)}"
+        host_port = f"{parts.hostname}:{parts.port or (443 if parts.scheme == 'https' else 80)}"
         deadline = asyncio.get_running_loop().time() + self._parameters.timeout
-        return CallInProgress(tool, await add_credentials(request, tool, self._secrets), place, deadline)
+        return CallInProgress(tool, await add_credentials(request, tool, self._secrets), host_port, deadline)
 
     async def _send_once_more(self, call: CallInProgress) -> AttemptResult:
         with redact_logs(call.keyed_request.redactor):
-            last = await self._send_with_retries(call)
-        return replace(last, notes=(*last.notes, NEW_KEY_NOTE))
+            attempt = await self._send_with_retries(call)
+        return replace(attempt, notes=(*attempt.notes, NEW_KEY_NOTE))
 
     async def _send_with_retries(self, call: CallInProgress) -> AttemptResult:
         retrying = AsyncRetrying(
@@ -160,32 +197,34 @@ class HttpExecutor:
         return conclude_attempts(last, call, given_up=last.retriable and attempts >= self._parameters.attempts)
 
     async def _make_attempt(self, call: CallInProgress) -> AttemptResult:
-        sending = False
+        has_turn = False
         try:
             turn = self._hosts.hold_turn(
                 call.host_port, self._parameters.longest_wait, call.keyed_request.caller_digest
             )
             async with asyncio.timeout_at(call.deadline), turn:
-                sending = True
-                last = await self._send(call)
+                has_turn = True
+                attempt = await self._send(call)
         except HostPausedError as error:
             return AttemptResult("transient", notes=(f"not called: {error}",))
         except (httpx.TransportError, TimeoutError) as error:
-            if not sending:
+            if not has_turn:
                 return AttemptResult("transient", notes=(f"not called: {call.host_port} had no turn for it in time",))
-            last = judge_failure(error, call)
-        call.may_have_taken_effect = call.may_have_taken_effect or last.outcome == "unknown"
-        return last
+            attempt = judge_failure(error, call)
+        call.may_have_taken_effect = call.may_have_taken_effect or attempt.outcome == "unknown"
+        return attempt
 
     async def _send(self, call: CallInProgress) -> AttemptResult:
         call.attempts += 1
         response, incoming = await self._send_following_redirects(call)
-        last = judge_response(response, incoming, call)
-        if last.requested_wait and last.status in (429, 503):
+        attempt = judge_response(response, incoming, call)
+        if attempt.requested_wait and attempt.status in (429, 503):
             self._hosts.pause(
-                call.host_port, last.requested_wait, call.keyed_request.caller_digest if last.status == 429 else ""
+                call.host_port,
+                attempt.requested_wait,
+                call.keyed_request.caller_digest if attempt.status == 429 else "",
             )
-        return last
+        return attempt
 
     async def _send_following_redirects(self, call: CallInProgress) -> tuple[httpx.Response, IncomingBody]:
         """Send the request and follow the redirects that :func:`find_next_url` allows."""
@@ -207,7 +246,7 @@ class HttpExecutor:
                 request.url,
                 headers=request.headers,
                 content=request.body,
-                extensions={"trace": call.trace},
+                extensions={"trace": call.handle_trace_event},
             )
         except (httpx.InvalidURL, ValueError) as error:  # a host's name that cannot be encoded is a ValueError
             message = call.keyed_request.redactor.redact(str(error))
@@ -235,33 +274,35 @@ class HttpExecutor:
             ValueError,
         ):
             return None  # the call itself has its answer; a failed probe decides nothing
-        if incoming.broken or response.status_code == 429 or response.status_code >= 500:
+        if incoming.transfer_error or response.status_code == 429 or response.status_code >= 500:
             return None
         target, allow = urlsplit(url).path, response.headers.get("allow", "")
-        return HostAnswer(response.status_code, incoming.text, method, target, allow=allow)
+        return HostAnswer(response.status_code, incoming.text, method, target, allow_header=allow)
 
     def _get_client(self) -> httpx.AsyncClient:
         if self._client is None:
-            chosen = self._parameters
-            limits = httpx.Timeout(chosen.read_timeout, connect=chosen.connect_timeout, pool=chosen.connect_timeout)
-            self._client = build_guarded_client(self._guard, timeout=limits, headers={
+            parameters = self._parameters
+            timeout = httpx.Timeout(
+                parameters.read_timeout, connect=parameters.connect_timeout, pool=parameters.connect_timeout
+            )
+            self._client = build_guarded_client(self._guard, timeout=timeout, headers={
                 "User-Agent": "footpath",
                 "Accept": "application/json, text/*;q=0.8, */*;q=0.5",
                 "Accept-Encoding": "identity",
             })  # fmt: skip
         return self._client
 
-    def _should_retry(self, last: AttemptResult, call: CallInProgress) -> bool:
+    def _should_retry(self, attempt: AttemptResult, call: CallInProgress) -> bool:
         remaining = call.deadline - asyncio.get_running_loop().time()
-        wait = last.requested_wait or 0.0
-        return last.retriable and wait <= self._parameters.longest_wait and wait < remaining
+        wait = attempt.requested_wait or 0.0
+        return attempt.retriable and wait <= self._parameters.longest_wait and wait < remaining
 
     def _choose_wait(self, state: RetryCallState) -> float:
-        last = _get_last_attempt(state)
-        if last.requested_wait is not None:
-            return last.requested_wait
-        chosen = self._parameters
-        return wait_random_exponential(multiplier=chosen.first_wait, max=chosen.longest_wait)(state)
+        attempt = _get_last_attempt(state)
+        if attempt.requested_wait is not None:
+            return attempt.requested_wait
+        parameters = self._parameters
+        return wait_random_exponential(multiplier=parameters.first_wait, max=parameters.longest_wait)(state)
 
 
 def _get_last_attempt(state: RetryCallState) -> AttemptResult:

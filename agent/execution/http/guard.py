@@ -1,7 +1,7 @@
 """Guard against server-side request forgery, which decides which addresses a call may reach.
 
 A document's URL is untrusted text, so only public addresses may be reached. Every address that a name resolves to is
-checked, and the connection is made to a checked address (``agent.execution.http.pinned_transport``), which defeats DNS
+checked, and the connection is made to a checked address (``agent.execution.http.guarded_client``), which defeats DNS
 rebinding.
 """
 
@@ -62,9 +62,9 @@ def is_public_address(address: str) -> bool:
     IPv4 embedded in IPv6 (mapped, compatible, 6to4, NAT64, ISATAP) is judged as IPv4.
     """
     ip = ip_address(address.partition("%")[0])
-    inner = _extract_ipv4(ip) if isinstance(ip, IPv6Address) else None
-    if inner is not None:
-        return is_public_address(str(inner))
+    embedded = _extract_embedded_ipv4(ip) if isinstance(ip, IPv6Address) else None
+    if embedded is not None:
+        return is_public_address(str(embedded))
     special = (
         ip.is_multicast or ip.is_reserved or ip.is_private or ip.is_loopback or ip.is_link_local or ip.is_unspecified
     )
@@ -75,7 +75,7 @@ def is_public_address(address: str) -> bool:
     )
 
 
-def _extract_ipv4(ip: IPv6Address) -> IPv4Address | None:
+def _extract_embedded_ipv4(ip: IPv6Address) -> IPv4Address | None:
     if ip.ipv4_mapped is not None:
         return ip.ipv4_mapped
     if ip.sixtofour is not None:
@@ -89,9 +89,9 @@ def _extract_ipv4(ip: IPv6Address) -> IPv4Address | None:
 def is_private_address(address: str) -> bool:
     """Return whether an address belongs to this machine or a private network, and not to a metadata service."""
     ip = ip_address(address.partition("%")[0])
-    inner = _extract_ipv4(ip) if isinstance(ip, IPv6Address) else None
-    if inner is not None:
-        return is_private_address(str(inner))
+    embedded = _extract_embedded_ipv4(ip) if isinstance(ip, IPv6Address) else None
+    if embedded is not None:
+        return is_private_address(str(embedded))
     return ip not in _METADATA_ADDRESSES and any(
         ip in network for network in _PRIVATE_NETWORKS if network.version == ip.version
     )
@@ -100,8 +100,8 @@ def is_private_address(address: str) -> bool:
 def is_metadata_address(address: str) -> bool:
     """Return whether an address belongs to a cloud's metadata service."""
     ip = ip_address(address.partition("%")[0])
-    inner = _extract_ipv4(ip) if isinstance(ip, IPv6Address) else None
-    return ip in _METADATA_ADDRESSES or inner in _METADATA_ADDRESSES
+    embedded = _extract_embedded_ipv4(ip) if isinstance(ip, IPv6Address) else None
+    return ip in _METADATA_ADDRESSES or embedded in _METADATA_ADDRESSES
 
 
 class AddressGuard:
@@ -150,9 +150,9 @@ class AddressGuard:
             raise ForbiddenAddressError(f"{host!r} is no IPv6 address; correct the tool's document")
         if not host:
             raise ForbiddenAddressError("the URL names no host; correct the tool's document")
-        self._check_literal(host, port or (443 if parts.scheme == "https" else 80))
+        self._check_host_literal(host, port or (443 if parts.scheme == "https" else 80))
 
-    def _check_literal(self, host: str, port: int) -> None:
+    def _check_host_literal(self, host: str, port: int) -> None:
         # As IDNA does: fullwidth digits and the ideographic full stop must not hide an address.
         plain = unicodedata.normalize("NFKC", host).replace("\u3002", ".").rstrip(".")
         try:
@@ -183,10 +183,10 @@ class AddressGuard:
             raise ForbiddenAddressError(message, place=place, advice=advice.format(place=place))
 
     @staticmethod
-    def _is_listed(places: frozenset[str], host: str, port: int) -> bool:
+    def _is_listed(entries: frozenset[str], host: str, port: int) -> bool:
         name = host.lower().rstrip(".")
         names = (name, f"[{name}]") if ":" in name else (name,)
-        return any(form in places or f"{form}:{port}" in places for form in names)
+        return any(form in entries or f"{form}:{port}" in entries for form in names)
 
     async def resolve_addresses(self, host: str, port: int) -> list[str]:
         """Return the addresses to connect to, all of them checked.
@@ -195,7 +195,7 @@ class AddressGuard:
             ForbiddenAddressError: one of them is not allowed.
             socket.gaierror: the name has no address.
         """
-        self._check_literal(host, port)
+        self._check_host_literal(host, port)
         resolved = await self._resolver(host, port)
         if not resolved:
             raise socket.gaierror(socket.EAI_NONAME, f"{host} has no address")

@@ -9,7 +9,13 @@ from secrets import choice
 from urllib.parse import unquote, urlsplit, urlunsplit
 
 from agent.execution.host_memory import HostAnswer, HostMemory
-from agent.execution.http.answer_forms import Likeness, compare_answers, has_words, is_page, names_route
+from agent.execution.http.answer_comparison import (
+    Likeness,
+    compare_answers,
+    has_enough_words,
+    is_html_page,
+    names_requested_route,
+)
 from agent.execution.http.attempt import AttemptResult, CallInProgress
 
 HostProbe = Callable[[CallInProgress, str, str], Awaitable[HostAnswer | None]]
@@ -28,7 +34,7 @@ class _ControlRequest:
     key: tuple[str, ...]
     """Key under which its answer is remembered."""
     url: str
-    words: tuple[str, ...]
+    random_words: tuple[str, ...]
     """Random words in its path, which are masked in its answer."""
 
 
@@ -39,67 +45,77 @@ class MissingRouteDetector:
         self._memory = memory
         self._probe = probe
 
-    async def judge(self, call: CallInProgress, last: AttemptResult) -> AttemptResult:
+    async def judge(self, call: CallInProgress, attempt: AttemptResult) -> AttemptResult:
         """Decide the outcome of a 404, and of an HTML page in place of an answer; return others unchanged."""
-        if last.outcome == "undecided":
-            return await self._judge_404(call, last)
-        if last.outcome == "ok" and call.tool.safe and is_page(last.body) and await self._is_page_for_all(call, last):
-            return replace(last, outcome="gone", notes=(*last.notes, _PAGE_NOTE))
-        if last.outcome == "ok":
+        if attempt.outcome == "undecided":
+            return await self._judge_404(call, attempt)
+        if (
+            attempt.outcome == "ok"
+            and call.tool.safe
+            and is_html_page(attempt.body)
+            and await self._is_page_for_any_path(call, attempt)
+        ):
+            return replace(attempt, outcome="gone", notes=(*attempt.notes, _PAGE_NOTE))
+        if attempt.outcome == "ok":
             self._memory.record_answer(call.tool)
-        return last
+        return attempt
 
-    async def _judge_404(self, call: CallInProgress, last: AttemptResult) -> AttemptResult:
-        own_answer, nearby = _build_own_answer(call, last), _build_nearby_control(call)
-        control_answer = await self._fetch_control_answer(call, nearby) if nearby else None
+    async def _judge_404(self, call: CallInProgress, attempt: AttemptResult) -> AttemptResult:
+        own_answer, nearby_control = _build_own_answer(call, attempt), _build_nearby_control(call)
+        control_answer = await self._fetch_control_answer(call, nearby_control) if nearby_control else None
         likeness = _compare_with_control(own_answer, control_answer)
         if (
             likeness == "different"
             and _compare_with_control(own_answer, await self._fetch_control_answer(call, _build_nested_control(call)))
             == "different"
         ):
-            return replace(last, outcome="absent")
-        if nearby and await self._route_exists(call, nearby):
-            return replace(last, outcome="absent")
-        if control_answer and likeness == "same" and names_route(own_answer) and names_route(control_answer):
-            return replace(last, outcome="gone", notes=(*last.notes, _ROUTE_GONE_NOTE))
+            return replace(attempt, outcome="absent")
+        if nearby_control and await self._has_route(call, nearby_control):
+            return replace(attempt, outcome="absent")
+        if (
+            control_answer
+            and likeness == "same"
+            and names_requested_route(own_answer)
+            and names_requested_route(control_answer)
+        ):
+            return replace(attempt, outcome="gone", notes=(*attempt.notes, _ROUTE_GONE_NOTE))
         if self._memory.has_answered(call.tool):
-            return replace(last, outcome="absent")
-        return replace(last, notes=(*last.notes, _UNDECIDED_NOTE))
+            return replace(attempt, outcome="absent")
+        return replace(attempt, notes=(*attempt.notes, _UNDECIDED_NOTE))
 
-    async def _is_page_for_all(self, call: CallInProgress, last: AttemptResult) -> bool:
-        nearby = _build_nearby_control(call) if has_words(last.body) else None
+    async def _is_page_for_any_path(self, call: CallInProgress, attempt: AttemptResult) -> bool:
+        nearby = _build_nearby_control(call) if has_enough_words(attempt.body) else None
         control_answer = await self._fetch_control_answer(call, nearby) if nearby else None
         if control_answer is None or not 200 <= control_answer.status < 300:
             return False
-        return compare_answers(_build_own_answer(call, last), control_answer) == "same"
+        return compare_answers(_build_own_answer(call, attempt), control_answer) == "same"
 
     async def _fetch_control_answer(self, call: CallInProgress, control: _ControlRequest) -> HostAnswer | None:
         method = _to_safe_method(call.tool.method)
         return await self._fetch_answer(call, method, control)
 
-    async def _route_exists(self, call: CallInProgress, nearby: _ControlRequest) -> bool:
+    async def _has_route(self, call: CallInProgress, nearby: _ControlRequest) -> bool:
         """Return whether the host answers OPTIONS for the call's path but not for one that cannot exist.
 
         OPTIONS has no effect, and frameworks answer it with 200 or 405 if the route exists.
         """
         own_answer = await self._fetch_answer(
-            call, "OPTIONS", _ControlRequest(_build_key(call, "own"), _strip_query(call), ())
+            call, "OPTIONS", _ControlRequest(_build_memory_key(call, "own"), _strip_query(call), ())
         )
         if own_answer is None or not (200 <= own_answer.status < 300 or own_answer.status == 405):
             return False
-        allowed = {method.strip().upper() for method in own_answer.allow.split(",") if method.strip()}
+        allowed = {method.strip().upper() for method in own_answer.allow_header.split(",") if method.strip()}
         if own_answer.status < 300 and allowed and not {call.tool.method.upper(), "*"} & allowed:
             return False
         nearby_answer = await self._fetch_answer(call, "OPTIONS", nearby)
         return nearby_answer is not None and nearby_answer.status in (404, 410)
 
     async def _fetch_answer(self, call: CallInProgress, method: str, control: _ControlRequest) -> HostAnswer | None:
-        async def ask() -> HostAnswer | None:
-            found = await self._probe(call, method, control.url)
-            return replace(found, words=control.words) if found else None
+        async def fetch() -> HostAnswer | None:
+            answer = await self._probe(call, method, control.url)
+            return replace(answer, request_words=control.random_words) if answer else None
 
-        return await self._memory.recall((method, *control.key), ask)
+        return await self._memory.get_or_fetch_answer((method, *control.key), fetch)
 
 
 def _compare_with_control(answer: HostAnswer, control: HostAnswer | None) -> Likeness:
@@ -117,18 +133,20 @@ def _to_safe_method(method: str) -> str:
     return method.upper() if method.upper() in ("GET", "HEAD") else "GET"
 
 
-def _build_own_answer(call: CallInProgress, last: AttemptResult) -> HostAnswer:
+def _build_own_answer(call: CallInProgress, attempt: AttemptResult) -> HostAnswer:
     """Return the call's answer; its own words are the last fixed segment and the values in its path."""
     parts, template = urlsplit(call.keyed_request.request.url), urlsplit(call.tool.url).path.split("/")
-    segments, last_fixed = parts.path.split("/"), _find_last_fixed(template)
-    own = [
+    segments, last_fixed = parts.path.split("/"), _find_last_fixed_segment(template)
+    own_segments = [
         segment
-        for at, segment in enumerate(segments)
-        if at == last_fixed or (at < len(template) and "{" in template[at])
+        for position, segment in enumerate(segments)
+        if position == last_fixed or (position < len(template) and "{" in template[position])
     ]
     # The body was redacted, so the target is redacted too: a key in the query must match what stands in the body.
     target = call.keyed_request.redactor.redact(parts.path + (f"?{parts.query}" if parts.query else ""))
-    return HostAnswer(last.status or 0, last.body, call.keyed_request.request.method, target, tuple(map(unquote, own)))
+    return HostAnswer(
+        attempt.status or 0, attempt.body, call.keyed_request.request.method, target, tuple(map(unquote, own_segments))
+    )
 
 
 def _build_nearby_control(call: CallInProgress) -> _ControlRequest | None:
@@ -138,20 +156,22 @@ def _build_nearby_control(call: CallInProgress) -> _ControlRequest | None:
     """
     parts = urlsplit(call.tool.url)
     segments = parts.path.split("/")
-    at = _find_last_fixed(segments)
-    if at < 0:
+    fixed_index = _find_last_fixed_segment(segments)
+    if fixed_index < 0:
         return None
     words: list[str] = []
 
-    def word(_: object = None) -> str:
+    def add_random_word(_: object = None) -> str:
         words.append("".join(choice(string.ascii_lowercase) for _ in range(14)))
         return words[-1]
 
-    shape = [*segments[:at], "*", *segments[at + 1 :]]
-    filled = [_PLACEHOLDER.sub(word, segment) for segment in segments]
-    filled[at] = word() + PurePosixPath(segments[at]).suffix
-    key = _build_key(call, "beside", _PLACEHOLDER.sub("{}", "/".join(shape)))
-    return _ControlRequest(key, urlunsplit((parts.scheme, parts.netloc, "/".join(filled), "", "")), tuple(words))
+    key_segments = [*segments[:fixed_index], "*", *segments[fixed_index + 1 :]]
+    control_segments = [_PLACEHOLDER.sub(add_random_word, segment) for segment in segments]
+    control_segments[fixed_index] = add_random_word() + PurePosixPath(segments[fixed_index]).suffix
+    key = _build_memory_key(call, "beside", _PLACEHOLDER.sub("{}", "/".join(key_segments)))
+    return _ControlRequest(
+        key, urlunsplit((parts.scheme, parts.netloc, "/".join(control_segments), "", "")), tuple(words)
+    )
 
 
 def _build_nested_control(call: CallInProgress) -> _ControlRequest:
@@ -160,10 +180,10 @@ def _build_nested_control(call: CallInProgress) -> _ControlRequest:
     A service mounted there may word its 404 in its own way.
     """
     word = "".join(choice(string.ascii_lowercase) for _ in range(14))
-    return _ControlRequest(_build_key(call, "below"), f"{_strip_query(call).rstrip('/')}/{word}", (word,))
+    return _ControlRequest(_build_memory_key(call, "below"), f"{_strip_query(call).rstrip('/')}/{word}", (word,))
 
 
-def _build_key(call: CallInProgress, kind: str, path: str = "") -> tuple[str, ...]:
+def _build_memory_key(call: CallInProgress, kind: str, path: str = "") -> tuple[str, ...]:
     return (kind, call.host_port, path or _PLACEHOLDER.sub("{}", call.tool.url.partition("?")[0]))
 
 
@@ -171,6 +191,6 @@ def _strip_query(call: CallInProgress) -> str:
     return urlunsplit((*urlsplit(call.keyed_request.request.url)[:3], "", ""))
 
 
-def _find_last_fixed(segments: list[str]) -> int:
+def _find_last_fixed_segment(segments: list[str]) -> int:
     """Return the index of the last segment without a placeholder; -1 if there is none."""
-    return max((at for at, segment in enumerate(segments) if segment and "{" not in segment), default=-1)
+    return max((position for position, segment in enumerate(segments) if segment and "{" not in segment), default=-1)

@@ -11,22 +11,22 @@ from urllib.parse import unquote, unquote_to_bytes
 
 from pydantic.types import JsonValue
 
-from agent.execution.http.parameter_styles import to_text
+from agent.execution.http.parameter_styles import format_as_text
 from domain.errors import InvalidArgumentsError
 from domain.tool import Parameter
 
-OCTETS = "application/octet-stream"
-_PARAMETER = r"[a-z0-9!#$&^_.+-]+"
+OCTET_STREAM = "application/octet-stream"
+_MEDIA_WORD = r"[a-z0-9!#$&^_.+-]+"
 _MEDIA_TYPE = re.compile(
-    rf'{_PARAMETER}/(?:{_PARAMETER}|\*)(?:\s*;\s*{_PARAMETER}=(?:{_PARAMETER}|"[^"\r\n]*"))*', re.IGNORECASE
+    rf'{_MEDIA_WORD}/(?:{_MEDIA_WORD}|\*)(?:\s*;\s*{_MEDIA_WORD}=(?:{_MEDIA_WORD}|"[^"\r\n]*"))*', re.IGNORECASE
 )
 _DATA_URL = re.compile(
-    rf"data:(?P<media>{_PARAMETER}/{_PARAMETER})?(?P<options>(?:;{_PARAMETER}=[^;,]*)*);base64\b", re.IGNORECASE
+    rf"data:(?P<media>{_MEDIA_WORD}/{_MEDIA_WORD})?(?P<options>(?:;{_MEDIA_WORD}=[^;,]*)*);base64\b", re.IGNORECASE
 )
 _PLAIN_DATA_URL = re.compile(
-    rf"data:(?P<media>{_PARAMETER}/{_PARAMETER})(?P<options>(?:;{_PARAMETER}=[^;,]*)*),", re.IGNORECASE
+    rf"data:(?P<media>{_MEDIA_WORD}/{_MEDIA_WORD})(?P<options>(?:;{_MEDIA_WORD}=[^;,]*)*),", re.IGNORECASE
 )
-_JOINTS = {"form": ",", "spaceDelimited": " ", "pipeDelimited": "|"}
+_LIST_SEPARATORS = {"form": ",", "spaceDelimited": " ", "pipeDelimited": "|"}
 _EXTENSIONS = MimeTypes()
 """Python's own media types, without this machine's, so that a call is the same request everywhere."""
 
@@ -48,42 +48,42 @@ def read_upload(name: str, value: JsonValue) -> FileUpload:
     Raises:
         InvalidArgumentsError: the data URL of the parameter ``name`` cannot be decoded.
     """
-    text = to_text(value)
+    text = format_as_text(value)
     if escaped := _PLAIN_DATA_URL.match(text):
-        return _describe_upload(unquote_to_bytes(text[escaped.end() :]), escaped)
-    head = _DATA_URL.match(text)
-    if head is None:
+        return _build_upload(unquote_to_bytes(text[escaped.end() :]), escaped)
+    prefix = _DATA_URL.match(text)
+    if prefix is None:
         return FileUpload(text.encode())
-    mark, payload = text[head.end() : head.end() + 1], "".join(unquote(text[head.end() + 1 :]).split())
+    separator, payload = text[prefix.end() : prefix.end() + 1], "".join(unquote(text[prefix.end() + 1 :]).split())
     try:
-        if mark != ",":
+        if separator != ",":
             raise ValueError("it has no comma before its data")
         content = base64.b64decode(payload.rstrip("=") + "=" * (-len(payload.rstrip("=")) % 4), validate=True)
     except (binascii.Error, ValueError) as error:
         raise InvalidArgumentsError(
             f"{name} begins like a data URL in base64, but cannot be decoded ({error}); give data:MEDIA/TYPE;base64,DATA"
         ) from error
-    return _describe_upload(content, head)
+    return _build_upload(content, prefix)
 
 
-def _describe_upload(content: bytes, head: re.Match[str]) -> FileUpload:
-    options = dict(option.split("=", 1) for option in head["options"].split(";") if option)
+def _build_upload(content: bytes, prefix: re.Match[str]) -> FileUpload:
+    options = dict(option.split("=", 1) for option in prefix["options"].split(";") if option)
     # Only the last part of the name, since some servers write an upload to the path that it names.
     name = re.split(r"[/\\]", unquote(options.get("name", "")))[-1]
-    return FileUpload(content, (head["media"] or "").lower(), name)
+    return FileUpload(content, (prefix["media"] or "").lower(), name)
 
 
-def choose_media(declared: str, own: str) -> str:
+def choose_media_type(declared: str, file_media: str) -> str:
     """Return the media type of a file: the declared one unless that is a range.
 
-    For a range such as ``image/*`` it is the file's ``own`` type if that is in it, else ``application/octet-stream``.
+    For a range such as ``image/*`` it is the file's ``file_media`` type if that is in it, else ``application/octet-stream``.
     """
     if "*" not in declared:
         return declared
-    return own if own.startswith(declared.partition("*")[0]) and own else OCTETS
+    return file_media if file_media.startswith(declared.partition("*")[0]) and file_media else OCTET_STREAM
 
 
-def check_media(media: str) -> str:
+def check_media_type(media: str) -> str:
     """Return the document's media type; raise ``InvalidArgumentsError`` for one that would break the request."""
     if media != "*/*" and not _MEDIA_TYPE.fullmatch(media):
         raise InvalidArgumentsError(f"the document's media type {media[:100]!r} cannot be sent; correct the document")
@@ -106,36 +106,40 @@ def _write_parts(parameter: Parameter, value: JsonValue) -> list[bytes]:
     if not isinstance(value, list):
         return [] if value is None else [_write_part(parameter, value)]
     items = [item for item in value if item is not None]
-    if parameter.style in _JOINTS and parameter.explode is False and parameter.format != "binary":
-        return [_write_part(parameter, _JOINTS[parameter.style].join(map(to_text, items)))] if items else []
+    if parameter.style in _LIST_SEPARATORS and parameter.explode is False and parameter.format != "binary":
+        return (
+            [_write_part(parameter, _LIST_SEPARATORS[parameter.style].join(map(format_as_text, items)))]
+            if items
+            else []
+        )
     return [_write_part(parameter, item, number) for number, item in enumerate(items, 1)]
 
 
 def _write_part(parameter: Parameter, value: JsonValue, number: int = 0) -> bytes:
     """Return one part; ``number`` is its index in a list, from 1, which keeps names of files in a list apart."""
-    head = f'Content-Disposition: form-data; name="{_quote(parameter.wire_name)}"'
-    media = check_media(parameter.content_type) if parameter.content_type else ""
+    header = f'Content-Disposition: form-data; name="{_escape_quoted(parameter.wire_name)}"'
+    media = check_media_type(parameter.content_type) if parameter.content_type else ""
     if parameter.format == "binary":
         upload = read_upload(parameter.name, value)
         # Frameworks declare every file of a form as octet-stream, so the caller's type is more specific.
-        kind = choose_media("*/*" if media in ("", OCTETS) else media, upload.media)
+        kind = choose_media_type("*/*" if media in ("", OCTET_STREAM) else media, upload.media)
         filename = upload.name or parameter.wire_name + (f"-{number}" if number else "") + _find_extension(kind)
-        head += f'; filename="{_quote(filename)}"\r\nContent-Type: {kind}'
-        return head.encode() + b"\r\n\r\n" + upload.content
+        header += f'; filename="{_escape_quoted(filename)}"\r\nContent-Type: {kind}'
+        return header.encode() + b"\r\n\r\n" + upload.content
     if parameter.format == "base64":
         # OpenAPI 3.1.1, 4.8.15: contentEncoding is this header of the part.
-        head += f"\r\nContent-Type: {media or OCTETS}\r\nContent-Transfer-Encoding: base64"
+        header += f"\r\nContent-Type: {media or OCTET_STREAM}\r\nContent-Transfer-Encoding: base64"
     elif media or isinstance(value, (dict, list)):
-        head += f"\r\nContent-Type: {media or 'application/json'}"
-    return f"{head}\r\n\r\n{to_text(value)}".encode()
+        header += f"\r\nContent-Type: {media or 'application/json'}"
+    return f"{header}\r\n\r\n{format_as_text(value)}".encode()
 
 
 def _find_extension(media: str) -> str:
     """Return the usual file name extension of a media type, which many servers go by; empty for octet-stream."""
     plain_media = media.partition(";")[0].strip()
-    return "" if plain_media == OCTETS else _EXTENSIONS.guess_extension(plain_media) or ""
+    return "" if plain_media == OCTET_STREAM else _EXTENSIONS.guess_extension(plain_media) or ""
 
 
-def _quote(name: str) -> str:
+def _escape_quoted(name: str) -> str:
     """Escape a name so that it cannot end its quotes or its line (WHATWG, multipart/form-data encoding)."""
     return name.replace("\r", "%0D").replace("\n", "%0A").replace('"', "%22")

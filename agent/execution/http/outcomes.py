@@ -8,10 +8,10 @@ from email.utils import parsedate_to_datetime
 
 from domain.plan import CallOutcome
 
-_TRANSIENT = frozenset({408, 425, 429})
-_NOT_BEGUN = frozenset({501, 503, 505})
+_TRANSIENT_STATUSES = frozenset({408, 425, 429})
+_NOT_BEGUN_STATUSES = frozenset({501, 503, 505})
 """Server errors for a request that was not begun: not implemented, busy, unsupported version of HTTP."""
-_NO_ROUTE = frozenset({errno.ENETUNREACH, errno.ENETDOWN, errno.EHOSTUNREACH, errno.EADDRNOTAVAIL})
+_NO_ROUTE_ERRNOS = frozenset({errno.ENETUNREACH, errno.ENETDOWN, errno.EHOSTUNREACH, errno.EADDRNOTAVAIL})
 """Connection errors by which this machine's own network reports that it has no route to an address."""
 LOCAL_FAILURE_NOTE = "this machine found no way there, which says nothing of the tool"
 
@@ -31,7 +31,7 @@ def classify_status(status: int, *, keyed: bool, safe: bool, has_values: bool) -
     """
     if 200 <= status < 300:
         return "ok"
-    if status >= 500 and status not in _NOT_BEGUN and not safe:
+    if status >= 500 and status not in _NOT_BEGUN_STATUSES and not safe:
         return "unknown"
     if keyed and status in (401, 403, 429):
         return "refused"
@@ -44,7 +44,7 @@ def classify_status(status: int, *, keyed: bool, safe: bool, has_values: bool) -
 
 def is_transient_status(status: int) -> bool:
     """Return whether a status reports a fault that may be gone at the next attempt."""
-    return status in _TRANSIENT or status >= 500
+    return status in _TRANSIENT_STATUSES or status >= 500
 
 
 def classify_failure(error: BaseException, *, sent: bool, safe: bool) -> CallOutcome:
@@ -56,16 +56,20 @@ def classify_failure(error: BaseException, *, sent: bool, safe: bool) -> CallOut
 
 def is_local_failure(error: BaseException) -> bool:
     """Return whether a connection failed on this machine, for lack of an address or a route to it."""
-    causes = list(_iter_causes(error))
-    return any(isinstance(cause, socket.gaierror) or getattr(cause, "errno", None) in _NO_ROUTE for cause in causes)
+    causes = list(_iterate_causes(error))
+    return any(
+        isinstance(cause, socket.gaierror) or getattr(cause, "errno", None) in _NO_ROUTE_ERRNOS for cause in causes
+    )
 
 
 def is_unknown_host(error: BaseException) -> bool:
     """Return whether the host's name is unknown, as opposed to a temporary failure to resolve it."""
-    return any(isinstance(cause, socket.gaierror) and cause.errno != socket.EAI_AGAIN for cause in _iter_causes(error))
+    return any(
+        isinstance(cause, socket.gaierror) and cause.errno != socket.EAI_AGAIN for cause in _iterate_causes(error)
+    )
 
 
-def _iter_causes(error: BaseException) -> Iterator[BaseException]:
+def _iterate_causes(error: BaseException) -> Iterator[BaseException]:
     current: BaseException | None = error
     while current is not None:
         yield current
@@ -78,8 +82,8 @@ def parse_retry_after(header: str | None, now: datetime | None = None) -> float 
     if text.isdecimal() and text.isascii():
         return float(text[:9])
     try:
-        when = parsedate_to_datetime(text)
-        when = when if when.tzinfo else when.replace(tzinfo=UTC)
-        return max(0.0, (when - (now or datetime.now(UTC))).total_seconds())
+        retry_date = parsedate_to_datetime(text)
+        retry_date = retry_date if retry_date.tzinfo else retry_date.replace(tzinfo=UTC)
+        return max(0.0, (retry_date - (now or datetime.now(UTC))).total_seconds())
     except (ValueError, OverflowError):  # no date, or one beyond the calendar
         return None

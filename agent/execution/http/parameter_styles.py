@@ -11,8 +11,8 @@ from pydantic.types import JsonValue
 from domain.errors import InvalidArgumentsError
 from domain.tool import Parameter
 
-_JOINTS = {"form": ",", "spaceDelimited": "%20", "pipeDelimited": "%7C"}
-_PREFIXES = {"label": ".", "matrix": ";"}
+_ENCODED_SEPARATORS = {"form": ",", "spaceDelimited": "%20", "pipeDelimited": "%7C"}
+_PATH_PREFIXES = {"label": ".", "matrix": ";"}
 _COOKIE_SAFE = "!#$&'()*+/:<=>?@[]^`{|}~"
 _RESERVED_SAFE = "!$'()*,/:;=?@"
 """Reserved characters (RFC 3986, 2.2) that have no meaning in a query and may stand in it.
@@ -28,13 +28,15 @@ class QueryPair:
 
     name: str
     texts: tuple[str, ...]
-    joint: str = ","
+    separator: str = ","
     """Separator of several texts, already encoded, so that it differs from the same character in a text."""
     allow_reserved: bool = False
 
     def encode(self, safe: str = "") -> str:
         """Return ``name=value``, percent-encoded except for the characters in ``safe``."""
-        return f"{quote(self.name, safe='')}={self.joint.join(self._encode_text(text, safe) for text in self.texts)}"
+        return (
+            f"{quote(self.name, safe='')}={self.separator.join(self._encode_text(text, safe) for text in self.texts)}"
+        )
 
     def _encode_text(self, text: str, safe: str) -> str:
         if not self.allow_reserved:
@@ -44,12 +46,12 @@ class QueryPair:
         return "".join(part if index % 2 else quote(part, safe=_RESERVED_SAFE) for index, part in enumerate(parts))
 
 
-def to_text(value: JsonValue) -> str:
+def format_as_text(value: JsonValue) -> str:
     """Return a string unchanged and any other value as JSON."""
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
-def build_pairs(parameter: Parameter, value: JsonValue) -> list[QueryPair]:
+def build_query_pairs(parameter: Parameter, value: JsonValue) -> list[QueryPair]:
     """Build the pairs of a query or form in the style of the parameter.
 
     Styles are ``form``, ``spaceDelimited``, ``pipeDelimited``, ``deepObject`` and ``json``. Without a style, each
@@ -61,31 +63,31 @@ def build_pairs(parameter: Parameter, value: JsonValue) -> list[QueryPair]:
         case list() | dict() if style == "deepObject":
             return [QueryPair(f"{name}{path}", (text,), allow_reserved=reserved) for path, text in _flatten_deep(value)]
         case list() if style != "json":
-            texts = [to_text(item) for item in value if item is not None]
+            texts = [format_as_text(item) for item in value if item is not None]
             return (
                 [QueryPair(name, (text,), allow_reserved=reserved) for text in texts]
                 if exploded
-                else _join(parameter, texts)
+                else _build_joined_pair(parameter, texts)
             )
         case dict() if style not in (None, "json"):
-            members = [(key, to_text(item)) for key, item in value.items() if item is not None]
+            members = [(key, format_as_text(item)) for key, item in value.items() if item is not None]
             if exploded:
                 return [QueryPair(key, (text,), allow_reserved=reserved) for key, text in members]
-            return _join(parameter, [text for member in members for text in member])
+            return _build_joined_pair(parameter, [text for member in members for text in member])
         case _:
             return [QueryPair(name, (_to_styled_text(parameter, value),), allow_reserved=reserved)]
 
 
 def _to_styled_text(parameter: Parameter, value: JsonValue) -> str:
     """Return a value as text, or as JSON with quotes if the style is ``json``."""
-    return json.dumps(value, ensure_ascii=False) if parameter.style == "json" else to_text(value)
+    return json.dumps(value, ensure_ascii=False) if parameter.style == "json" else format_as_text(value)
 
 
-def _join(parameter: Parameter, texts: list[str]) -> list[QueryPair]:
+def _build_joined_pair(parameter: Parameter, texts: list[str]) -> list[QueryPair]:
     if not texts:
         return []
-    joint = _JOINTS.get(parameter.style or "form", ",")
-    return [QueryPair(parameter.wire_name, tuple(texts), joint, parameter.allow_reserved)]
+    separator = _ENCODED_SEPARATORS.get(parameter.style or "form", ",")
+    return [QueryPair(parameter.wire_name, tuple(texts), separator, parameter.allow_reserved)]
 
 
 def _flatten_deep(value: JsonValue, path: str = "") -> Iterator[tuple[str, str]]:
@@ -98,12 +100,12 @@ def _flatten_deep(value: JsonValue, path: str = "") -> Iterator[tuple[str, str]]
             for key, item in value.items():
                 yield from _flatten_deep(item, f"{path}[{key}]")
         case list():
-            for index, item in enumerate(each for each in value if each is not None):
+            for index, item in enumerate(element for element in value if element is not None):
                 yield from _flatten_deep(item, f"{path}[{index}]")
         case None:
             return
         case _:
-            yield path, to_text(value)
+            yield path, format_as_text(value)
 
 
 def encode_query(encoded_pairs: Iterable[QueryPair]) -> str:
@@ -123,7 +125,7 @@ def encode_path_parameter(parameter: Parameter, value: JsonValue) -> str:
     name, style, explode = parameter.wire_name, parameter.style, parameter.explode is True
     if style == "json" or not isinstance(value, (list, dict)):
         text = encode_path_segment(name, _to_styled_text(parameter, value))
-        return _PREFIXES.get(style or "", "") + (f"{quote(name, safe='')}={text}" if style == "matrix" else text)
+        return _PATH_PREFIXES.get(style or "", "") + (f"{quote(name, safe='')}={text}" if style == "matrix" else text)
     parts = _encode_parts(name, value, explode=explode)
     if style == "matrix":
         key = quote(name, safe="")
@@ -157,7 +159,7 @@ def encode_path_segment(name: str, value: JsonValue) -> str:
     refuse ``%2E``. An empty value is refused, and so is one with a segment ``.`` or ``..`` in any disguise: servers
     decode ``%2e%2e`` before they resolve a path, and some cut a segment at ``;`` or drop spaces first.
     """
-    text = to_text(value)
+    text = format_as_text(value)
     decoded = text.replace("%2f", "/").replace("%2F", "/").replace("%2e", ".").replace("%2E", ".")
     segments = (segment.partition(";")[0].strip() for segment in re.split(r"[/\\]", decoded))
     if not text or any(segment in (".", "..") for segment in segments):
@@ -170,13 +172,13 @@ def encode_header_value(parameter: Parameter, value: JsonValue) -> str:
     if parameter.style == "json":
         return json.dumps(value)
     if not isinstance(value, (list, dict)):
-        return to_text(value)
+        return format_as_text(value)
     if isinstance(value, list):
-        return ",".join(to_text(item) for item in value if item is not None)
+        return ",".join(format_as_text(item) for item in value if item is not None)
     if parameter.style is None:
         return json.dumps(value)
-    members = [(key, to_text(item)) for key, item in value.items() if item is not None]
-    return ",".join(f"{k}={v}" if parameter.explode else f"{k},{v}" for k, v in members)
+    members = [(key, format_as_text(item)) for key, item in value.items() if item is not None]
+    return ",".join(f"{key}={text}" if parameter.explode else f"{key},{text}" for key, text in members)
 
 
 def encode_cookies(parameter: Parameter, value: JsonValue) -> list[str]:
@@ -184,4 +186,4 @@ def encode_cookies(parameter: Parameter, value: JsonValue) -> list[str]:
 
     Characters that a cookie cannot hold are percent-encoded.
     """
-    return [pair.encode(_COOKIE_SAFE) for pair in build_pairs(parameter, value)]
+    return [pair.encode(_COOKIE_SAFE) for pair in build_query_pairs(parameter, value)]

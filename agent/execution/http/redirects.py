@@ -27,9 +27,9 @@ async def find_next_url(
     try:
         target = str(httpx.URL(urljoin(request.url, response.headers["location"]).partition("#")[0]))
         guard.check_url(target)
-        if _find_origin(request.url) == _find_origin(target):
+        if _get_origin(request.url) == _get_origin(target):
             return target
-        if request.keyed or not _is_upgrade(request.url, target):
+        if request.keyed or not _is_https_upgrade(request.url, target):
             return None
         # A setting may allow the host for one port only, so the address at port 443 is checked before it is followed.
         await guard.resolve_addresses(urlsplit(target).hostname or "", 443)
@@ -44,7 +44,7 @@ def describe_redirect(location: str, url: str) -> str:
     try:
         target = urljoin(url, location)
         path, target_path = urlsplit(url).path, urlsplit(target).path
-        same_origin, upgrade = _find_origin(url) == _find_origin(target), _is_upgrade(url, target)
+        same_origin, upgrade = _get_origin(url) == _get_origin(target), _is_https_upgrade(url, target)
     except ValueError:
         return note
     if upgrade and path.rstrip("/") == target_path.rstrip("/"):
@@ -55,13 +55,13 @@ def describe_redirect(location: str, url: str) -> str:
     return note
 
 
-def _is_upgrade(url: str, target: str) -> bool:
+def _is_https_upgrade(url: str, target: str) -> bool:
     """Return whether the target is the same host by https instead of http, both at their default ports."""
-    (scheme, host, port), target_origin = _find_origin(url), _find_origin(target)
+    (scheme, host, port), target_origin = _get_origin(url), _get_origin(target)
     return (scheme, port) == ("http", 80) and target_origin == ("https", host, 443)
 
 
-def _find_origin(url: str) -> tuple[str, str, int]:
+def _get_origin(url: str) -> tuple[str, str, int]:
     """Return scheme, host and port; raise ``ValueError`` if the URL cannot be parsed."""
     parts = urlsplit(url)
     return parts.scheme, (parts.hostname or "").rstrip("."), parts.port or _DEFAULT_PORTS.get(parts.scheme, 0)

@@ -8,21 +8,27 @@ from urllib.parse import urlsplit
 
 from pydantic.types import JsonValue
 
-from agent.execution.http.multipart import OCTETS, check_media, choose_media, read_upload, write_multipart
+from agent.execution.http.multipart import (
+    OCTET_STREAM,
+    check_media_type,
+    choose_media_type,
+    read_upload,
+    write_multipart,
+)
 from agent.execution.http.parameter_styles import (
-    build_pairs,
+    build_query_pairs,
     encode_cookies,
     encode_header_value,
     encode_path_parameter,
     encode_query,
-    to_text,
+    format_as_text,
 )
-from agent.parameters.needs import need_of
+from agent.parameter_needs import derive_need
 from domain.errors import ForbiddenAddressError, InvalidArgumentsError
 from domain.model import JsonObject
 from domain.tool import Location, Parameter, ToolDoc
 
-Fields = list[tuple[Parameter, JsonValue]]
+BodyFields = list[tuple[Parameter, JsonValue]]
 _DEFAULT_MEDIA = {
     "json": "application/json",
     "form": "application/x-www-form-urlencoded",
@@ -32,40 +38,45 @@ _DEFAULT_MEDIA = {
 _JSON_LINES = re.compile(r"application/(x-)?(ndjson|jsonl|jsonlines)", re.IGNORECASE)
 
 
-def build_body(tool: ToolDoc, fields: Fields) -> tuple[bytes | None, str]:
+def build_body(tool: ToolDoc, fields: BodyFields) -> tuple[bytes | None, str]:
     """Return the body and its media type; None and an empty text if there is no body to send.
 
     A required body that consists of fields is sent empty if no field is given: ``{}``, or a form without fields.
 
     Raises:
         InvalidArgumentsError: the document's media type is invalid, a file cannot be decoded, or a field of a
-            ``spread`` parameter has the name of another parameter.
+            ``spread_fields`` parameter has the name of another parameter.
     """
     if not fields and not _must_send_empty(tool):
         return None, ""
-    declared = check_media(tool.body_media) if tool.body_media else ""
+    declared = check_media_type(tool.body_media) if tool.body_media else ""
     if tool.body_type == "binary":
-        parameter, value = next(((one, given) for one, given in fields if one.whole_body), fields[0])
+        parameter, value = next(
+            ((field_parameter, field_value) for field_parameter, field_value in fields if field_parameter.whole_body),
+            fields[0],
+        )
         upload = read_upload(parameter.name, value)
-        return upload.content, choose_media(declared or OCTETS, upload.media)
+        return upload.content, choose_media_type(declared or OCTET_STREAM, upload.media)
     media = declared or _DEFAULT_MEDIA[tool.body_type]
-    spread = list(_spread_fields(tool, fields))
+    spread_fields = list(_spread_fields(tool, fields))
     return (
-        write_multipart(spread, media)
+        write_multipart(spread_fields, media)
         if tool.body_type == "multipart"
-        else (_encode_fields(tool, spread).encode(), media)
+        else (_encode_fields(tool, spread_fields).encode(), media)
     )
 
 
 def _must_send_empty(tool: ToolDoc) -> bool:
-    fields_only = not any(one.whole_body for one in tool.parameters)
+    fields_only = not any(parameter.whole_body for parameter in tool.parameters)
     return tool.body_required and fields_only and tool.body_type in ("json", "form", "multipart")
 
 
-def _spread_fields(tool: ToolDoc, fields: Fields) -> Iterator[tuple[Parameter, JsonValue]]:
+def _spread_fields(tool: ToolDoc, fields: BodyFields) -> Iterator[tuple[Parameter, JsonValue]]:
     """Yield the fields of the body, with ``spread`` parameters replaced by the fields that they hold."""
     names_by_wire_name = {
-        one.wire_name: one.name for one in tool.parameters if one.location == "body" and not one.spread
+        body_parameter.wire_name: body_parameter.name
+        for body_parameter in tool.parameters
+        if body_parameter.location == "body" and not body_parameter.spread
     }
     for parameter, value in fields:
         if not parameter.spread:
@@ -81,13 +92,13 @@ def _spread_fields(tool: ToolDoc, fields: Fields) -> Iterator[tuple[Parameter, J
             yield parameter.model_copy(update={"name": key, "sent_as": None, "spread": False}), item
 
 
-def _encode_fields(tool: ToolDoc, fields: Fields) -> str:
+def _encode_fields(tool: ToolDoc, fields: BodyFields) -> str:
     whole_value = next((value for parameter, value in fields if parameter.whole_body), None)
     if tool.body_type == "text":
         return _encode_text(tool, whole_value if whole_value is not None else fields[0][1])
     if tool.body_type == "form":
         present = ((parameter, value) for parameter, value in fields if value is not None)
-        return encode_query(pair for parameter, value in present for pair in build_pairs(parameter, value))
+        return encode_query(pair for parameter, value in present for pair in build_query_pairs(parameter, value))
     if any(parameter.whole_body for parameter, _ in fields):
         return json.dumps(whole_value, ensure_ascii=False)
     return json.dumps({parameter.wire_name: value for parameter, value in fields}, ensure_ascii=False)
@@ -95,9 +106,11 @@ def _encode_fields(tool: ToolDoc, fields: Fields) -> str:
 
 def _encode_text(tool: ToolDoc, value: JsonValue) -> str:
     if not _JSON_LINES.fullmatch(tool.body_media):
-        return to_text(value)
+        return format_as_text(value)
     # Each value of newline-delimited JSON ends with a newline, the last one too: Elasticsearch refuses a bulk without.
-    lines = [json.dumps(item, ensure_ascii=False) for item in value] if isinstance(value, list) else [to_text(value)]
+    lines = (
+        [json.dumps(item, ensure_ascii=False) for item in value] if isinstance(value, list) else [format_as_text(value)]
+    )
     return "".join(line if line.endswith("\n") else f"{line}\n" for line in lines)
 
 
@@ -120,7 +133,7 @@ class OutgoingRequest:
     """None if there is no body."""
     keyed: bool = False
     """True if a key or token of the caller is sent."""
-    named: bool = False
+    has_values: bool = False
     """True if the call sends values, apart from keys and defaults, that may name a missing object."""
 
 
@@ -153,13 +166,15 @@ def build_request(tool: ToolDoc, arguments: JsonObject) -> OutgoingRequest:
     groups = _group_arguments(tool, arguments)
     headers = {parameter.wire_name: _format_header(parameter, value) for parameter, value in groups.header}
     if groups.cookie:
-        headers["Cookie"] = "; ".join(text for one, value in groups.cookie for text in encode_cookies(one, value))
+        headers["Cookie"] = "; ".join(
+            text for cookie_parameter, value in groups.cookie for text in encode_cookies(cookie_parameter, value)
+        )
     body, media = build_body(tool, groups.body)
     if body is not None and not any(name.lower() == "content-type" for name in headers):
         headers["Content-Type"] = media
-    query = encode_query(pair for parameter, value in groups.query for pair in build_pairs(parameter, value))
+    query = encode_query(pair for parameter, value in groups.query for pair in build_query_pairs(parameter, value))
     parameters = {parameter.name: parameter for parameter in tool.parameters}
-    secret_names = {name for name, parameter in parameters.items() if need_of(parameter).kind == "secret"}
+    secret_names = {name for name, parameter in parameters.items() if derive_need(parameter).kind == "secret"}
     present = {name: value for name, value in arguments.items() if value is not None}
     return OutgoingRequest(
         method=tool.method.upper(),
@@ -167,7 +182,7 @@ def build_request(tool: ToolDoc, arguments: JsonObject) -> OutgoingRequest:
         headers=headers,
         body=body,
         keyed=not secret_names.isdisjoint(present),
-        named=any(
+        has_values=any(
             name not in parameters or parameters[name].default != value
             for name, value in present.items()
             if name not in secret_names
@@ -183,7 +198,7 @@ def _group_arguments(tool: ToolDoc, arguments: JsonObject) -> _ArgumentGroups:
         if value is not None or (parameter.nullable and parameter.location == "body"):
             present[name] = (parameter, value)
     url_names = _match_placeholders(
-        tool.url, [name for name, (one, _) in present.items() if one.location in ("path", "query", "body")]
+        tool.url, [name for name, (candidate, _) in present.items() if candidate.location in ("path", "query", "body")]
     )
     groups = _ArgumentGroups()
     for name, (parameter, value) in present.items():
@@ -215,11 +230,11 @@ def _match_placeholders(url: str, names: Iterable[str]) -> dict[str, str]:
 
     The names are equal, or differ only in case, as in some catalogues.
     """
-    places = _PLACEHOLDER.findall(url)
-    folded = {place.casefold(): place for place in places}
-    exact = {name: name for name in names if name in places}
-    alike = {name: folded[name.casefold()] for name in names if name not in exact and name.casefold() in folded}
-    return exact | {name: place for name, place in alike.items() if place not in exact}
+    placeholders = _PLACEHOLDER.findall(url)
+    folded = {place.casefold(): place for place in placeholders}
+    exact = {name: name for name in names if name in placeholders}
+    case_matches = {name: folded[name.casefold()] for name in names if name not in exact and name.casefold() in folded}
+    return exact | {name: place for name, place in case_matches.items() if place not in exact}
 
 
 def _fill_url(template: str, values: dict[str, tuple[Parameter, JsonValue]]) -> str:
@@ -230,24 +245,24 @@ def _fill_url(template: str, values: dict[str, tuple[Parameter, JsonValue]]) -> 
         raise ForbiddenAddressError(f"the URL cannot be read ({error}); correct the tool's document") from error
     if "{" in authority or "{" in template.partition("://")[0]:
         raise ForbiddenAddressError("the tool's URL lets an argument choose the host; correct the tool's document")
-    absent = list(dict.fromkeys(name for name in _PLACEHOLDER.findall(template) if name not in values))
-    if absent:
-        raise InvalidArgumentsError(f"the URL needs a value for: {', '.join(absent)}")
+    missing = list(dict.fromkeys(name for name in _PLACEHOLDER.findall(template) if name not in values))
+    if missing:
+        raise InvalidArgumentsError(f"the URL needs a value for: {', '.join(missing)}")
     filled = _PLACEHOLDER.sub(lambda found: encode_path_parameter(*values[found[1]]), template)
-    if not _keeps_template(template, filled):
+    if not _is_within_template(template, filled):
         raise InvalidArgumentsError("these path values would make another URL than the catalogue's; give others")
     return filled
 
 
-def _keeps_template(template: str, filled: str) -> bool:
+def _is_within_template(template: str, filled: str) -> bool:
     """Return whether a filled URL has its template's host and number of segments, and no new ``.`` or ``..``."""
     filled_parts, template_parts = urlsplit(filled), urlsplit(template)
-    segments, places = filled_parts.path.split("/"), template_parts.path.split("/")
+    segments, template_segments = filled_parts.path.split("/"), template_parts.path.split("/")
     climbing = [segment for segment in segments if segment in (".", "..")]
     return (
         (filled_parts.scheme, filled_parts.netloc) == (template_parts.scheme, template_parts.netloc)
-        and len(segments) == len(places)
-        and climbing == [place for place in places if place in (".", "..")]
+        and len(segments) == len(template_segments)
+        and climbing == [place for place in template_segments if place in (".", "..")]
     )
 
 

@@ -17,20 +17,20 @@ _DIE_WITH_PARENT = 1
 
 def limit_resources(memory: int, cpu: int, file_size: int) -> None:
     """Set the resource limits of this process, which its children inherit, without raising a hard limit."""
-    for resource_kind, wanted in (
+    for resource_kind, requested in (
         (resource.RLIMIT_DATA, memory),
         (resource.RLIMIT_CPU, cpu),
         (resource.RLIMIT_FSIZE, file_size),
         (resource.RLIMIT_CORE, 0),  # a core dump would contain the caller's keys
     ):
         _, hard = resource.getrlimit(resource_kind)
-        limit = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
+        limit = requested if hard == resource.RLIM_INFINITY else min(requested, hard)
         resource.setrlimit(resource_kind, (limit, limit))
 
 
 def main() -> None:
     """Apply the limits and replace this process by the command."""
-    memory, cpu, file = (int(one) for one in sys.argv[1:4])
+    memory, cpu, file = (int(word) for word in sys.argv[1:4])
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(_DIE_WITH_PARENT, signal.SIGKILL)
     limit_resources(memory, cpu, file)

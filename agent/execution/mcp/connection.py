@@ -8,9 +8,11 @@ import asyncio
 import logging
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass
 from typing import Any, TypeVar, cast
 
 import anyio
+import orjson
 from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
 from mcp import types
 from mcp.client.session import ClientSession
@@ -18,7 +20,62 @@ from mcp.shared.exceptions import McpError
 from mcp.shared.message import SessionMessage
 from pydantic import Field, ValidationError
 
-from agent.execution.mcp.exchange import McpExchange, PendingExchanges
+NO_ANSWER_CODE = -32_099
+"""JSON-RPC code of the error given to the library for a missing answer; the reason is in the exchange."""
+
+
+@dataclass(slots=True)
+class McpExchange:
+    """State of one request: whether it was sent, and why it got no answer."""
+
+    deadline: float
+    """Time on the event loop's clock."""
+    sent: bool = False
+    """True once the request may have reached the server; it stays true."""
+    status: int | None = None
+    """HTTP status of the response."""
+    failure: str = ""
+    """Reason for a missing answer, in words."""
+    error: Exception | None = None
+    """Exception that kept the request from being sent or answered."""
+    retry_after: float | None = None
+    """Seconds from ``Retry-After``."""
+    session_gone: bool = False
+    """True if the server does not know the session, so that it has done nothing."""
+
+    async def handle_trace_event(self, event: str, _info: object) -> None:
+        """Handle a trace event of httpcore; once the first header is sent, the server may act."""
+        if event.endswith("send_request_headers.started"):
+            self.sent = True
+
+    def record_failure(self, reason: str, error: Exception | None = None) -> None:
+        """Record the reason for a missing answer, unless one is recorded already."""
+        self.failure = self.failure or reason
+        self.error = self.error or error
+
+
+PendingExchanges = dict[int, McpExchange]
+"""Exchanges of one connection that are not answered yet, by request id."""
+
+
+def parse_request_id(message: bytes) -> int | None:
+    """Return the id of a JSON-RPC message if it has the form of this client's ids, else None."""
+    try:
+        value: object = orjson.loads(message)
+    except orjson.JSONDecodeError:
+        return None
+    raw_id: object = cast(dict[str, object], value).get("id") if isinstance(value, dict) else None
+    if isinstance(raw_id, str) and raw_id.isascii() and raw_id.isdecimal() and len(raw_id) < 16:
+        return int(raw_id)
+    return raw_id if isinstance(raw_id, int) and not isinstance(raw_id, bool) else None
+
+
+def build_error_message(request_id: int, reason: str) -> bytes:
+    """Build the JSON-RPC error that the library receives in place of an answer."""
+    return orjson.dumps(
+        {"jsonrpc": "2.0", "id": request_id, "error": {"code": NO_ANSWER_CODE, "message": reason[:1000]}}
+    )
+
 
 Streams = tuple[MemoryObjectReceiveStream[SessionMessage | Exception], MemoryObjectSendStream[SessionMessage]]
 """Incoming messages of a server, and the stream for outgoing ones."""
@@ -35,14 +92,14 @@ _NOTIFICATION_WINDOW = 10.0
 _log = logging.getLogger(__name__)
 
 
-class ListingPage(types.Result):
+class UnparsedListingPage(types.Result):
     """Page of a tool listing whose tools are not parsed yet, so that a broken tool does not spoil the others."""
 
     tools: list[Any] = Field(default_factory=list[Any])
     nextCursor: Any = None  # noqa: N815  the name is the protocol's
 
 
-class ToolAnswer(types.Result):
+class UnparsedToolAnswer(types.Result):
     """Answer of a tool whose parts are not parsed yet."""
 
     content: list[Any] = Field(default_factory=list[Any])
@@ -78,7 +135,7 @@ class _ExchangeSession(ClientSession):
         on_list_changed: Callable[[], None],
         on_flood: Callable[[], None],
     ) -> None:
-        super().__init__(*streams, message_handler=self._on_message, client_info=_CLIENT_INFO)
+        super().__init__(*streams, message_handler=self._handle_message, client_info=_CLIENT_INFO)
         self._exchanges = exchanges
         self._on_list_changed = on_list_changed
         self._on_flood = on_flood
@@ -105,17 +162,17 @@ class _ExchangeSession(ClientSession):
         except (anyio.ClosedResourceError, anyio.BrokenResourceError) as error:
             self.is_dead = True
             exchange.record_failure("the session had ended")
-            raise UnansweredError(exchange.fault) from error
+            raise UnansweredError(exchange.failure) from error
         except McpError as error:
             self.is_dead = self.is_dead or error.error.code == types.CONNECTION_CLOSED
             if self.is_dead:
                 exchange.record_failure("the session ended before the answer came")
-            if exchange.fault:
-                raise UnansweredError(exchange.fault) from exchange.error
+            if exchange.failure:
+                raise UnansweredError(exchange.failure) from exchange.error
             raise UnansweredError(error.error.message, error.error.code) from None
         except ValidationError as error:
             exchange.record_failure("its answer is not in the protocol's form")
-            raise UnansweredError(exchange.fault) from error
+            raise UnansweredError(exchange.failure) from error
         except asyncio.CancelledError:
             self._send_cancellation(request_id)
             raise
@@ -137,7 +194,7 @@ class _ExchangeSession(ClientSession):
         except Exception as error:  # noqa: BLE001  the session may have ended for any reason
             _log.debug("a server was not told that a call was taken back (%s)", type(error).__name__)
 
-    async def _on_message(self, message: object) -> None:
+    async def _handle_message(self, message: object) -> None:
         if not isinstance(message, types.ServerNotification):
             return
         now = asyncio.get_running_loop().time()
@@ -159,7 +216,7 @@ class McpConnection:
         self._open_streams = open_streams
         self._on_list_changed = on_list_changed
         self._exchanges: PendingExchanges = {}
-        self._closing = asyncio.Event()
+        self._close_requested = asyncio.Event()
         self._ready: asyncio.Future[_ExchangeSession] = asyncio.get_running_loop().create_future()
         self._task: asyncio.Task[None] | None = None
         self.instructions = ""  # the server's instructions to its client
@@ -171,7 +228,7 @@ class McpConnection:
     @property
     def is_over(self) -> bool:
         """True once its task has ended or is about to end; it serves no further call."""
-        return self._closing.is_set() or (self._task is not None and self._task.done())
+        return self._close_requested.is_set() or (self._task is not None and self._task.done())
 
     async def open(self, exchange: McpExchange) -> None:
         """Connect to the server, or start it.
@@ -186,27 +243,27 @@ class McpConnection:
                 await asyncio.shield(self._ready)
         except TimeoutError as error:
             exchange.record_failure("no answer in time", error)
-            self._closing.set()
+            self._close_requested.set()
             self._task.cancel()
-            raise UnansweredError(exchange.fault) from error
+            raise UnansweredError(exchange.failure) from error
 
     async def _run_session(self, exchange: McpExchange) -> None:
-        """Keep the session open until ``_closing`` is set; report a failure to the waiting caller."""
+        """Keep the session open until ``_close_requested`` is set; report a failure to the waiting caller."""
         try:
             async with (
                 self._open_streams(self._exchanges) as streams,
-                _ExchangeSession(streams, self._exchanges, self._on_list_changed, self._closing.set) as session,
+                _ExchangeSession(streams, self._exchanges, self._on_list_changed, self._close_requested.set) as session,
             ):
                 server_info = await session.begin(exchange)
                 self.instructions = server_info.instructions or ""
                 self._ready.set_result(session)
-                await self._closing.wait()
+                await self._close_requested.wait()
         except Exception as error:  # noqa: BLE001  any failure is reported to the waiting caller, if there is one
             self._fail_opening(exchange, error)
         finally:
-            self._closing.set()
+            self._close_requested.set()
             if not self._ready.done():
-                self._ready.set_exception(UnansweredError(exchange.fault or "it ended before it was open"))
+                self._ready.set_exception(UnansweredError(exchange.failure or "it ended before it was open"))
             self._ready.exception()  # marks it as retrieved: the caller may have stopped waiting
 
     def _fail_opening(self, exchange: McpExchange, error: Exception) -> None:
@@ -216,7 +273,7 @@ class McpConnection:
         reason = error.error.message if isinstance(error, McpError) else _describe_error(error)
         exchange.record_failure(reason, error)
         self._ready.set_exception(
-            UnansweredError(exchange.fault, error.error.code if isinstance(error, McpError) else None)
+            UnansweredError(exchange.failure, error.error.code if isinstance(error, McpError) else None)
         )
 
     async def ask(self, request: types.ClientRequest, answer_type: type[ResultT], exchange: McpExchange) -> ResultT:
@@ -226,25 +283,25 @@ class McpConnection:
             UnansweredError: there is no answer, or the session ended before it came.
         """
         session = await asyncio.shield(self._ready)
-        question_task = asyncio.create_task(session.ask(request, answer_type, exchange))
+        request_task = asyncio.create_task(session.ask(request, answer_type, exchange))
         assert self._task is not None  # noqa: S101  it is open
         try:
             # The library may leave requests pending when its session ends, so wait for the session's task as well.
-            await asyncio.wait({question_task, self._task}, return_when=asyncio.FIRST_COMPLETED)
-            if not question_task.done():
+            await asyncio.wait({request_task, self._task}, return_when=asyncio.FIRST_COMPLETED)
+            if not request_task.done():
                 exchange.record_failure("the session ended before the answer came")
-                raise UnansweredError(exchange.fault)
-            return question_task.result()
+                raise UnansweredError(exchange.failure)
+            return request_task.result()
         finally:
             if session.is_dead:
-                self._closing.set()
-            if not question_task.done():
-                question_task.cancel()
-                await asyncio.wait({question_task})
+                self._close_requested.set()
+            if not request_task.done():
+                request_task.cancel()
+                await asyncio.wait({request_task})
 
     async def close(self) -> None:
         """End the session and the process that was started for it; idempotent."""
-        self._closing.set()
+        self._close_requested.set()
         if self._task is not None:
             await asyncio.wait({self._task})
 

@@ -61,16 +61,16 @@ async def resolve_endpoint(
         httpx.URL(tool.url)
     except (httpx.InvalidURL, ValueError) as error:  # a host's name that cannot be encoded is a ValueError
         raise ForbiddenAddressError(f"the server's address cannot be read ({error}); correct it") from None
-    sent: KeyedRequest = await add_credentials(OutgoingRequest("POST", tool.url), tool, secrets)
+    keyed_request: KeyedRequest = await add_credentials(OutgoingRequest("POST", tool.url), tool, secrets)
     return McpEndpoint(
         place=tool.host,
-        key=(tool.url, owner, sent.caller_digest),
-        url=sent.request.url,
-        headers=sent.request.headers,
-        redactor=sent.redactor,
-        bindings=sent.bindings,
-        advice=sent.advice,
-        sent_secrets=sent.sent_values,
+        key=(tool.url, owner, keyed_request.caller_digest),
+        url=keyed_request.request.url,
+        headers=keyed_request.request.headers,
+        redactor=keyed_request.redactor,
+        bindings=keyed_request.bindings,
+        advice=keyed_request.advice,
+        sent_secrets=keyed_request.sent_values,
     )
 
 
@@ -92,9 +92,9 @@ async def _resolve_command(
             raise SecretError(
                 f"the command {name} takes no key as {credential.name[:100]}; an administrator names those it takes in FOOTPATH_MCP_COMMANDS"
             )
-        value = await secrets.value(credential.secret, tool.url, 0, encrypted=True)
+        value = await secrets.get_value(credential.secret, tool.url, 0, encrypted=True)
         if value is None and credential.required:
-            raise SecretError(secrets.advice(credential.secret, tool.url, 0))
+            raise SecretError(secrets.build_advice(credential.secret, tool.url, 0))
         if value is not None:
             environment[credential.name] = credential.prefix + value
             bindings.append(Binding(parameter=credential.name, origin="secret", reference=credential.secret))

@@ -14,16 +14,15 @@ from mcp import types
 from mcp.client.streamable_http import streamable_http_client
 from pydantic import ValidationError
 
-from agent.execution.http.client import build_guarded_client
 from agent.execution.http.guard import AddressGuard
+from agent.execution.http.guarded_client import build_guarded_client
 from agent.execution.http.outcomes import parse_retry_after
-from agent.execution.mcp.connection import Streams
+from agent.execution.mcp.connection import McpExchange, PendingExchanges, Streams, build_error_message, parse_request_id
 from agent.execution.mcp.endpoint import McpEndpoint
-from agent.execution.mcp.exchange import McpExchange, PendingExchanges, build_error_message, parse_request_id
 from agent.execution.mcp.parameters import McpParameters
 from domain.errors import ForbiddenAddressError
 
-MAX_LISTENS = 100
+MAX_LISTENING_STREAMS = 100
 """Most GET streams that one connection may open, for unsolicited messages or to resume an answer."""
 _LISTEN_INTERVAL = 1.0
 """Least seconds between the openings of two such streams, whatever interval the server asks for."""
@@ -41,12 +40,12 @@ class BoundedTransport(httpx.AsyncBaseTransport):
         self._exchanges = exchanges
         self._limit = limit
         self._listen_count = 0
-        self._listen_after = 0.0
+        self._next_listen_at = 0.0
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
         """Send a request; the failure of one with an exchange is returned as a JSON-RPC error, not raised."""
         if request.method == "GET":
-            return await self._listen(request)
+            return await self._open_listening_stream(request)
         if request.method == "DELETE":
             request.extensions["timeout"] = dict.fromkeys(("connect", "read", "write", "pool"), _DELETE_TIMEOUT)
         request_id = parse_request_id(await request.aread()) if request.method == "POST" else None
@@ -54,7 +53,7 @@ class BoundedTransport(httpx.AsyncBaseTransport):
         if request_id is None or exchange is None:
             return await self._send_notification(request)
         # httpcore calls this when it sends: a call that was never sent cannot have taken effect.
-        request.extensions["trace"] = exchange.trace
+        request.extensions["trace"] = exchange.handle_trace_event
         try:
             async with asyncio.timeout_at(exchange.deadline):
                 response = await self._inner.handle_async_request(request)
@@ -72,15 +71,15 @@ class BoundedTransport(httpx.AsyncBaseTransport):
             _log.debug("a server was not told something (%s)", type(error).__name__)
         return httpx.Response(200 if request.method == "DELETE" else 202)
 
-    async def _listen(self, request: httpx.Request) -> httpx.Response:
-        """Open a stream of unsolicited messages, at most ``MAX_LISTENS`` times and not too often."""
+    async def _open_listening_stream(self, request: httpx.Request) -> httpx.Response:
+        """Open a stream of unsolicited messages, at most ``MAX_LISTENING_STREAMS`` times and not too often."""
         loop = asyncio.get_running_loop()
-        if self._listen_count >= MAX_LISTENS:
+        if self._listen_count >= MAX_LISTENING_STREAMS:
             return httpx.Response(405)
         self._listen_count += 1
-        if (wait := self._listen_after - loop.time()) > 0:
+        if (wait := self._next_listen_at - loop.time()) > 0:
             await asyncio.sleep(wait)
-        self._listen_after = loop.time() + _LISTEN_INTERVAL
+        self._next_listen_at = loop.time() + _LISTEN_INTERVAL
         # A server may have nothing to say for hours, so reading has no timeout here.
         request.extensions["timeout"] = {**request.extensions.get("timeout", {}), "read": None}
         try:
@@ -90,7 +89,9 @@ class BoundedTransport(httpx.AsyncBaseTransport):
         if response.status_code != 200 or not _get_content_type(response).startswith("text/event-stream"):
             await response.aclose()
             return httpx.Response(response.status_code if response.status_code >= 400 else 405)
-        return httpx.Response(200, headers=_select_headers(response), stream=_ListeningStream(response, self._limit))
+        return httpx.Response(
+            200, headers=_select_protocol_headers(response), stream=_ListeningStream(response, self._limit)
+        )
 
     async def _check_response(
         self, request: httpx.Request, response: httpx.Response, request_id: int, exchange: McpExchange
@@ -105,7 +106,7 @@ class BoundedTransport(httpx.AsyncBaseTransport):
         if 200 <= status < 300 and content_type.startswith("text/event-stream"):
             return httpx.Response(
                 status,
-                headers=_select_headers(response),
+                headers=_select_protocol_headers(response),
                 stream=_ResponseStream(response, self._limit, request_id, exchange),
             )
         async with aclosing(response):
@@ -133,7 +134,7 @@ class BoundedTransport(httpx.AsyncBaseTransport):
         if not await asyncio.to_thread(_is_protocol_message, content):
             exchange.record_failure("its answer is not in the protocol's form")
             return _build_error_response(request_id, exchange)
-        return httpx.Response(200, headers=_select_headers(response), content=content)
+        return httpx.Response(200, headers=_select_protocol_headers(response), content=content)
 
     async def aclose(self) -> None:
         await self._inner.aclose()
@@ -177,9 +178,11 @@ class _ResponseStream(httpx.AsyncByteStream):
             async for chunk in chunks:
                 resumable = resumable or chunk.startswith(b"id:") or b"\nid:" in chunk
                 yield chunk
-        if not (resumable and not self._exchange.fault):
+        if not (resumable and not self._exchange.failure):
             self._exchange.record_failure("its answer broke off")
-            yield b"\n\nevent: message\ndata: " + build_error_message(self._request_id, self._exchange.fault) + b"\n\n"
+            yield (
+                b"\n\nevent: message\ndata: " + build_error_message(self._request_id, self._exchange.failure) + b"\n\n"
+            )
 
     async def _read_chunks(self) -> AsyncGenerator[bytes]:
         size = 0
@@ -213,14 +216,14 @@ def _is_protocol_message(content: bytes) -> bool:
 
 
 def _build_error_response(request_id: int, exchange: McpExchange) -> httpx.Response:
-    return httpx.Response(200, headers=_JSON_HEADERS, content=build_error_message(request_id, exchange.fault))
+    return httpx.Response(200, headers=_JSON_HEADERS, content=build_error_message(request_id, exchange.failure))
 
 
 def _get_content_type(response: httpx.Response) -> str:
     return response.headers.get("content-type", "").strip().lower()
 
 
-def _select_headers(response: httpx.Response) -> dict[str, str]:
+def _select_protocol_headers(response: httpx.Response) -> dict[str, str]:
     names = ("content-type", "mcp-session-id")
     return {name: value for name in names if (value := response.headers.get(name))}
 

@@ -12,12 +12,11 @@ import httpx
 import orjson
 from mcp import types
 
-from agent.execution.http.client import build_guarded_client
-from agent.execution.http.log_redaction import redact_logs
-from agent.execution.mcp.connection import ListingPage, McpConnection, UnansweredError
+from agent.execution.http.guarded_client import build_guarded_client
+from agent.execution.mcp.connection import McpConnection, McpExchange, UnansweredError, UnparsedListingPage
 from agent.execution.mcp.endpoint import McpEndpoint, resolve_endpoint
-from agent.execution.mcp.exchange import McpExchange
 from agent.execution.mcp.sessions import McpSessions, SessionsBusyError
+from agent.execution.redaction import redact_logs
 from agent.execution.secret_store import SecretStore
 from domain.errors import BrokenInputError, ForbiddenAddressError, SecretError, UnavailableError
 from domain.side_effect import MCP
@@ -35,17 +34,21 @@ _NOT_FOUND_STATUSES = frozenset({404, 405, 410})
 """HTTP statuses that say that the server does not know the path."""
 
 
-ReadListing = Callable[[list[Any], McpSource], Awaitable[McpListing]]
+ListingParser = Callable[[list[Any], McpSource], Awaitable[McpListing]]
 """Parses the untrusted tools of a listing."""
 
 
-async def read_in_thread(tools: list[Any], source: McpSource) -> McpListing:
+async def parse_in_thread(tools: list[Any], source: McpSource) -> McpListing:
     """Parse a listing in a thread; its limits keep the time short."""
     return await asyncio.to_thread(read_listing, tools, source)
 
 
 async def list_tools(
-    sessions: McpSessions, source: McpSource, secrets: SecretStore, owner: str = "", read: ReadListing = read_in_thread
+    sessions: McpSessions,
+    source: McpSource,
+    secrets: SecretStore,
+    owner: str = "",
+    parse: ListingParser = parse_in_thread,
 ) -> McpListing:
     """List the tools that a server offers to a caller with these keys.
 
@@ -54,7 +57,7 @@ async def list_tools(
         SecretError: a key of the source is missing, or may not be sent to this server.
         InvalidArgumentsError: the command is not allowed.
         UnavailableError: the server does not answer, or not in the protocol; the message says why.
-        BrokenInputError: ``read`` cannot parse the listing, or no MCP server is at the address.
+        BrokenInputError: ``parse`` cannot parse the listing, or no MCP server is at the address.
     """
     endpoint = await resolve_endpoint(
         _build_source_tool(source), sessions.guard, secrets, owner, sessions.parameters.commands
@@ -64,7 +67,7 @@ async def list_tools(
             tools, about, omissions = await _fetch_listing(sessions, source, endpoint)
         except SessionsBusyError as error:
             raise UnavailableError(f"{error}; try again later") from error
-    listing = await read(tools, replace(source, about=about))
+    listing = await parse(tools, replace(source, about=about))
     return replace(listing, skipped=(*listing.skipped, *omissions))
 
 
@@ -81,16 +84,16 @@ async def _fetch_listing(
 ) -> tuple[list[Any], str, tuple[str, ...]]:
     """Return the unparsed tools, the description of the server, and notes on tools that are missing."""
     deadline = asyncio.get_running_loop().time() + sessions.parameters.http.timeout
-    opening, asking = McpExchange(deadline), McpExchange(deadline)
+    opening_exchange, listing_exchange = McpExchange(deadline), McpExchange(deadline)
     try:
-        async with asyncio.timeout_at(deadline), sessions.acquire(endpoint, opening) as connection:
-            tools, notes = await _fetch_pages(sessions, connection, asking)
+        async with asyncio.timeout_at(deadline), sessions.acquire(endpoint, opening_exchange) as connection:
+            tools, notes = await _fetch_pages(sessions, connection, listing_exchange)
             about = source.about or endpoint.redactor.redact(connection.instructions)
     except TimeoutError as error:
         notes = "it gave no answer in time that the protocol knows"
         raise UnavailableError(f"the MCP server at {endpoint.place} cannot be read: {notes}") from error
     except UnansweredError as error:
-        failed_exchange = opening if opening.fault or opening.error else asking
+        failed_exchange = opening_exchange if opening_exchange.failure or opening_exchange.error else listing_exchange
         if isinstance(failed_exchange.error, ForbiddenAddressError):
             raise failed_exchange.error from error
         if failed_exchange.status in (401, 403):
@@ -165,7 +168,7 @@ def _describe_key_problem(endpoint: McpEndpoint) -> str:
 
 
 async def _fetch_pages(
-    sessions: McpSessions, connection: McpConnection, asking: McpExchange
+    sessions: McpSessions, connection: McpConnection, listing_exchange: McpExchange
 ) -> tuple[list[Any], tuple[str, ...]]:
     """Return the unparsed tools of all pages, and notes on tools that were dropped or pages that were not read."""
     tools: list[Any] = []
@@ -175,13 +178,15 @@ async def _fetch_pages(
     seen_cursors = set[str]()
     for _ in range(sessions.parameters.pages):
         params = types.PaginatedRequestParams(cursor=cursor) if cursor is not None else None
-        page = await connection.ask(types.ClientRequest(types.ListToolsRequest(params=params)), ListingPage, asking)
+        page = await connection.ask(
+            types.ClientRequest(types.ListToolsRequest(params=params)), UnparsedListingPage, listing_exchange
+        )
         sizes = await asyncio.to_thread(_measure_tools, page.tools)
         size += sum(sizes)
         if size > sessions.parameters.listing_limit:
             stop_reason = f"it is longer than {sessions.parameters.listing_limit} bytes"
             break
-        tools += [one for one, bytes_of in zip(page.tools, sizes, strict=True) if bytes_of]
+        tools += [tool for tool, tool_size in zip(page.tools, sizes, strict=True) if tool_size]
         dropped += sizes.count(0)
         cursor, stop_reason = _find_next_cursor(page, seen_cursors, len(tools))
         if cursor is None:
@@ -195,7 +200,7 @@ async def _fetch_pages(
     return tools, (*dropped_notes, *stop_notes)
 
 
-def _find_next_cursor(page: ListingPage, seen_cursors: set[str], tool_count: int) -> tuple[str | None, str]:
+def _find_next_cursor(page: UnparsedListingPage, seen_cursors: set[str], tool_count: int) -> tuple[str | None, str]:
     """Return the next cursor, or None at the end, and the reason if reading stops although there is more."""
     if not isinstance(page.nextCursor, str) or not page.nextCursor:
         return None, ""
@@ -208,7 +213,7 @@ def _find_next_cursor(page: ListingPage, seen_cursors: set[str], tool_count: int
 
 
 def _measure_tools(tools: list[Any]) -> list[int]:
-    return [_measure_tool(one) for one in tools]
+    return [_measure_tool(tool) for tool in tools]
 
 
 def _measure_tool(tool: Any) -> int:

@@ -23,28 +23,27 @@ from mcp import types
 from mcp.shared.message import SessionMessage
 from pydantic import ValidationError
 
-from agent.execution.mcp.connection import Streams
+from agent.execution.mcp.connection import PendingExchanges, Streams, parse_request_id
 from agent.execution.mcp.endpoint import McpEndpoint
-from agent.execution.mcp.exchange import PendingExchanges, parse_request_id
 from agent.execution.mcp.parameters import ServerCommand
 from agent.execution.redaction import Redactor
 
 _log = logging.getLogger(__name__)
 
-MARK = "STARTED_FOR_SESSION"
+SESSION_VARIABLE = "STARTED_FOR_SESSION"
 """Environment variable of a started server, inherited by its descendants; its value is unique to the session."""
-_MAX_ROUNDS = 5
+_MAX_KILL_ROUNDS = 5
 """Most rounds of killing; each one kills processes that were started during the search of the one before."""
 
 
-def end_strays(token: str) -> int:
+def kill_stray_processes(token: str) -> int:
     """Kill all processes whose environment holds this session's token, and return their number.
 
     Processes are found through ``/proc``, where it exists, unless they have cleared their environment.
     """
     ended_count = 0
-    for _ in range(_MAX_ROUNDS):
-        processes = _find_marked(f"{MARK}={token}".encode())
+    for _ in range(_MAX_KILL_ROUNDS):
+        processes = _find_marked_processes(f"{SESSION_VARIABLE}={token}".encode())
         for process in processes:
             _kill_process(process)
         ended_count += len(processes)
@@ -53,7 +52,7 @@ def end_strays(token: str) -> int:
     return ended_count
 
 
-def _find_marked(variable: bytes) -> list[int]:
+def _find_marked_processes(variable: bytes) -> list[int]:
     return [
         int(place.name) for place in Path("/proc").glob("[0-9]*") if variable in _read_environment(place).split(b"\0")
     ]
@@ -101,7 +100,7 @@ async def open_process_streams(
     token = token_hex(16)
     process = await asyncio.create_subprocess_exec(
         *await asyncio.to_thread(_build_command_line, command), stdin=PIPE, stdout=PIPE, stderr=PIPE, cwd=command.folder, start_new_session=True,
-        limit=limit, env={**BASE_ENVIRONMENT, **command.environment, **endpoint.environment, MARK: token},
+        limit=limit, env={**BASE_ENVIRONMENT, **command.environment, **endpoint.environment, SESSION_VARIABLE: token},
     )  # fmt: skip
     incoming_sink, incoming = anyio.create_memory_object_stream[SessionMessage | Exception](0)
     outgoing, outgoing_source = anyio.create_memory_object_stream[SessionMessage](0)
@@ -176,13 +175,13 @@ async def _write_messages(process: Process, outgoing: _OutgoingSource, exchanges
 async def _log_errors(process: Process, place: str, redactor: Redactor) -> None:
     """Log the first lines of standard error without keys, and discard the rest."""
     assert process.stderr is not None  # noqa: S101  it is a pipe
-    rest, line_count = b"", 0
+    partial_line, line_count = b"", 0
     while chunk := await process.stderr.read(8192):
-        *full_lines, rest = (rest + chunk).split(b"\n")
-        if len(rest) > 8192:
-            full_lines, rest = [*full_lines, rest], b""
+        *full_lines, partial_line = (partial_line + chunk).split(b"\n")
+        if len(partial_line) > 8192:
+            full_lines, partial_line = [*full_lines, partial_line], b""
         for line in full_lines[: max(0, _MAX_LOG_LINES - line_count)]:
-            text = redactor.redact(line.decode(errors="replace"), cut=True)[:_MAX_LOG_LINE_CHARS]
+            text = redactor.redact(line.decode(errors="replace"), truncated=True)[:_MAX_LOG_LINE_CHARS]
             _log.info("%s writes: %s", place, "".join(char if char.isprintable() else " " for char in text))
         line_count += len(full_lines)
 
@@ -201,7 +200,7 @@ async def _end_process(process: Process, token: str) -> None:
         except TimeoutError:
             continue
     _signal_group(process, signal.SIGKILL)  # children that it left behind in its group
-    await asyncio.to_thread(end_strays, token)
+    await asyncio.to_thread(kill_stray_processes, token)
 
 
 async def _drain_pipes(process: Process) -> None:

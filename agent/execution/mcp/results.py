@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 from agent.execution.http.outcomes import classify_status, is_local_failure
-from agent.execution.mcp.exchange import McpExchange
+from agent.execution.mcp.connection import McpExchange
 from domain.plan import CallOutcome
 from graph.lenient_json import MAX_DEPTH, is_text_too_deep
 
 _INVALID_CODES = frozenset({-32_700, -32_600, -32_602})
 _METHOD_NOT_FOUND = -32_601
-_UNKNOWN_TOOL = "unknown tool"
+_UNKNOWN_TOOL_MESSAGE = "unknown tool"
 _COMPARED_DEPTH = 2
 """Levels of a structured answer at which a text may repeat a whole object or list.
 
@@ -38,7 +38,7 @@ def render_answer(content: list[Any], structured: object, limit: int) -> AnswerT
     """
     parts = [cast(dict[str, Any], part) for part in content if isinstance(part, dict)]
     notes = tuple(note for part in parts if (note := _describe_part(part)))[:20]
-    texts = list(_iterate_texts(parts))
+    texts = list(_iterate_part_texts(parts))
     text = "\n".join(texts) if structured is None else json.dumps(structured, ensure_ascii=False)
     if text.lstrip()[:1] in ("{", "[") and is_text_too_deep(text):
         return AnswerText("", notes, f"the answer is nested deeper than {MAX_DEPTH} levels, not kept")
@@ -69,13 +69,16 @@ def _find_other_texts(structured: object, texts: list[str]) -> list[str]:
     """
     if not texts:
         return []
-    canonical_values = {_to_canonical(value) for value in _iterate_values(structured)}
-    if not {_to_canonical("\n".join(texts)), _to_canonical(_parse_json("\n".join(texts)))}.isdisjoint(canonical_values):
+    canonical_values = {_to_canonical_text(value) for value in _iterate_values(structured)}
+    if not {_to_canonical_text("\n".join(texts)), _to_canonical_text(_parse_json("\n".join(texts)))}.isdisjoint(
+        canonical_values
+    ):
         return []
     return [
         text
         for text in texts
-        if text.strip() and {_to_canonical(text), _to_canonical(_parse_json(text))}.isdisjoint(canonical_values)
+        if text.strip()
+        and {_to_canonical_text(text), _to_canonical_text(_parse_json(text))}.isdisjoint(canonical_values)
     ]
 
 
@@ -104,12 +107,12 @@ def _parse_json(text: str) -> object:
         return text
 
 
-def _to_canonical(value: object) -> str:
+def _to_canonical_text(value: object) -> str:
     """Return a text that is the same for equal values: keys sorted, strings stripped."""
     return json.dumps(value.strip() if isinstance(value, str) else value, sort_keys=True)
 
 
-def _iterate_texts(parts: list[dict[str, Any]]) -> Iterator[str]:
+def _iterate_part_texts(parts: list[dict[str, Any]]) -> Iterator[str]:
     for part in parts:
         text = part.get("text") if part.get("type") == "text" else _get_embedded_resource(part).get("text")
         if isinstance(text, str):
@@ -135,14 +138,14 @@ def _describe_part(part: dict[str, Any]) -> str:
 
 def classify_error_code(code: int, message: str, *, safe: bool) -> CallOutcome:
     """Classify an error that the server itself returned, by its JSON-RPC code."""
-    if code == _METHOD_NOT_FOUND or (code in _INVALID_CODES and _UNKNOWN_TOOL in message.lower()):
+    if code == _METHOD_NOT_FOUND or (code in _INVALID_CODES and _UNKNOWN_TOOL_MESSAGE in message.lower()):
         return "gone"
     if code in _INVALID_CODES:
         return "caller_fault"
     return "transient" if safe else "unknown"
 
 
-def classify_fault(exchange: McpExchange, *, keyed: bool, safe: bool) -> CallOutcome:
+def classify_unanswered_call(exchange: McpExchange, *, keyed: bool, safe: bool) -> CallOutcome:
     """Classify a call that got no answer by what its exchange recorded."""
     status = exchange.status
     if status is not None and not 200 <= status < 300:

@@ -7,14 +7,13 @@ from collections.abc import AsyncGenerator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 
 from agent.execution.http.guard import AddressGuard, Resolver, resolve_host
-from agent.execution.http.host_limits import Clock, HostLimits
-from agent.execution.http.log_redaction import redact_logs
-from agent.execution.mcp.connection import McpConnection, Streams, UnansweredError
+from agent.execution.http.host_limits import EventLoopClock, HostLimits
+from agent.execution.mcp.connection import McpConnection, McpExchange, PendingExchanges, Streams, UnansweredError
 from agent.execution.mcp.endpoint import McpEndpoint
-from agent.execution.mcp.exchange import McpExchange, PendingExchanges
 from agent.execution.mcp.http_streams import open_http_streams
 from agent.execution.mcp.parameters import McpParameters
 from agent.execution.mcp.process import open_process_streams
+from agent.execution.redaction import redact_logs
 
 _log = logging.getLogger(__name__)
 
@@ -38,23 +37,23 @@ class McpSessions:
         *,
         resolver: Resolver = resolve_host,
         on_list_changed: ToolListCallback | None = None,
-        clock: Clock | None = None,
+        clock: EventLoopClock | None = None,
     ) -> None:
         self.parameters = parameters or McpParameters()
         self.on_list_changed = on_list_changed
         http = self.parameters.http
         self.guard = AddressGuard(http.allow_hosts, resolver)
-        self.clock = clock or Clock()
+        self.clock = clock or EventLoopClock()
         self.hosts = HostLimits(http.host_concurrency, http.host_rate, self.clock, longest_pause=http.host_pause)
-        self._open: dict[tuple[str, ...], McpConnection] = {}
-        self._opening: defaultdict[tuple[str, ...], asyncio.Lock] = defaultdict(asyncio.Lock)
-        self._closing = set[asyncio.Task[None]]()
-        self._timer: asyncio.TimerHandle | None = None
+        self._connections: dict[tuple[str, ...], McpConnection] = {}
+        self._opening_locks: defaultdict[tuple[str, ...], asyncio.Lock] = defaultdict(asyncio.Lock)
+        self._closing_tasks = set[asyncio.Task[None]]()
+        self._idle_timer: asyncio.TimerHandle | None = None
 
     @property
     def open_count(self) -> int:
         """Number of open sessions."""
-        return len(self._open)
+        return len(self._connections)
 
     @asynccontextmanager
     async def acquire(self, endpoint: McpEndpoint, exchange: McpExchange) -> AsyncGenerator[McpConnection]:
@@ -67,8 +66,8 @@ class McpSessions:
             SessionsBusyError: all sessions are in use.
         """
         # One lock per key, so that concurrent calls do not each open a session.
-        async with self._opening[endpoint.key]:
-            connection = self._open.get(endpoint.key)
+        async with self._opening_locks[endpoint.key]:
+            connection = self._connections.get(endpoint.key)
             if connection is None or connection.is_over:
                 connection = await self._open_session(endpoint, exchange)
             connection.active_calls += 1
@@ -87,7 +86,7 @@ class McpSessions:
             lambda exchanges: self._open_streams(endpoint, exchanges), lambda: self._report_list_change(endpoint)
         )
         connection.active_calls += 1  # in use while it opens, so that it is not closed to make room
-        self._open[endpoint.key] = connection
+        self._connections[endpoint.key] = connection
         try:
             with redact_logs(endpoint.redactor):  # the session's tasks inherit this context
                 await connection.open(exchange)
@@ -108,49 +107,53 @@ class McpSessions:
             self.on_list_changed(endpoint.key[0])
 
     def _make_room(self) -> None:
-        idle = sorted((one.last_used, key) for key, one in self._open.items() if not one.active_calls)
-        while len(self._open) >= self.parameters.sessions:
+        idle = sorted(
+            (connection.last_used, key) for key, connection in self._connections.items() if not connection.active_calls
+        )
+        while len(self._connections) >= self.parameters.sessions:
             if not idle:
                 raise SessionsBusyError(f"all {self.parameters.sessions} sessions with MCP servers are in use")
             key = idle.pop(0)[1]
-            self._remove(key, self._open[key])
+            self._remove(key, self._connections[key])
 
     def discard(self, endpoint: McpEndpoint, connection: McpConnection) -> None:
         """Remove a session that no longer works; the next call opens another."""
         self._remove(endpoint.key, connection)
 
     def _remove(self, key: tuple[str, ...], connection: McpConnection) -> None:
-        if self._open.get(key) is connection:
-            del self._open[key]
+        if self._connections.get(key) is connection:
+            del self._connections[key]
         task = asyncio.create_task(connection.close())
-        self._closing.add(task)
-        task.add_done_callback(self._closing.discard)
+        self._closing_tasks.add(task)
+        task.add_done_callback(self._closing_tasks.discard)
 
     def _schedule_idle_check(self) -> None:
-        if self._timer is None and self._open:
+        if self._idle_timer is None and self._connections:
             loop = asyncio.get_running_loop()
-            self._timer = loop.call_later(self.parameters.idle, self._close_idle)
+            self._idle_timer = loop.call_later(self.parameters.idle, self._close_idle)
 
     def _close_idle(self) -> None:
-        self._timer = None
+        self._idle_timer = None
         cutoff = self.clock.now() - self.parameters.idle
-        for key, connection in list(self._open.items()):
+        for key, connection in list(self._connections.items()):
             if connection.is_over or (not connection.active_calls and connection.last_used <= cutoff):
                 self._remove(key, connection)
         # Drop locks of removed sessions, which would add up; a held lock belongs to a session that is opening.
-        for key in [key for key, lock in self._opening.items() if key not in self._open and not lock.locked()]:
-            del self._opening[key]
+        for key in [
+            key for key, lock in self._opening_locks.items() if key not in self._connections and not lock.locked()
+        ]:
+            del self._opening_locks[key]
         self._schedule_idle_check()
 
     async def close(self) -> None:
         """Close all sessions and end the processes that were started for them; idempotent."""
-        if self._timer is not None:
-            self._timer.cancel()
-            self._timer = None
-        for key, connection in list(self._open.items()):
+        if self._idle_timer is not None:
+            self._idle_timer.cancel()
+            self._idle_timer = None
+        for key, connection in list(self._connections.items()):
             self._remove(key, connection)
-        if self._closing:
-            await asyncio.wait(self._closing)
+        if self._closing_tasks:
+            await asyncio.wait(self._closing_tasks)
 
 
 __all__ = ["McpSessions", "SessionsBusyError", "UnansweredError"]

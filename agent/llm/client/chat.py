@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Literal, Protocol
 
 from agent.text import estimate_tokens
+from domain.errors import ModelUnavailableError
 from domain.model import JsonObject
 
 
@@ -84,3 +85,41 @@ class ChatModel(Protocol):
 def estimate_usage(messages: Sequence[ChatMessage], answer: str) -> ModelTokenUsage:
     """Estimate the usage at four characters a token, for endpoints that report none."""
     return ModelTokenUsage(sum(len(m.text) for m in messages) // 4 + 1, estimate_tokens(answer), is_counted=False)
+
+
+class UnavailableModel:
+    """Stand-in for a model that was chosen and may not be asked any more: all its calls fail.
+
+    No other model is asked in its place; ``reason`` is shown to the user, whose run is decided by rules.
+    """
+
+    def __init__(self, name: str, reason: str) -> None:
+        self.name = name
+        self.endpoint = ""
+        self._reason = reason
+
+    async def complete(
+        self,
+        messages: Sequence[ChatMessage],  # noqa: ARG002  the protocol's
+        form: AnswerForm | None = None,  # noqa: ARG002
+        *,
+        seconds: float | None = None,  # noqa: ARG002
+    ) -> ModelReply:
+        """Raise ``ModelUnavailableError``."""
+        raise self._build_error()
+
+    async def stream(
+        self,
+        messages: Sequence[ChatMessage],  # noqa: ARG002  the protocol's
+        *,
+        seconds: float | None = None,  # noqa: ARG002
+    ) -> AsyncIterator[str | ModelReply]:
+        """Raise ``ModelUnavailableError``."""
+        raise self._build_error()
+        yield ""  # never reached; it makes this an async generator
+
+    async def close(self) -> None:
+        """Do nothing."""
+
+    def _build_error(self) -> ModelUnavailableError:
+        return ModelUnavailableError(self._reason, "model", lasting=True)

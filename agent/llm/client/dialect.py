@@ -5,8 +5,8 @@ from typing import Any, Literal
 
 from agent.llm.client.chat import AnswerForm
 
-Structured = Literal["auto", "json_schema", "json_object", "text"]
-_FORM_LADDER: tuple[Structured, ...] = ("json_schema", "json_object", "text")
+AnswerFormat = Literal["auto", "json_schema", "json_object", "text"]
+_FORM_LADDER: tuple[AnswerFormat, ...] = ("json_schema", "json_object", "text")
 """Forms of an answer from strict to free."""
 _FORM_WORDS = ("response_format", "json_schema", "json_object", "json mode", "structured output", "guided", "grammar")
 """Words of refusals that are about the form of the answer."""
@@ -21,7 +21,7 @@ class EndpointDialect:
     and refuse ``stream_options``; many know no schemas. Each part is left out once a refusal names it.
     """
 
-    structured: Structured = "auto"
+    structured: AnswerFormat = "auto"
     """The setting: ``auto`` begins with a schema and falls back to freer forms."""
     temperature: float | None = 0.0
     max_tokens: int | None = None
@@ -29,7 +29,7 @@ class EndpointDialect:
     """Further sampling parameters, by their name in the protocol."""
     token_name: str = "max_tokens"  # noqa: S105  # the length bound's name
     """Name of the field that limits the length; empty if the endpoint knows none."""
-    form: Structured = field(init=False)
+    form: AnswerFormat = field(init=False)
     """The form that is used now."""
     usage_in_stream: bool = True
     """Ask for the token usage at the end of a stream."""

@@ -17,7 +17,7 @@ from agent.llm.client.sdk import call_guarded
 if TYPE_CHECKING:
     from openai import AsyncOpenAI
 
-    from agent.llm.client.transport import Addresses
+    from agent.llm.client.transport import AddressResolver
 
 _BYTES_PER_NUMBER = 32
 """Bytes of one number in an answer, generously."""
@@ -40,7 +40,7 @@ class EmbeddingParameters:
     """Bytes of one answer."""
     use_environment: bool = False
     """Use the proxies and certificates that environment variables name."""
-    addresses: "Addresses | None" = None
+    addresses: "AddressResolver | None" = None
     """Resolves the host to the addresses that may be connected to.
 
     None for a service from the settings, which is connected to wherever it is.

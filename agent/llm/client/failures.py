@@ -8,10 +8,10 @@ from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import Literal
 
-from agent.text import clean
+from agent.text import clean_text
 from domain.errors import ForbiddenAddressError, ModelFailure, ModelUnavailableError
 
-RETRIED: frozenset[ModelFailure] = frozenset({"busy", "server", "connection", "dns"})
+RETRIED_FAILURES: frozenset[ModelFailure] = frozenset({"busy", "server", "connection", "dns"})
 """Failures that another attempt may cure.
 
 Never a refusal, and never a timeout, which has used the time already.
@@ -50,7 +50,7 @@ class ModelEndpoint:
 
     def quote(self, text: str, limit: int = 200) -> str:
         """Return the endpoint's own text, made harmless, without the key, which some endpoints echo in part."""
-        return clean(text.replace(self.key, "…") if self.key else text, limit)
+        return clean_text(text.replace(self.key, "…") if self.key else text, limit)
 
 
 def translate_status(
@@ -69,7 +69,7 @@ def translate_status(
         lists = "; scripts/check_model.py lists those there" if endpoint.settings else ""
         return _build_error(f"{what}{lists}.{quoted}", "model", lasting=True)
     if status in (404, 405) or 300 <= status < 400:
-        location = f", it points to {clean(headers.get('location', ''), 120)}" if headers.get("location") else ""
+        location = f", it points to {clean_text(headers.get('location', ''), 120)}" if headers.get("location") else ""
         what = f"{url} has no {endpoint.offers} ({status}{location}): set {endpoint.name_setting('URL')} to the whole address"
         return _build_error(f"{what}, which mostly ends in /v1.{quoted}", "address", lasting=True)
     if status == 429 and "quota" in lowered:
@@ -93,7 +93,7 @@ def translate_error(endpoint: ModelEndpoint, error: BaseException) -> ModelUnava
         why = next(str(cause) for cause in causes if isinstance(cause, ssl.SSLError))
         advice = "use http:// where the server speaks no TLS; its certificate must be one that this machine trusts"
         return _build_error(
-            f"no secure connection to {url}: {clean(why)}. In {url_setting}, {advice}", "tls", lasting=True
+            f"no secure connection to {url}: {clean_text(why)}. In {url_setting}, {advice}", "tls", lasting=True
         )
     if any(isinstance(cause, socket.gaierror) for cause in causes):
         return _build_error(f"the host of {url} is not known: check {url_setting} and the network", "dns")

@@ -14,7 +14,7 @@ from tenacity import (
 from tenacity.stop import stop_base
 from tenacity.wait import wait_random_exponential
 
-from agent.llm.client.failures import RETRIED
+from agent.llm.client.failures import RETRIED_FAILURES
 from domain.errors import ModelUnavailableError
 
 T = TypeVar("T")
@@ -42,7 +42,7 @@ async def retry_call(
 
 
 def _is_retryable(error: ModelUnavailableError) -> bool:
-    return error.kind in RETRIED and not error.lasting
+    return error.kind in RETRIED_FAILURES and not error.lasting
 
 
 def _get_retry_after(state: RetryCallState) -> float:

@@ -1,14 +1,14 @@
 """The HTTP client under the vendor's SDK: it sends only what the protocol needs, and limits the size of answers.
 
 An endpoint from the settings belongs to the operator and often runs on this machine, so no address guard applies. An
-endpoint that an administrator has set up is connected to only where ``Addresses`` allows.
+endpoint that an administrator has set up is connected to only where ``AddressResolver`` allows.
 """
 
 from collections.abc import AsyncIterator, Awaitable, Callable
 
 import httpx2
 
-Addresses = Callable[[str, int], Awaitable[list[str]]]
+AddressResolver = Callable[[str, int], Awaitable[list[str]]]
 """Resolves a host and port to the addresses to connect to.
 
 Raises ``ForbiddenAddressError`` if it may not be reached, and ``socket.gaierror`` if it is unknown.
@@ -57,7 +57,7 @@ class CheckedTransport(httpx2.AsyncHTTPTransport):
     TLS is negotiated for the name.
     """
 
-    def __init__(self, addresses: Addresses) -> None:
+    def __init__(self, addresses: AddressResolver) -> None:
         super().__init__(trust_env=False)
         self._addresses = addresses
 
@@ -76,7 +76,7 @@ class CheckedTransport(httpx2.AsyncHTTPTransport):
         raise failure or httpx2.ConnectError(f"{named_url.host} has no address", request=request)
 
 
-async def resolve_addresses(addresses: Addresses, request: httpx2.Request) -> list[str]:
+async def resolve_addresses(addresses: AddressResolver, request: httpx2.Request) -> list[str]:
     """Return the addresses to which a request may be sent. Raises as ``addresses``."""
     return await addresses(request.url.host, request.url.port or (443 if request.url.scheme == "https" else 80))
 
@@ -87,7 +87,7 @@ def build_http_client(
     *,
     use_environment: bool,
     limit: int | None = None,
-    addresses: Addresses | None = None,
+    addresses: AddressResolver | None = None,
 ) -> httpx2.AsyncClient:
     """Build a client that follows no redirects and asks for no compression.
 

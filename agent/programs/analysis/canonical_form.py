@@ -23,7 +23,7 @@ from dataclasses import dataclass
 from dataclasses import field as of
 from typing import Any, cast
 
-from agent.programs.analysis.constants import ANSWER
+from agent.programs.analysis.constants import ANSWER_KEY
 from domain.model import JsonObject
 from domain.program import Program, ProgramPlan
 from domain.python_source import get_called_name, parse_module
@@ -142,7 +142,10 @@ class _Canonicalizer(ast.NodeTransformer):
             arguments = self._function_scopes[resolved].labels
         with self._set_in_answer(self._in_answer and not tool):
             func, args = self.visit(node.func), self._visit_all(node.args)
-            keywords = [(arguments.get(one.arg, one.arg) if one.arg else None, one.value) for one in node.keywords]
+            keywords = [
+                (arguments.get(keyword.arg, keyword.arg) if keyword.arg else None, keyword.value)
+                for keyword in node.keywords
+            ]
             keywords.sort(key=lambda pair: (pair[0] is None, pair[0] or ""))
             return ast.Call(func, args, [ast.keyword(name, self.visit(value)) for name, value in keywords])
 
@@ -154,21 +157,21 @@ class _Canonicalizer(ast.NodeTransformer):
         values: list[ast.expr] = []
         for key, value in pairs:
             keys.append(self.visit(key) if key else None)
-            with self._set_in_answer(self._in_answer or (isinstance(key, ast.Constant) and key.value == ANSWER)):
+            with self._set_in_answer(self._in_answer or (isinstance(key, ast.Constant) and key.value == ANSWER_KEY)):
                 values.append(self.visit(value))
         return ast.Dict(keys, values)
 
     def visit_JoinedStr(self, node: ast.JoinedStr) -> ast.AST:
         significant_parts = [
-            one for one in node.values if self._wording or not self._in_answer or not isinstance(one, ast.Constant)
+            part for part in node.values if self._wording or not self._in_answer or not isinstance(part, ast.Constant)
         ]
-        return ast.JoinedStr([self.visit(one) for one in significant_parts])
+        return ast.JoinedStr([self.visit(part) for part in significant_parts])
 
     def visit_FormattedValue(self, node: ast.FormattedValue) -> ast.AST:
         value = self.visit(node.value)
         with self._set_in_answer(in_answer=False):
-            form = self.visit(node.format_spec) if node.format_spec else None
-        return ast.FormattedValue(value, node.conversion, form)
+            format_spec = self.visit(node.format_spec) if node.format_spec else None
+        return ast.FormattedValue(value, node.conversion, format_spec)
 
     def visit_AnnAssign(self, node: ast.AnnAssign) -> ast.AST:
         if node.value is None:
@@ -230,15 +233,17 @@ class _Canonicalizer(ast.NodeTransformer):
         name = self._resolve_name(node.name)
         decorators = self._visit_all(node.decorator_list)
         defaults = self._visit_defaults(node.args)
-        with self._enter_scope(_collect_parameter_names(node.args) | _find_bound_names(node.body)) as own:
-            self._function_scopes[name] = own
+        with self._enter_scope(_collect_parameter_names(node.args) | _find_bound_names(node.body)) as scope:
+            self._function_scopes[name] = scope
             arguments, body = self._rename_arguments(node.args, defaults), self._visit_all(node.body)
-        kind = cast("Any", type(node))
-        return kind(name=name, args=arguments, body=body, decorator_list=decorators, returns=None)
+        node_type = cast("Any", type(node))
+        return node_type(name=name, args=arguments, body=body, decorator_list=decorators, returns=None)
 
     def _visit_defaults(self, node: ast.arguments) -> tuple[list[ast.expr], list[ast.expr | None]]:
         """Visit the defaults of a function, which belong to the scope around it."""
-        return self._visit_all(node.defaults), [self.visit(one) if one else None for one in node.kw_defaults]
+        return self._visit_all(node.defaults), [
+            self.visit(default) if default else None for default in node.kw_defaults
+        ]
 
     def _rename_arguments(
         self, node: ast.arguments, visited_defaults: tuple[list[ast.expr], list[ast.expr | None]]
@@ -247,42 +252,42 @@ class _Canonicalizer(ast.NodeTransformer):
 
         ``visited_defaults``: result of :meth:`_visit_defaults`, which must run before the function's scope is entered.
         """
-        defaults, by_name = visited_defaults
+        defaults, keyword_defaults = visited_defaults
 
-        def own(one: ast.arg) -> ast.arg:
-            return ast.arg(self._resolve_name(one.arg))
+        def rename_parameter(parameter: ast.arg) -> ast.arg:
+            return ast.arg(self._resolve_name(parameter.arg))
 
         return ast.arguments(
-            posonlyargs=[own(one) for one in node.posonlyargs],
-            args=[own(one) for one in node.args],
-            vararg=own(node.vararg) if node.vararg else None,
-            kwonlyargs=[own(one) for one in node.kwonlyargs],
-            kw_defaults=by_name,
-            kwarg=own(node.kwarg) if node.kwarg else None,
+            posonlyargs=[rename_parameter(parameter) for parameter in node.posonlyargs],
+            args=[rename_parameter(parameter) for parameter in node.args],
+            vararg=rename_parameter(node.vararg) if node.vararg else None,
+            kwonlyargs=[rename_parameter(parameter) for parameter in node.kwonlyargs],
+            kw_defaults=keyword_defaults,
+            kwarg=rename_parameter(node.kwarg) if node.kwarg else None,
             defaults=defaults,
         )
 
     def _visit_comprehension(self, node: _Comprehension) -> ast.AST:
         """Visit a comprehension: it binds its own targets, but its first iterable is evaluated outside."""
-        first = self.visit(node.generators[0].iter)
-        bound = frozenset(name for one in node.generators for name in _find_stored_names(one.target))
+        first_iterable = self.visit(node.generators[0].iter)
+        bound = frozenset(name for generator in node.generators for name in _find_stored_names(generator.target))
         with self._enter_scope(bound):
-            loops = [
+            generators = [
                 ast.comprehension(
-                    target=self.visit(one.target),
-                    iter=self.visit(one.iter) if number else first,
-                    ifs=self._visit_all(one.ifs),
-                    is_async=one.is_async,
+                    target=self.visit(generator.target),
+                    iter=self.visit(generator.iter) if index else first_iterable,
+                    ifs=self._visit_all(generator.ifs),
+                    is_async=generator.is_async,
                 )
-                for number, one in enumerate(node.generators)
+                for index, generator in enumerate(node.generators)
             ]
             if isinstance(node, ast.DictComp):
-                return ast.DictComp(self.visit(node.key), self.visit(node.value), loops)
-            return type(node)(self.visit(node.elt), loops)
+                return ast.DictComp(self.visit(node.key), self.visit(node.value), generators)
+            return type(node)(self.visit(node.elt), generators)
 
     def _visit_all(self, nodes: Sequence[Any]) -> list[Any]:
         """Visit nodes in order."""
-        return [self.visit(one) for one in nodes]
+        return [self.visit(node) for node in nodes]
 
     def _resolve_name(self, name: str) -> str:
         """Return the label of a name: of the innermost scope that binds it, else of an input or tool, else the name.
@@ -323,12 +328,12 @@ _OWN_PREFIX, _INPUT_PREFIX, _TOOL_PREFIX = "own ", "input ", "tool "
 def _collect_parameter_names(arguments: ast.arguments) -> frozenset[str]:
     """Return the names of all parameters."""
     all_arguments = (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs, arguments.vararg, arguments.kwarg)
-    return frozenset(one.arg for one in all_arguments if one is not None)
+    return frozenset(parameter.arg for parameter in all_arguments if parameter is not None)
 
 
 def _find_stored_names(target: ast.AST) -> set[str]:
     """Return the names that a target assigns."""
-    return {one.id for one in ast.walk(target) if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Store)}
+    return {node.id for node in ast.walk(target) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
 
 
 def _find_bound_names(body: Sequence[ast.AST]) -> frozenset[str]:
@@ -350,9 +355,9 @@ def _find_bound_names(body: Sequence[ast.AST]) -> frozenset[str]:
             case ast.ListComp() | ast.SetComp() | ast.GeneratorExp() | ast.DictComp():
                 bound.update(
                     name
-                    for one in ast.walk(node)
-                    if isinstance(one, ast.NamedExpr)
-                    for name in _find_stored_names(one.target)
+                    for inner in ast.walk(node)
+                    if isinstance(inner, ast.NamedExpr)
+                    for name in _find_stored_names(inner.target)
                 )
                 continue
             case ast.Name(ctx=ast.Store() | ast.Del()):
@@ -403,7 +408,7 @@ class _SharingRewriter(ast.NodeTransformer):
 
     def visit_Dict(self, node: ast.Dict) -> ast.AST:
         for key, value in zip(node.keys, node.values, strict=True):
-            if isinstance(key, ast.Constant) and key.value == ANSWER:
+            if isinstance(key, ast.Constant) and key.value == ANSWER_KEY:
                 self._redact_texts(value)
         return self.generic_visit(node)
 
@@ -417,10 +422,10 @@ class _SharingRewriter(ast.NodeTransformer):
         if isinstance(node, ast.FormattedValue):
             self._redact_texts(node.value)
             return
-        for one in ast.iter_child_nodes(node):
-            if isinstance(node, ast.JoinedStr) and isinstance(one, ast.Constant) and isinstance(one.value, str):
-                one.value = self._redact(one.value)
-            self._redact_texts(one)
+        for child in ast.iter_child_nodes(node):
+            if isinstance(node, ast.JoinedStr) and isinstance(child, ast.Constant) and isinstance(child.value, str):
+                child.value = self._redact(child.value)
+            self._redact_texts(child)
 
 
 class _StatementStripper(ast.NodeTransformer):
@@ -430,16 +435,18 @@ class _StatementStripper(ast.NodeTransformer):
         self._tools = tools
 
     def generic_visit(self, node: ast.AST) -> ast.AST:
-        changed = copy(node)
+        stripped = copy(node)
         for name, value in ast.iter_fields(node):
             if name in ("body", "orelse", "finalbody", "handlers", "cases") and isinstance(value, list):
-                setattr(changed, name, [ast.Pass()] if name == "body" else [])
+                setattr(stripped, name, [ast.Pass()] if name == "body" else [])
             elif isinstance(value, list):
-                parts = [self.visit(one) if isinstance(one, ast.AST) else one for one in cast("list[object]", value)]
-                setattr(changed, name, parts)
+                stripped_parts = [
+                    self.visit(part) if isinstance(part, ast.AST) else part for part in cast("list[object]", value)
+                ]
+                setattr(stripped, name, stripped_parts)
             elif isinstance(value, ast.AST):
-                setattr(changed, name, self.visit(value))
-        return changed
+                setattr(stripped, name, self.visit(value))
+        return stripped
 
     def visit_Call(self, node: ast.Call) -> ast.AST:
         if isinstance(node.func, ast.Name) and node.func.id in self._tools:

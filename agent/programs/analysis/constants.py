@@ -9,18 +9,18 @@ from typing import Literal
 
 from pydantic.types import JsonValue
 
-from agent.programs.protocol import ASK
+from agent.programs.program_types import ASK
 from domain.python_source import get_called_name, map_parents
 from domain.source_text import SourceExpression, SourceText
 
-ANSWER = "answer"
+ANSWER_KEY = "answer"
 """Key of a program's answer in the dict that it ends in."""
 Span = tuple[int, int]
 """Start and end in a program's text, in UTF-8 bytes."""
 _MAX_PARTS = 20_000
 """Limit of literals and names evaluated for one value."""
-_NUMBERS = ("nan", "inf", "-inf")
-_COMPARES = frozenset({"startswith", "endswith", "find", "index", "count"})
+_NON_FINITE_NUMBERS = ("nan", "inf", "-inf")
+_COMPARING_METHODS = frozenset({"startswith", "endswith", "find", "index", "count"})
 
 
 class NotConstantError(ValueError):
@@ -62,10 +62,10 @@ class _ConstantEvaluator:
             case ast.List(parts) | ast.Tuple(parts):
                 return [self.evaluate(part) for part in parts]
             case ast.Dict(keys, values):
-                return {_read_key(key): self.evaluate(one) for key, one in zip(keys, values, strict=True)}
+                return {_read_key(key): self.evaluate(value) for key, value in zip(keys, values, strict=True)}
             case ast.Name(name):
                 return self._evaluate_name(name)
-            case ast.Call(ast.Name("float"), [ast.Constant(str() as text)], []) if text in _NUMBERS:
+            case ast.Call(ast.Name("float"), [ast.Constant(str() as text)], []) if text in _NON_FINITE_NUMBERS:
                 return float(text)
             case ast.Call(ast.Attribute(ast.Name("json"), "loads"), [ast.Constant(str() as text)], []):
                 return _parse_json(text)
@@ -101,10 +101,10 @@ def find_value_parts(value: SourceExpression, source: SourceText) -> Iterator[So
     Keys and indexes into an answer are left out, and so are the arguments of awaited calls.
     """
     assignments = {
-        target.id: one.value
-        for one in ast.walk(source.tree)
-        if isinstance(one, ast.Assign)
-        for target in one.targets
+        target.id: node.value
+        for node in ast.walk(source.tree)
+        if isinstance(node, ast.Assign)
+        for target in node.targets
         if isinstance(target, ast.Name)
     }
     pending, seen = list[ast.AST]([value.node]), set[str]()
@@ -115,7 +115,7 @@ def find_value_parts(value: SourceExpression, source: SourceText) -> Iterator[So
             case ast.Call(ast.Attribute(of, "get"), [_, *others]):
                 pending += [of, *others]
             case ast.Call(func, arguments, keywords):
-                pending += [func, *arguments, *(one.value for one in keywords)]
+                pending += [func, *arguments, *(keyword.value for keyword in keywords)]
             case ast.Await(ast.Call()):
                 continue  # the value comes from the tool's answer, not from the call's arguments
             case ast.Name(name) as part:
@@ -155,7 +155,7 @@ def _find_last_values(body: Sequence[ast.stmt]) -> Iterator[ast.expr]:
 
 def _find_answer(keys: Sequence[ast.expr | None], values: Sequence[ast.expr]) -> ast.expr | None:
     pairs = zip(keys, values, strict=True)
-    return next((value for key, value in pairs if isinstance(key, ast.Constant) and key.value == ANSWER), None)
+    return next((value for key, value in pairs if isinstance(key, ast.Constant) and key.value == ANSWER_KEY), None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,36 +178,46 @@ def find_fixed_values(source: SourceText, tools: Collection[str]) -> Iterator[Fi
     For texts that are composed for a tool call, the literal words between the values are yielded too. ``tools``: names
     of the functions that are tools.
     """
-    argument_values = [one.value for call in source.calls if call.name in tools for one in call.arguments]
-    sent_names = {name for one in argument_values for name in one.names}
+    argument_values = [
+        argument_value.value for call in source.calls if call.name in tools for argument_value in call.arguments
+    ]
+    sent_names = {name for keyword in argument_values for name in keyword.names}
     for node in ast.walk(source.tree):
         match node:
             case ast.Call() if (function := get_called_name(node)) in tools:
-                for one in node.keywords:
-                    for value, composed in _find_constants(one.value, include_text=True):
-                        yield FixedValue(value, "argument", function, one.arg or "", composed)
+                for argument in node.keywords:
+                    for value, composed in _find_constants(argument.value, include_text=True):
+                        yield FixedValue(value, "argument", function, argument.arg or "", composed)
             case ast.Assign(targets, value):
-                yield from _find_held_constants(targets, value, sent_names)
+                yield from _find_assigned_constants(targets, value, sent_names)
             case ast.AnnAssign(target, _, ast.expr() as value) | ast.NamedExpr(target, value):
-                yield from _find_held_constants([target], value, sent_names)
+                yield from _find_assigned_constants([target], value, sent_names)
             case ast.Compare(left, _, others):
-                yield from (FixedValue(one, "compared") for side in (left, *others) for one, _ in _find_constants(side))
-            case ast.Call(ast.Attribute(attr=method), arguments) if method in _COMPARES:
-                yield from (FixedValue(one, "compared") for side in arguments for one, _ in _find_constants(side))
+                yield from (
+                    FixedValue(constant, "compared")
+                    for side in (left, *others)
+                    for constant, _ in _find_constants(side)
+                )
+            case ast.Call(ast.Attribute(attr=method), arguments) if method in _COMPARING_METHODS:
+                yield from (
+                    FixedValue(constant, "compared") for side in arguments for constant, _ in _find_constants(side)
+                )
             case ast.comprehension(iter=value) | ast.For(iter=value):
-                yield from (FixedValue(one, "gone over") for one, _ in _find_constants(value))
+                yield from (FixedValue(constant, "gone over") for constant, _ in _find_constants(value))
             case ast.Subscript(slice=value):
-                yield from (FixedValue(one, "picked by") for one, _ in _find_constants(value))
+                yield from (FixedValue(constant, "picked by") for constant, _ in _find_constants(value))
             case _:
                 continue
 
 
-def _find_held_constants(targets: Sequence[ast.expr], value: ast.expr, sent: Collection[str]) -> Iterator[FixedValue]:
+def _find_assigned_constants(
+    targets: Sequence[ast.expr], value: ast.expr, sent_names: Collection[str]
+) -> Iterator[FixedValue]:
     """Yield the constants assigned to names; words of composed texts only if a tool call takes one of the names."""
-    include_text = any(isinstance(one, ast.Name) and one.id in sent for one in targets)
+    include_text = any(isinstance(target, ast.Name) and target.id in sent_names for target in targets)
     yield from (
-        FixedValue(one, "held", composed=composed)
-        for one, composed in _find_constants(value, include_text=include_text)
+        FixedValue(constant, "held", composed=composed)
+        for constant, composed in _find_constants(value, include_text=include_text)
     )
 
 
@@ -232,10 +242,14 @@ def _find_constants(node: ast.expr, *, include_text: bool = False) -> Iterator[t
                 *_find_constants(orelse, include_text=include_text),
             )
         case ast.BinOp(left, ast.Add(), right) if include_text:
-            parts = (one for side in (left, right) for one, _ in _find_constants(side, include_text=True))
-            yield from ((one, True) for one in parts if isinstance(one, str))
+            parts = (part for side in (left, right) for part, _ in _find_constants(side, include_text=True))
+            yield from ((text, True) for text in parts if isinstance(text, str))
         case ast.JoinedStr(parts) if include_text:
-            literal_texts = [one.value for one in parts if isinstance(one, ast.Constant) and isinstance(one.value, str)]
+            literal_texts = [
+                constant.value
+                for constant in parts
+                if isinstance(constant, ast.Constant) and isinstance(constant.value, str)
+            ]
             yield from ((word, True) for text in literal_texts for word in re.findall(r"\w[\w.:-]*\w|\w", text))
         case _:
             return
@@ -251,13 +265,13 @@ class LiftableValue:
     """Name that the text uses for the value, such as a keyword or a variable."""
     function: str = ""
     """Function that takes the value as the keyword ``name``; ``.`` for a method."""
-    counts: bool = True
+    small_numbers_count: bool = True
     """True if small numbers such as 0, 1 and 2 may be values here: a call takes them, or a slice is limited by them."""
-    line: Span | None = None
+    own_lines: Span | None = None
     """Span of the lines of a statement that only assigns the value to ``name``; None if they hold anything else."""
 
 
-class LiftableValues:
+class LiftableValueFinder:
     """Finder of the constants in one text that may come from the request."""
 
     def __init__(self, source: SourceText, tools: Collection[str]) -> None:
@@ -266,13 +280,13 @@ class LiftableValues:
         self._tools = tools
         self._parents = map_parents(source.tree)
 
-    def find(self, accept: Callable[[LiftableValue], bool]) -> list[LiftableValue]:
+    def find_values(self, accept: Callable[[LiftableValue], bool]) -> list[LiftableValue]:
         """Return the accepted values in the order of the text.
 
         If a list is not accepted, its items are examined instead.
         """
         pending: list[ast.AST] = [self._source.tree]
-        found: list[LiftableValue] = []
+        accepted: list[LiftableValue] = []
         while pending:
             node = pending.pop()
             if isinstance(node, ast.JoinedStr) or self._is_selector(node):
@@ -282,10 +296,10 @@ class LiftableValues:
                 and (liftable := self._to_liftable(node))
                 and accept(liftable)
             ):
-                found.append(liftable)
+                accepted.append(liftable)
             else:
                 pending += ast.iter_child_nodes(node)
-        return sorted(found, key=lambda one: one.span)
+        return sorted(accepted, key=lambda one: one.span)
 
     def find_texts(self) -> list[Span]:
         """Return the spans of texts written for a reader: no arguments of tools, compared texts or field names."""
@@ -343,22 +357,24 @@ class LiftableValues:
         except NotConstantError:
             return None
         parent = self._parents.get(node)
-        liftable = LiftableValue(value, self._source.get_span(node), counts=isinstance(parent, ast.keyword | ast.Slice))
+        liftable = LiftableValue(
+            value, self._source.get_span(node), small_numbers_count=isinstance(parent, ast.keyword | ast.Slice)
+        )
         if isinstance(parent, ast.Tuple | ast.List | ast.Set):
             parent = self._parents.get(parent)
         match parent:
             case ast.keyword(arg=str() as name) if isinstance(call := self._parents.get(parent), ast.Call):
                 return replace(liftable, name=name, function=call.func.id if isinstance(call.func, ast.Name) else ".")
             case ast.Assign([ast.Name(name)]) if self._source.names_set[name] == 1:
-                alone = parent in self._source.tree.body and parent.value is node
-                return replace(liftable, name=name, line=self._find_own_lines(parent) if alone else None)
+                is_alone = parent in self._source.tree.body and parent.value is node
+                return replace(liftable, name=name, own_lines=self._find_own_lines(parent) if is_alone else None)
             case ast.comprehension(target=ast.Name(name)) | ast.For(target=ast.Name(name)):
                 return replace(liftable, name=f"{name}_list")
             case ast.Compare(left=compared):
                 return replace(liftable, name=_find_field_name(compared))
             case ast.arguments() if node in parent.defaults:
-                own = [*parent.posonlyargs, *parent.args][-len(parent.defaults) :]
-                return replace(liftable, name=own[parent.defaults.index(node)].arg)
+                parameters = [*parent.posonlyargs, *parent.args][-len(parent.defaults) :]
+                return replace(liftable, name=parameters[parent.defaults.index(node)].arg)
             case ast.Slice():
                 return replace(liftable, name="number")
             case _:

@@ -13,17 +13,17 @@ from typing import Literal
 
 from agent.programs.analysis.control_flow import ControlFlow, Function
 from agent.programs.program_request import EARLIER
-from agent.programs.protocol import ASK
+from agent.programs.program_types import ASK
 from domain.python_source import list_argument_values
 
-_FRESH_FUNCTIONS = frozenset(
+_NON_SHARING_FUNCTIONS = frozenset(
     {"abs", "all", "any", "bool", "chr", "float", "hash", "int", "isinstance"}
     | {"len", "ord", "range", "repr", "round", "str"}
 )
 """Functions whose result shares no mutable part with their arguments."""
 Scope = tuple[int, ...]
 """Numbers of the functions and comprehensions around a place; empty for the module, whose names all cells share."""
-Name = tuple[Scope, str]
+ScopedName = tuple[Scope, str]
 """A name with the scope that binds it."""
 
 
@@ -41,7 +41,7 @@ class StatementPosition:
     """Loops around it, each by the ``order`` of its statement."""
     tests: tuple[ast.expr, ...] = ()
     """Conditions that decide whether it runs."""
-    rounds: tuple[ast.expr, ...] = ()
+    iterables: tuple[ast.expr, ...] = ()
     """Expressions that the loops around it iterate over."""
     function: Scope = ()
     """Scope of the function whose body it is in."""
@@ -51,8 +51,8 @@ class StatementPosition:
         depth = len(self.blocks) - 1
         if self.function != other.function or len(other.blocks) <= depth or self.blocks[:depth] != other.blocks[:depth]:
             return False
-        (block, at), (other_block, later) = self.blocks[depth], other.blocks[depth]
-        return block == other_block and at < later
+        (block, index), (other_block, other_index) = self.blocks[depth], other.blocks[depth]
+        return block == other_block and index < other_index
 
     def may_precede(self, other: "StatementPosition") -> bool:
         """Return whether this statement can run before the other one."""
@@ -65,7 +65,7 @@ class NameDefinition:
 
     operands: tuple[ast.AST, ...]
     """Expressions whose values go into the name."""
-    place: StatementPosition
+    position: StatementPosition
     """Position of the statement that defines it."""
     overwrites: bool = True
     """True if earlier values of the name are lost."""
@@ -73,7 +73,7 @@ class NameDefinition:
     """True if it mutates the value, which all names that refer to it then see."""
     from_error: bool = False
     """True if the value is an error raised by a call among ``operands``."""
-    anywhere: bool = False
+    reaches_everywhere: bool = False
     """True if it reaches every use, whatever the order of the statements."""
     key: ast.expr | None = None
     """Key under which the value is stored. Unlike the operands, it does not become an alias of the name."""
@@ -90,14 +90,14 @@ class NameDefinition:
             use: position of the use.
             latest: order of the last overwriting definition that certainly runs before the use, by the loops around it.
         """
-        if self.anywhere or self.place.function != use.function:
+        if self.reaches_everywhere or self.position.function != use.function:
             return True
-        shared_loops = self.place.loops & use.loops
+        shared_loops = self.position.loops & use.loops
         loops_back = (
-            bool(shared_loops) and self.place.order >= use.order
+            bool(shared_loops) and self.position.order >= use.order
         )  # defined in one iteration and used in the next
         return not any(
-            shared_loops <= loops and (self.place.order < order or loops_back) for loops, order in latest.items()
+            shared_loops <= loops and (self.position.order < order or loops_back) for loops, order in latest.items()
         )
 
 
@@ -108,93 +108,104 @@ class ProgramDefinitions:
     """
 
     def __init__(self) -> None:
-        self.places: dict[ast.AST, StatementPosition] = {}
+        self.positions: dict[ast.AST, StatementPosition] = {}
         """Positions of the names, calls and constants that are read."""
-        self.names: dict[ast.Name, Name] = {}
+        self.names: dict[ast.Name, ScopedName] = {}
         """Scoped name that each use refers to."""
-        self.functions: dict[Name, Function] = {}
+        self.functions: dict[ScopedName, Function] = {}
         """The program's own functions."""
         self.scopes: dict[Function, Scope] = {}
         """Scope of the body of each function."""
         self.callers: defaultdict[Scope, list[StatementPosition]] = defaultdict(list)
         """Positions of the calls of a function, by the scope of its body."""
-        self._by_name: defaultdict[Name, list[NameDefinition]] = defaultdict(list)
+        self._by_name: defaultdict[ScopedName, list[NameDefinition]] = defaultdict(list)
         self._reaching_by_use: dict[ast.Name, list[NameDefinition]] = {}
-        self._holds: dict[Name, set[Name]] = {}
+        self._aliases: dict[ScopedName, set[ScopedName]] = {}
 
-    def add(self, name: Name, definition: NameDefinition) -> None:
+    def add(self, name: ScopedName, definition: NameDefinition) -> None:
         """Add a definition of a name."""
         self._by_name[name].append(definition)
 
-    def has_definition(self, name: Name) -> bool:
+    def has_definition(self, name: ScopedName) -> bool:
         """Return whether the program itself gives the name a value."""
         return name in self._by_name
 
-    def is_external_name(self, name: ast.expr) -> bool:
+    def is_external_name(self, expression: ast.expr) -> bool:
         """Return whether an expression is a name that the program itself gives no value."""
-        means = self.names.get(name) if isinstance(name, ast.Name) else None
-        return means is not None and not self.has_definition(means)
+        scoped_name = self.names.get(expression) if isinstance(expression, ast.Name) else None
+        return scoped_name is not None and not self.has_definition(scoped_name)
 
     def find_function(self, expression: ast.expr) -> Function | None:
         """Return the program's own function that an expression names, if any."""
         name = self.names.get(expression) if isinstance(expression, ast.Name) else None
         return self.functions.get(name) if name else None
 
-    def find_place(self, root: ast.AST) -> StatementPosition | None:
+    def find_position(self, root: ast.AST) -> StatementPosition | None:
         """Return where a value is used: the position of the first of its parts that has one."""
-        return next((self.places[part] for part in ast.walk(root) if part in self.places), None)
+        return next((self.positions[part] for part in ast.walk(root) if part in self.positions), None)
 
     def find_reaching(self, use: ast.Name, site: StatementPosition) -> list[NameDefinition]:
         """Return the definitions that a name may hold where it is used for a call at ``site``."""
         if use not in self._reaching_by_use:
             self._reaching_by_use[use] = self._compute_reaching(use)
         return [
-            one for one in self._reaching_by_use[use] if not one.in_place or one.anywhere or one.place.may_precede(site)
+            definition
+            for definition in self._reaching_by_use[use]
+            if not definition.in_place or definition.reaches_everywhere or definition.position.may_precede(site)
         ]
 
     def _compute_reaching(self, use: ast.Name) -> list[NameDefinition]:
         """Return the definitions that may reach a use, including later changes in place."""
-        place, own_definitions = self.places[use], self._by_name.get(self.names[use], ())
+        position, own_definitions = self.positions[use], self._by_name.get(self.names[use], ())
         latest: dict[frozenset[int], int] = {}
-        for one in own_definitions:
-            if one.overwrites and one.place.dominates(place):
-                latest[one.place.loops] = max(one.place.order, latest.get(one.place.loops, 0))
-        here = (one for one in own_definitions if one.anywhere or one.in_place or one.place.may_precede(place))
-        return [one for one in here if one.may_reach(place, latest)]
+        for definition in own_definitions:
+            if definition.overwrites and definition.position.dominates(position):
+                latest[definition.position.loops] = max(
+                    definition.position.order, latest.get(definition.position.loops, 0)
+                )
+        candidates = (
+            candidate
+            for candidate in own_definitions
+            if candidate.reaches_everywhere or candidate.in_place or candidate.position.may_precede(position)
+        )
+        return [candidate for candidate in candidates if candidate.may_reach(position, latest)]
 
-    def find_call_places(self, site: StatementPosition) -> list[StatementPosition]:
+    def find_call_positions(self, site: StatementPosition) -> list[StatementPosition]:
         """Return a position, and those where the functions around it are called, directly or indirectly."""
-        places, pending, seen = [site], [site.function], set[Scope]()
+        positions, pending, seen = [site], [site.function], set[Scope]()
         while pending:
             function = pending.pop()
             if function and function not in seen:
                 seen.add(function)
-                places += self.callers[function]
-                pending += [place.function for place in self.callers[function]]
-        return places
+                positions += self.callers[function]
+                pending += [position.function for position in self.callers[function]]
+        return positions
 
     def propagate_changes(self) -> None:
         """Propagate each change in place to every name that may refer to the same value.
 
         Call this once, after all cells are read.
         """
-        changes = {name: [one for one in found if one.in_place] for name, found in self._by_name.items()}
-        aliases = {name: self._find_aliases(found) for name, found in self._by_name.items()}
-        for name, own in changes.items():
-            own_aliases = self._find_aliases(own)
-            for other in _find_reachable_names(name, aliases) - {name} if own else ():
-                self._by_name[other] += own
+        changes = {
+            name: [definition for definition in definitions if definition.in_place]
+            for name, definitions in self._by_name.items()
+        }
+        aliases = {name: self._find_aliases(definitions) for name, definitions in self._by_name.items()}
+        for name, own_changes in changes.items():
+            own_aliases = self._find_aliases(own_changes)
+            for other in _find_reachable_names(name, aliases) - {name} if own_changes else ():
+                self._by_name[other] += own_changes
                 aliases.setdefault(other, set()).update(own_aliases)
-        self._holds = aliases
+        self._aliases = aliases
 
-    def sharing(self, expression: ast.expr) -> set[str]:
+    def find_sharing_names(self, expression: ast.expr) -> set[str]:
         """Return the names that may share mutable parts with the value of an expression."""
         names = {self.names[use] for use in self._find_shared_names(expression) if use in self.names}
-        return {other for name in names for _, other in _find_reachable_names(name, self._holds)}
+        return {other for name in names for _, other in _find_reachable_names(name, self._aliases)}
 
-    def _find_aliases(self, definitions: Sequence[NameDefinition]) -> set[Name]:
+    def _find_aliases(self, definitions: Sequence[NameDefinition]) -> set[ScopedName]:
         """Return the names whose values, or parts of them, the definitions may hold."""
-        parts = [part for one in definitions for part in one.operands]
+        parts = [part for definition in definitions for part in definition.operands]
         return {self.names[use] for part in parts for use in self._find_shared_names(part) if use in self.names}
 
     def _find_shared_names(self, root: ast.AST) -> Iterator[ast.Name]:
@@ -213,29 +224,29 @@ class ProgramDefinitions:
                     pending.append(value)
                 case ast.Await(value=ast.Call(func=ast.Name() as called)):
                     pending += [called] if self.find_function(called) else []
-                case ast.Call(func=ast.Name(id=called) as name) if called in _FRESH_FUNCTIONS and self.is_external_name(
-                    name
+                case ast.Call(func=ast.Name(id=called) as name) if (
+                    called in _NON_SHARING_FUNCTIONS and self.is_external_name(name)
                 ):
                     continue
                 case other:
                     pending += ast.iter_child_nodes(other)
 
 
-def _find_reachable_names(name: Name, aliases: Mapping[Name, set[Name]]) -> set[Name]:
+def _find_reachable_names(name: ScopedName, aliases: Mapping[ScopedName, set[ScopedName]]) -> set[ScopedName]:
     """Return a name and, transitively, all names whose values it may hold."""
-    found, pending = set[Name](), [name]
+    reachable, pending = set[ScopedName](), [name]
     while pending:
         current = pending.pop()
-        if current not in found:
-            found.add(current)
+        if current not in reachable:
+            reachable.add(current)
             pending += aliases.get(current, ())
-    return found
+    return reachable
 
 
 def list_parameters(function: Function) -> Sequence[ast.arg]:
     """Return all parameters of a function."""
     arguments = function.args
-    variadic = [one for one in (arguments.vararg, arguments.kwarg) if one]
+    variadic = [parameter for parameter in (arguments.vararg, arguments.kwarg) if parameter]
     return [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs, *variadic]
 
 
@@ -379,8 +390,8 @@ class ValueTracer:
 
     def _is_tool(self, name: ast.Name) -> bool:
         """Return whether a name is a tool and not redefined by the program."""
-        means = self._definitions.names.get(name)
-        return name.id in self._tools and (means is None or not self._definitions.has_definition(means))
+        scoped_name = self._definitions.names.get(name)
+        return name.id in self._tools and (scoped_name is None or not self._definitions.has_definition(scoped_name))
 
     def _trace_name(self, name: ast.Name) -> None:
         if self._control is not None:
@@ -399,22 +410,22 @@ class ValueTracer:
             self._kinds[name] = "call" if name.id in self._tools else "name"
 
     def _trace_definition(self, definition: NameDefinition) -> None:
-        place = definition.place
+        position = definition.position
         if self._control is not None and definition not in self._traced_definitions:
             self._traced_definitions.add(definition)
             for value in definition.values:
                 self._pending += self._control.find_value_conditions(value)
                 self._pending += self._control.find_names_and_calls(value) if definition.from_error else ()
-        if place.cell == self._site.cell:
+        if position.cell == self._site.cell:
             self.lines |= {getattr(part, "lineno", 0) for part in definition.values} - {0}
         if definition.from_error:
             self._trace_errors(definition)
             return
         self._pending += definition.values
-        tests = [one for one in place.tests if one not in self._site.tests]
+        tests = [test for test in position.tests if test not in self._site.tests]
         self.conditions += tests
-        rounds = place.rounds if self._include_iterables else ()
-        self._pending += [*tests, *(one for one in rounds if one not in self._site.rounds)]
+        iterables = position.iterables if self._include_iterables else ()
+        self._pending += [*tests, *(iterable for iterable in iterables if iterable not in self._site.iterables)]
 
     def _trace_errors(self, definition: NameDefinition) -> None:
         """Record the tools that may have raised an error: those used in the ``try`` block, directly or in functions."""
@@ -456,6 +467,6 @@ def _is_fixed_index(index: ast.expr) -> bool:
         case ast.Constant() | ast.UnaryOp(operand=ast.Constant()):
             return True
         case ast.Slice():
-            return all(one is None or _is_fixed_index(one) for one in (index.lower, index.upper, index.step))
+            return all(bound is None or _is_fixed_index(bound) for bound in (index.lower, index.upper, index.step))
         case _:
             return False

@@ -8,10 +8,10 @@ from typing import Any
 
 from agent.programs.analysis.control_flow import Function
 from agent.programs.analysis.data_flow import (
-    Name,
     NameDefinition,
     ProgramDefinitions,
     Scope,
+    ScopedName,
     StatementPosition,
     list_parameters,
 )
@@ -43,137 +43,143 @@ class _DefinitionReader(ast.NodeVisitor):
     def __init__(self, definitions: ProgramDefinitions) -> None:
         self._definitions = definitions
         self._scopes: list[tuple[Scope, frozenset[str]]] = [((), frozenset())]
-        self._place: StatementPosition = StatementPosition(0, 0)
+        self._position: StatementPosition = StatementPosition(0, 0)
         self._statement_count = self._scope_count = self._block_count = self._module_statement_count = 0
         self._calls: list[tuple[ast.Call, StatementPosition]] = []
 
     def read_cell(self, number: int, module: ast.Module) -> None:
         """Read one cell; its statements continue the block of the cells before it."""
-        self._place = StatementPosition(number, self._statement_count)
-        self._read_block(module.body, self._place, block=0, first=self._module_statement_count)
+        self._position = StatementPosition(number, self._statement_count)
+        self._read_block(module.body, self._position, block=0, first=self._module_statement_count)
         self._module_statement_count += len(module.body)
 
     # Statements
 
     def _read_block(
-        self, body: Sequence[ast.stmt], around: StatementPosition, *, block: int | None = None, first: int = 0
+        self, body: Sequence[ast.stmt], outer: StatementPosition, *, block: int | None = None, first: int = 0
     ) -> None:
         """Visit the statements of a block in order.
 
         Args:
             body: the statements.
-            around: position of the statement that contains the block.
+            outer: position of the statement that contains the block.
             block: number of an earlier block that this one continues; None for a new block.
             first: index of the first statement in the block.
         """
         if block is None:
             self._block_count += 1
             block = self._block_count
-        outer_place, tests = self._place, around.tests
+        outer_place, tests = self._position, outer.tests
         for index, statement in enumerate(body, start=first):
             self._statement_count += 1
-            blocks = (*around.blocks, (block, index))
-            self._place = replace(around, order=self._statement_count, blocks=blocks, tests=tests)
+            blocks = (*outer.blocks, (block, index))
+            self._position = replace(outer, order=self._statement_count, blocks=blocks, tests=tests)
             self.visit(statement)
-            if isinstance(statement, ast.If) and any(_has_exit(one) for one in (statement.body, statement.orelse)):
+            if isinstance(statement, ast.If) and any(
+                _has_exit(branch) for branch in (statement.body, statement.orelse)
+            ):
                 tests = (*tests, statement.test)  # what follows runs only if the test did not exit
-        self._place = outer_place
+        self._position = outer_place
 
     def visit_If(self, node: ast.If) -> None:
         self.visit(node.test)
-        inside = replace(self._place, tests=(*self._place.tests, node.test))
+        inside = replace(self._position, tests=(*self._position.tests, node.test))
         self._read_block(node.body, inside)
         self._read_block(node.orelse, inside)
 
     def visit_While(self, node: ast.While) -> None:
-        place = self._place
-        self._place = replace(place, loops=place.loops | {place.order})
+        position = self._position
+        self._position = replace(position, loops=position.loops | {position.order})
         self.visit(node.test)
-        self._read_block(node.body, replace(self._place, tests=(*place.tests, node.test)))
-        self._place = place
-        self._read_block(node.orelse, place)
+        self._read_block(node.body, replace(self._position, tests=(*position.tests, node.test)))
+        self._position = position
+        self._read_block(node.orelse, position)
 
     def visit_For(self, node: ast.For | ast.AsyncFor) -> None:
-        place = self._place
+        position = self._position
         self.visit(node.iter)
         self._bind(node.target, node.iter)
-        around = replace(place, loops=place.loops | {place.order}, rounds=(*place.rounds, node.iter))
-        self._read_block(node.body, around)
-        self._read_block(node.orelse, place)
+        inside = replace(position, loops=position.loops | {position.order}, iterables=(*position.iterables, node.iter))
+        self._read_block(node.body, inside)
+        self._read_block(node.orelse, position)
 
     visit_AsyncFor = visit_For  # noqa: N815  # ast's names
 
     def visit_Try(self, node: ast.Try) -> None:
-        place = self._place
-        self._read_block(node.body, place)
+        position = self._position
+        self._read_block(node.body, position)
         for handler in node.handlers:
             if handler.name:
-                self._define(handler.name, NameDefinition(tuple(node.body), place, from_error=True, anywhere=True))
-            self._read_block(handler.body, place)
-        self._read_block(node.orelse, place)
-        self._read_block(node.finalbody, place)
+                self._define(
+                    handler.name, NameDefinition(tuple(node.body), position, from_error=True, reaches_everywhere=True)
+                )
+            self._read_block(handler.body, position)
+        self._read_block(node.orelse, position)
+        self._read_block(node.finalbody, position)
 
     def visit_With(self, node: ast.With | ast.AsyncWith) -> None:
         for item in node.items:
             self.visit(item.context_expr)
             if item.optional_vars is not None:
                 self._bind(item.optional_vars, item.context_expr)
-        self._read_block(node.body, self._place)
+        self._read_block(node.body, self._position)
 
     visit_AsyncWith = visit_With  # noqa: N815  # ast's names
 
     def visit_Match(self, node: ast.Match) -> None:
-        place = self._place
+        position = self._position
         self.visit(node.subject)
         for case in node.cases:
             self.visit(case.pattern)
             for part in ast.walk(case.pattern):
                 captured_name = getattr(part, "rest", None) or getattr(part, "name", None)
                 if isinstance(captured_name, str):
-                    self._define(captured_name, NameDefinition((node.subject,), place, overwrites=False))
+                    self._define(captured_name, NameDefinition((node.subject,), position, overwrites=False))
             tests = (node.subject, *([case.guard] if case.guard else []))
             if case.guard:
                 self.visit(case.guard)
-            self._read_block(case.body, replace(place, tests=(*place.tests, *tests)))
+            self._read_block(case.body, replace(position, tests=(*position.tests, *tests)))
 
     def visit_Import(self, node: ast.Import | ast.ImportFrom) -> None:
         for alias in node.names:
-            self._define((alias.asname or alias.name).partition(".")[0], NameDefinition((), self._place))
+            self._define((alias.asname or alias.name).partition(".")[0], NameDefinition((), self._position))
 
     visit_ImportFrom = visit_Import  # noqa: N815  # ast's names
 
     # Functions
 
     def visit_FunctionDef(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
-        returned = tuple(one.value for one in _walk_own_nodes(node.body) if isinstance(one, ast.Return) and one.value)
-        self._define(node.name, NameDefinition(returned, self._place))
+        returned = tuple(
+            inner.value for inner in _walk_own_nodes(node.body) if isinstance(inner, ast.Return) and inner.value
+        )
+        self._define(node.name, NameDefinition(returned, self._position))
         self._definitions.functions[self._resolve_name(node.name)] = node
         with self._enter_function(node):
-            self._read_block(node.body, self._place)
+            self._read_block(node.body, self._position)
 
     visit_AsyncFunctionDef = visit_FunctionDef  # noqa: N815  # ast's names
 
     def visit_Lambda(self, node: ast.Lambda) -> None:
         with self._enter_function(node):
-            self._place = replace(self._place, order=self._statement_count)
+            self._position = replace(self._position, order=self._statement_count)
             self.visit(node.body)
 
     @contextmanager
     def _enter_function(self, node: Function) -> Generator[None]:
         """Enter a function's scope; its defaults are evaluated outside."""
-        defaults = [one for one in (*node.args.defaults, *node.args.kw_defaults) if one]
+        defaults = [default for default in (*node.args.defaults, *node.args.kw_defaults) if default]
         for default in defaults:
             self.visit(default)
-        place, names = self._place, frozenset(one.arg for one in list_parameters(node))
+        position, names = self._position, frozenset(parameter.arg for parameter in list_parameters(node))
         body = node.body if isinstance(node.body, list) else [node.body]
         with self._enter_scope(names | _find_assigned_names(body)) as scope:
             self._definitions.scopes[node] = scope
             # Any parameter may hold any default: a coarse rule that never misses one.
             for name in names if defaults else ():
-                self._define(name, NameDefinition(tuple(defaults), place, anywhere=True))
-            self._place = StatementPosition(place.cell, place.order, function=scope)
+                self._define(name, NameDefinition(tuple(defaults), position, reaches_everywhere=True))
+            self._position = StatementPosition(position.cell, position.order, function=scope)
             yield
-        self._place = place
+        self._position = position
 
     @contextmanager
     def _enter_scope(self, names: frozenset[str]) -> Generator[Scope]:
@@ -190,39 +196,41 @@ class _DefinitionReader(ast.NodeVisitor):
         A function that is passed to another function may get any other argument of that call. This runs after all cells
         were read, since a function may be called before the reader reaches its definition.
         """
-        for call, place in self._calls:
+        for call, position in self._calls:
             function = call.func if isinstance(call.func, ast.Lambda) else self._definitions.find_function(call.func)
             if function is not None:
-                self._definitions.callers[self._definitions.scopes[function]].append(place)
-                self._bind_parameters(function, _match_arguments(function, call), place)
+                self._definitions.callers[self._definitions.scopes[function]].append(position)
+                self._bind_parameters(function, _match_possible_arguments(function, call), position)
             values = list_argument_values(call)
             for value in values:
                 passed = value if isinstance(value, ast.Lambda) else self._definitions.find_function(value)
                 if passed is not None:
-                    self._definitions.callers[self._definitions.scopes[passed]].append(place)
-                    other_values = [one for one in (call.func, *values) if one is not value]
-                    self._bind_parameters(passed, ((one.arg, other_values) for one in list_parameters(passed)), place)
+                    self._definitions.callers[self._definitions.scopes[passed]].append(position)
+                    other_values = [other for other in (call.func, *values) if other is not value]
+                    self._bind_parameters(
+                        passed, ((parameter.arg, other_values) for parameter in list_parameters(passed)), position
+                    )
 
     def _bind_parameters(
-        self, function: Function, arguments: Iterator[tuple[str, list[ast.expr]]], place: StatementPosition
+        self, function: Function, arguments: Iterator[tuple[str, list[ast.expr]]], position: StatementPosition
     ) -> None:
         for parameter, values in arguments:
-            definition = NameDefinition(tuple(values), place, overwrites=False, anywhere=True)
+            definition = NameDefinition(tuple(values), position, overwrites=False, reaches_everywhere=True)
             self._definitions.add((self._definitions.scopes[function], parameter), definition)
 
     # Expressions
 
     def visit_Name(self, node: ast.Name) -> None:
         if isinstance(node.ctx, ast.Load):
-            self._definitions.places[node] = self._place
+            self._definitions.positions[node] = self._position
             self._definitions.names[node] = self._resolve_name(node.id)
 
     def visit_Constant(self, node: ast.Constant) -> None:
-        self._definitions.places[node] = self._place
+        self._definitions.positions[node] = self._position
 
     def visit_Call(self, node: ast.Call) -> None:
-        self._definitions.places[node] = self._place
-        self._calls.append((node, self._place))
+        self._definitions.positions[node] = self._position
+        self._calls.append((node, self._position))
         self.generic_visit(node)
         if isinstance(node.func, ast.Attribute) and node.func.attr in _MUTATING_METHODS:
             values = tuple(list_argument_values(node))
@@ -241,44 +249,49 @@ class _DefinitionReader(ast.NodeVisitor):
     def visit_AugAssign(self, node: ast.AugAssign) -> None:
         self.visit(node.value)
         if isinstance(node.target, ast.Name):
-            self._define(node.target.id, NameDefinition((node.value,), self._place, overwrites=False, in_place=True))
+            self._define(node.target.id, NameDefinition((node.value,), self._position, overwrites=False, in_place=True))
         else:
             self._bind(node.target, node.value)
 
     def visit_NamedExpr(self, node: ast.NamedExpr) -> None:
         self.visit(node.value)
-        self._define(node.target.id, NameDefinition((node.value,), self._place, overwrites=False, anywhere=True))
+        self._define(
+            node.target.id, NameDefinition((node.value,), self._position, overwrites=False, reaches_everywhere=True)
+        )
 
     def _visit_comprehension(self, node: Any) -> None:
         """Visit a comprehension, whose targets have a scope of their own. One that awaits counts as a loop."""
         self.visit(node.generators[0].iter)
         names = frozenset(
-            part.id for one in node.generators for part in ast.walk(one.target) if isinstance(part, ast.Name)
+            part.id
+            for generator in node.generators
+            for part in ast.walk(generator.target)
+            if isinstance(part, ast.Name)
         )
-        place = self._place
+        position = self._position
         parts = (node.key, node.value) if isinstance(node, ast.DictComp) else (node.elt,)
         if any(
-            isinstance(one, ast.Await) for part in parts for one in ast.walk(part)
+            isinstance(inner, ast.Await) for part in parts for inner in ast.walk(part)
         ):  # a comprehension that awaits runs its calls one after the other, as a loop does
-            self._place = replace(place, loops=place.loops | {place.order})
+            self._position = replace(position, loops=position.loops | {position.order})
         with self._enter_scope(names):
-            for number, one in enumerate(node.generators):
-                if number:
-                    self.visit(one.iter)
-                self._bind(one.target, one.iter, anywhere=True)
-                self._place = replace(self._place, rounds=(*self._place.rounds, one.iter))
-                for test in one.ifs:
+            for index, generator in enumerate(node.generators):
+                if index:
+                    self.visit(generator.iter)
+                self._bind(generator.target, generator.iter, anywhere=True)
+                self._position = replace(self._position, iterables=(*self._position.iterables, generator.iter))
+                for test in generator.ifs:
                     self.visit(test)
-                self._place = replace(self._place, tests=(*self._place.tests, *one.ifs))
+                self._position = replace(self._position, tests=(*self._position.tests, *generator.ifs))
             for part in parts:
                 self.visit(part)
-        self._place = place
+        self._position = position
 
     visit_ListComp = visit_SetComp = visit_DictComp = visit_GeneratorExp = _visit_comprehension  # noqa: N815  # ast's names
 
     # Names
 
-    def _resolve_name(self, name: str) -> Name:
+    def _resolve_name(self, name: str) -> ScopedName:
         """Return the scoped name that an identifier refers to in the current scope."""
         scope = next((scope for scope, names in reversed(self._scopes) if name in names), ())
         return scope, name
@@ -290,15 +303,15 @@ class _DefinitionReader(ast.NodeVisitor):
         """Define the names of an assignment target; for an item or attribute, record a change of its object."""
         match target:
             case ast.Name():
-                definition = NameDefinition((value,), self._place, anywhere=anywhere)
+                definition = NameDefinition((value,), self._position, reaches_everywhere=anywhere)
                 self._define(target.id, definition)
                 if isinstance(value, ast.Lambda):
                     self._definitions.functions[self._resolve_name(target.id)] = value
             case ast.Tuple() | ast.List():
                 parts = unpack_value(value)
-                alike = len(parts) == len(target.elts) and not _has_starred(target.elts)
-                for number, one in enumerate(target.elts):
-                    self._bind(one, parts[number] if alike else value, anywhere=anywhere)
+                is_matched = len(parts) == len(target.elts) and not _has_starred(target.elts)
+                for index, element in enumerate(target.elts):
+                    self._bind(element, parts[index] if is_matched else value, anywhere=anywhere)
             case ast.Starred():
                 self._bind(target.value, value, anywhere=anywhere)
             case ast.Subscript():
@@ -310,17 +323,17 @@ class _DefinitionReader(ast.NodeVisitor):
             case _:
                 self.visit(target)
 
-    def _record_change(self, held: ast.expr, values: tuple[ast.expr, ...], key: ast.expr | None = None) -> None:
+    def _record_change(self, container: ast.expr, values: tuple[ast.expr, ...], key: ast.expr | None = None) -> None:
         """Record that values are put into the object that an expression refers to."""
-        for name in _find_root_names(held):
-            self._define(name.id, NameDefinition(values, self._place, overwrites=False, in_place=True, key=key))
+        for name in _find_root_names(container):
+            self._define(name.id, NameDefinition(values, self._position, overwrites=False, in_place=True, key=key))
 
 
-def _find_root_names(held: ast.expr) -> Iterator[ast.Name]:
+def _find_root_names(container: ast.expr) -> Iterator[ast.Name]:
     """Yield the names of the objects that the value of an expression may be a part of."""
-    match held:
+    match container:
         case ast.Name():
-            yield held
+            yield container
         case ast.Subscript(value=inner) | ast.Attribute(value=inner) | ast.Await(value=inner):
             yield from _find_root_names(inner)
         case ast.Call(func=ast.Attribute(value=inner)):
@@ -346,26 +359,26 @@ def unpack_value(value: ast.expr) -> Sequence[ast.expr]:
 
 
 def _has_starred(parts: Sequence[ast.expr]) -> bool:
-    return any(isinstance(one, ast.Starred) for one in parts)
+    return any(isinstance(part, ast.Starred) for part in parts)
 
 
-def _match_arguments(function: Function, call: ast.Call) -> Iterator[tuple[str, list[ast.expr]]]:
+def _match_possible_arguments(function: Function, call: ast.Call) -> Iterator[tuple[str, list[ast.expr]]]:
     """Yield each parameter with the arguments that it may get in a call.
 
     Arguments whose parameter is unclear go to every parameter that they may mean.
     """
-    names = [one.arg for one in list_parameters(function)]
-    for number, value in enumerate(call.args):
-        at = names[number : number + 1] if not _has_starred(call.args) else names
-        yield from ((name, [value]) for name in at or names[-1:])
+    names = [parameter.arg for parameter in list_parameters(function)]
+    for index, value in enumerate(call.args):
+        parameters = names[index : index + 1] if not _has_starred(call.args) else names
+        yield from ((name, [value]) for name in parameters or names[-1:])
     for keyword in call.keywords:
-        at = [keyword.arg] if keyword.arg in names else names if keyword.arg is None else names[-1:]
-        yield from ((name, [keyword.value]) for name in at if name)
+        parameters = [keyword.arg] if keyword.arg in names else names if keyword.arg is None else names[-1:]
+        yield from ((name, [keyword.value]) for name in parameters if name)
 
 
 def _has_exit(body: Sequence[ast.stmt]) -> bool:
     """Return whether a block contains a statement that leaves it early, outside of nested functions."""
-    return any(isinstance(one, _EXITS) for one in _walk_own_nodes(body))
+    return any(isinstance(node, _EXITS) for node in _walk_own_nodes(body))
 
 
 def _walk_own_nodes(body: Sequence[ast.AST]) -> Iterator[ast.AST]:

@@ -9,10 +9,10 @@ from collections.abc import Collection, Iterator, Mapping
 from difflib import get_close_matches
 
 from agent.programs.analysis.control_flow import GATHER, Function
-from agent.programs.names import PROGRAM_NAMES
+from agent.programs.builtin_functions import ASK_PARAMETERS
+from agent.programs.function_names import PROGRAM_NAMES
 from agent.programs.program_request import EARLIER
-from agent.programs.protocol import ASK
-from agent.programs.questions import ASK_PARAMETERS
+from agent.programs.program_types import ASK
 from agent.programs.sandbox_cell import LOOK
 from agent.programs.signatures import ToolSignature
 from domain.python_source import Place, collect_bound_names, get_called_name, get_place, list_calls, map_parents
@@ -102,36 +102,41 @@ def find_faults(
 
 def _find_wrong_names(tree: ast.Module, tools: Collection[str], known_names: Collection[str]) -> Iterator[Fault]:
     """Yield undefined names, tools used as values, and names of the program that shadow an offered function."""
-    own = collect_bound_names(tree)
-    functions = {id(node.func) for node in ast.walk(tree) if isinstance(node, ast.Call)}
+    bound_names = collect_bound_names(tree)
+    called_nodes = {id(node.func) for node in ast.walk(tree) if isinstance(node, ast.Call)}
     reported: set[str] = set()
     for node in ast.walk(tree):
         if not isinstance(node, ast.Name) or node.id in reported:
             continue
-        if message := _describe_wrong_name(node, own, tools, known_names, called=id(node) in functions):
+        if message := _describe_wrong_name(node, bound_names, tools, known_names, is_called=id(node) in called_nodes):
             reported.add(node.id)
             yield get_place(node), message
-    for name in sorted(own & {*tools, LOOK, ASK} - reported):
+    for name in sorted(bound_names & {*tools, LOOK, ASK} - reported):
         yield NOWHERE, f"`{name}` is one of the functions: give your own value or function another name."
 
 
 def _describe_wrong_name(
-    node: ast.Name, own: Collection[str], tools: Collection[str], known_names: Collection[str], *, called: bool
+    node: ast.Name,
+    bound_names: Collection[str],
+    tools: Collection[str],
+    known_names: Collection[str],
+    *,
+    is_called: bool,
 ) -> str:
     """Return the message for a name that is used wrongly; empty if there is nothing wrong with it."""
     name = node.id
     if name in tools or name in (LOOK, ASK):
-        if called or name in own:
+        if is_called or name in bound_names:
             return ""
         return f"`{name}` can only be called, as `await {name}(...)`: wrap it in a function of your own to hand it on."
-    if name in own or name in known_names or name in BUILTINS:
+    if name in bound_names or name in known_names or name in BUILTINS:
         return ""
     if name in MODULES:
         return f"The name `{name}` has no value: write `import {name}` first."
-    similar = get_close_matches(name, [*tools, *own, *known_names], n=1, cutoff=0.75)
+    similar = get_close_matches(name, [*tools, *bound_names, *known_names], n=1, cutoff=0.75)
     if similar:
         return f"There is no `{name}`: did you mean `{similar[0]}`?"
-    if called:
+    if is_called:
         others = f"call only {_format_names(tools)}" if tools else "none is known yet; look for one"
         return f"There is no function `{name}`: {others}, or {suggest_alternative(name)}."
     return f"The name `{name}` has no value: assign it before it is used."
@@ -150,28 +155,32 @@ def _find_wrong_arguments(
                 yield get_place(call), message
 
 
-def _find_call_faults(call: ast.Call, name: str, names: list[str], required: Collection[str]) -> Iterator[str]:
+def _find_call_faults(call: ast.Call, name: str, parameters: list[str], required: Collection[str]) -> Iterator[str]:
     """Yield the faults of one call of a tool."""
-    argument_names = [one.arg for one in call.keywords]
+    argument_names = [keyword.arg for keyword in call.keywords]
     if call.args or None in argument_names:
-        yield f"`{name}` takes its arguments by name: {_format_names(names) if names else 'none'}."
+        yield f"`{name}` takes its arguments by name: {_format_names(parameters) if parameters else 'none'}."
         return
-    for one in argument_names:
-        if one and one not in names:
-            alike = get_close_matches(one, names, n=1, cutoff=0.6)
-            hint = f"did you mean `{alike[0]}`?" if alike else f"it takes {_format_names(names) if names else 'none'}."
-            yield f"`{name}` has no parameter `{one}`: {hint}"
-    lacking = [one for one in required if one not in argument_names]
-    if lacking:
-        yield f"`{name}` lacks {_format_names(lacking)}, without which it cannot be called."
+    for argument in argument_names:
+        if argument and argument not in parameters:
+            similar = get_close_matches(argument, parameters, n=1, cutoff=0.6)
+            hint = (
+                f"did you mean `{similar[0]}`?"
+                if similar
+                else f"it takes {_format_names(parameters) if parameters else 'none'}."
+            )
+            yield f"`{name}` has no parameter `{argument}`: {hint}"
+    missing = [parameter for parameter in required if parameter not in argument_names]
+    if missing:
+        yield f"`{name}` lacks {_format_names(missing)}, without which it cannot be called."
 
 
 def _find_question_faults(call: ast.Call) -> Iterator[str]:
     """Yield the faults of one question to the user."""
-    argument_names = [*ASK_PARAMETERS[: len(call.args)], *(one.arg for one in call.keywords)]
-    starred = any(isinstance(one, ast.Starred) for one in call.args)
+    argument_names = [*ASK_PARAMETERS[: len(call.args)], *(keyword.arg for keyword in call.keywords)]
+    has_starred = any(isinstance(argument, ast.Starred) for argument in call.args)
     if (
-        starred
+        has_starred
         or len(call.args) > len(ASK_PARAMETERS)
         or len(set(argument_names)) < len(argument_names)
         or set(argument_names) - {*ASK_PARAMETERS}
@@ -216,16 +225,16 @@ def _is_outermost(call: ast.Call, parent_of: Mapping[ast.AST, ast.AST]) -> bool:
 def find_end_faults(source: SourceText) -> Iterator[Fault]:
     """Yield a fault if the last statement is no answer and the text never calls ``look``."""
     last = source.tree.body[-1]
-    looks = any(call.name == LOOK for call in source.calls)
-    if not isinstance(last, ast.Expr | ast.Return) and not looks:
+    has_look = any(call.name == LOOK for call in source.calls)
+    if not isinstance(last, ast.Expr | ast.Return) and not has_look:
         example = 'write the answer itself as the last line, such as {"answered": "yes", "answer": ...}'
         yield get_place(last), f"The program ends without an answer: {example}."
 
 
 def _format_names(names: Collection[str]) -> str:
     """Format some names for a message, followed by an ellipsis if there are more."""
-    shown = [f"`{name}`" for name in list(names)[:_MAX_NAMES]]
-    return ", ".join(shown) + (", …" if len(names) > _MAX_NAMES else "")
+    quoted_names = [f"`{name}`" for name in list(names)[:_MAX_NAMES]]
+    return ", ".join(quoted_names) + (", …" if len(names) > _MAX_NAMES else "")
 
 
 def find_plan_faults(source: SourceText, tools: Collection[str], result_count: int) -> Iterator[Fault]:
@@ -236,12 +245,12 @@ def find_plan_faults(source: SourceText, tools: Collection[str], result_count: i
         tools: names of the functions on offer.
         result_count: number of earlier results, which ``earlier`` holds.
     """
-    filled = {one.value.node for call in source.calls if call.name in tools for one in call.arguments}
+    argument_nodes = {argument.value.node for call in source.calls if call.name in tools for argument in call.arguments}
     for name in sorted(source.names_bound & PROGRAM_NAMES - {"first", "pick", "today"}):
         yield NOWHERE, f"`{name}` means something in every plan: give your own value or function another name."
     for node in ast.walk(source.tree):
         match node:
-            case ast.Call(ast.Name("fill")) if node not in filled or node.args or node.keywords:
+            case ast.Call(ast.Name("fill")) if node not in argument_nodes or node.args or node.keywords:
                 detail = "`fill()` stands alone as the value of a parameter of a function: what it is is found then."
                 yield get_place(node), detail
             case ast.Call(ast.Name("named"), arguments, keywords) if len(arguments) != 1 or keywords:
@@ -301,7 +310,7 @@ def _describe_missing_import(node: ast.AST) -> str:
     """Return the message for an import that does not work; empty if it does."""
     match node:
         case ast.Import(names=names):
-            modules = [one.name for one in names]
+            modules = [alias.name for alias in names]
         case ast.ImportFrom(module=module, names=names):
             if names[0].name == "*":
                 return "`import *` is not there: import what is used by name."
@@ -386,9 +395,9 @@ def _find_target_names(node: ast.Assign | ast.AnnAssign) -> Iterator[str]:
     """Yield the names in the targets of an assignment."""
     targets = node.targets if isinstance(node, ast.Assign) else [node.target]
     for target in targets:
-        for one in ast.walk(target):
-            if isinstance(one, ast.Name):
-                yield one.id
+        for part in ast.walk(target):
+            if isinstance(part, ast.Name):
+                yield part.id
 
 
 def _find_collecting_list(call: ast.Call) -> str:
@@ -407,8 +416,8 @@ def _find_receiving_parameter(call: ast.Call, value: ast.AST, helpers: Mapping[s
     parameters = helpers.get(get_called_name(call))
     if parameters is None or value not in call.args:
         return ""
-    place = call.args.index(value)  # type: ignore[arg-type]
-    return parameters.args[place].arg if place < len(parameters.args) else ""
+    index = call.args.index(value)  # type: ignore[arg-type]
+    return parameters.args[index].arg if index < len(parameters.args) else ""
 
 
 def _find_awaited_names(tree: ast.AST) -> set[str]:

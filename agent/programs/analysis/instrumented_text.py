@@ -27,12 +27,12 @@ class InstrumentedText:
 
     def to_original_position(self, position: int) -> int:
         """Map a position in this text to the original text, both in UTF-8 bytes."""
-        inserted = 0
-        for at, put in self.insertions:
-            if at + inserted >= position:
+        inserted_length = 0
+        for insert_position, code in self.insertions:
+            if insert_position + inserted_length >= position:
                 break
-            inserted += len(put.encode())
-        return position - inserted
+            inserted_length += len(code.encode())
+        return position - inserted_length
 
     def to_original_line(self, line: int) -> int:
         """Map a line of this text to the original text, both from 1; lines out of range are returned unchanged."""
@@ -45,35 +45,41 @@ class InstrumentedText:
 
 def instrument_text(text: str) -> InstrumentedText:
     """Insert reports into a text, which must parse."""
-    source, data = parse_source(text), text.encode()
+    source, encoded = parse_source(text), text.encode()
     last = next(
-        (one for one in reversed(source.statements) if one.outermost), None
+        (statement for statement in reversed(source.statements) if statement.outermost), None
     )  # the value of the last statement is the program's answer, so nothing may follow it
-    unsorted = (put for one in source.statements for put in _find_insertions(one, source, data, after=one is not last))
-    puts = tuple(sorted(unsorted, key=lambda put: put[0]))
-    return InstrumentedText(b"".join(_apply_insertions(data, puts)).decode(), puts)
+    unsorted_insertions = (
+        insertion
+        for statement in source.statements
+        for insertion in _find_insertions(statement, source, encoded, may_follow=statement is not last)
+    )
+    insertions = tuple(sorted(unsorted_insertions, key=lambda put: put[0]))
+    return InstrumentedText(b"".join(_apply_insertions(encoded, insertions)).decode(), insertions)
 
 
 def _find_insertions(
-    statement: SourceStatement, source: SourceText, data: bytes, *, after: bool
+    statement: SourceStatement, source: SourceText, encoded: bytes, *, may_follow: bool
 ) -> Iterator[_Insertion]:
-    """Yield the insertions for one statement. ``after``: whether a report may follow it."""
+    """Yield the insertions for one statement. ``may_follow``: whether a report may follow it."""
     match statement.kind:
         case "loop":
-            yield _insert_before(statement.body_start, statement, source, data)
+            yield _build_insertion_before(statement.body_start, statement, source, encoded)
         case "leaving":
-            yield _insert_before(statement.start, statement, source, data)
-        case "simple" if after:
+            yield _build_insertion_before(statement.start, statement, source, encoded)
+        case "simple" if may_follow:
             yield statement.end, "; " + _render_call(statement)
         case _:
             return
 
 
-def _insert_before(at: int, statement: SourceStatement, source: SourceText, data: bytes) -> _Insertion:
+def _build_insertion_before(
+    position: int, statement: SourceStatement, source: SourceText, encoded: bytes
+) -> _Insertion:
     """Return a report to insert before a position: on a line of its own if the position begins a line."""
-    indent = data[source.starts[bisect_right(source.starts, at) - 1] : at]
-    end = "; " if indent.strip() else "\n" + indent.decode()
-    return at, _render_call(statement) + end
+    indent = encoded[source.starts[bisect_right(source.starts, position) - 1] : position]
+    separator = "; " if indent.strip() else "\n" + indent.decode()
+    return position, _render_call(statement) + separator
 
 
 def _render_call(statement: SourceStatement) -> str:
@@ -81,21 +87,21 @@ def _render_call(statement: SourceStatement) -> str:
     return f"{WATCH}({statement.line}, {{{', '.join(f'{name!r}: {name}' for name in statement.assigned_names)}}})"
 
 
-def _apply_insertions(source: bytes, insertions: Sequence[_Insertion]) -> Iterator[bytes]:
+def _apply_insertions(encoded: bytes, insertions: Sequence[_Insertion]) -> Iterator[bytes]:
     """Yield the pieces of a text with the insertions."""
-    done = 0
-    for at, put in insertions:
-        yield source[done:at]
-        yield put.encode()
-        done = at
-    yield source[done:]
+    copied = 0
+    for position, code in insertions:
+        yield encoded[copied:position]
+        yield code.encode()
+        copied = position
+    yield encoded[copied:]
 
 
-def _remove_insertions(source: bytes, insertions: Sequence[_Insertion]) -> Iterator[bytes]:
+def _remove_insertions(encoded: bytes, insertions: Sequence[_Insertion]) -> Iterator[bytes]:
     """Yield the pieces of a text without its insertions."""
-    done = inserted = 0
-    for at, put in insertions:
-        yield source[done : at + inserted]
-        inserted += len(put.encode())
-        done = at + inserted
-    yield source[done:]
+    copied = inserted_length = 0
+    for position, code in insertions:
+        yield encoded[copied : position + inserted_length]
+        inserted_length += len(code.encode())
+        copied = position + inserted_length
+    yield encoded[copied:]

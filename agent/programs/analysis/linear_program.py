@@ -25,8 +25,8 @@ The field is a path such as ``items[0].lat``, or ``items[].lat`` for an item tha
 """
 
 _PLAIN_STATEMENTS = ast.Expr | ast.Assign | ast.AnnAssign
-_LOOPS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
-_CONDITIONAL_NODES = (*_LOOPS, ast.Lambda, ast.IfExp, ast.BoolOp, ast.NamedExpr)
+_COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+_CONDITIONAL_NODES = (*_COMPREHENSIONS, ast.Lambda, ast.IfExp, ast.BoolOp, ast.NamedExpr)
 _FUNCTIONS = ast.FunctionDef | ast.AsyncFunctionDef
 _STOP_FUNCTIONS = frozenset({"ask", "look"})
 _EXITS = ast.Raise | ast.Assert | ast.Return
@@ -64,22 +64,28 @@ class LinearProgram:
         self._has_run = has_run
         self._cells = cells
         numbers = sorted(cells)
-        self._sources = dict(zip(numbers, parse_sources([cells[one].text for one in numbers]), strict=True))
+        self._sources = dict(
+            zip(numbers, parse_sources([cells[cell_number].text for cell_number in numbers]), strict=True)
+        )
         self._values_by_name: dict[str, ast.expr] = {}
         self._sites: dict[ast.AST, Site] = {}
         self._assignment_counts = Counter[str]()
         self._resolving = set[ast.expr]()
-        every: dict[ast.Call, Site] = {}
+        all_calls: dict[ast.Call, Site] = {}
         for number, source in self._sources.items():
             tools = cells[number].tools
             self._assignment_counts += source.names_set + Counter(source.names_bound - source.names_set.keys())
-            every |= {call: (number, source.get_span(call)[0]) for call in _find_tool_calls(source.tree, tools)}
-            for statement in (one for one in source.tree.body if isinstance(one, _PLAIN_STATEMENTS)):
+            all_calls |= {call: (number, source.get_span(call)[0]) for call in _find_tool_calls(source.tree, tools)}
+            for statement in (node for node in source.tree.body if isinstance(node, _PLAIN_STATEMENTS)):
                 self._record_assignment(statement)
-                self._sites |= {call: every[call] for call in _find_tool_calls(statement, tools, _CONDITIONAL_NODES)}
+                self._sites |= {
+                    call: all_calls[call] for call in _find_tool_calls(statement, tools, _CONDITIONAL_NODES)
+                }
         self.calls = {site: call for call, site in self._sites.items() if isinstance(call, ast.Call)}
         """Calls of tools that are made exactly once, in order."""
-        self.others = {site: _get_function_name(call) for call, site in every.items() if call not in self._sites}
+        self.other_calls = {
+            site: _get_function_name(call) for call, site in all_calls.items() if call not in self._sites
+        }
         """Functions of the other calls of tools, which may be made never or repeatedly."""
 
     def _record_assignment(self, statement: ast.stmt) -> None:
@@ -98,8 +104,8 @@ class LinearProgram:
 
     def _find_held_value(self, name: str) -> ast.expr | None:
         """Return the value of a name that is assigned once and never changed; None for any other name."""
-        once = self._assignment_counts[name] == 1 and name not in self._changed[0]
-        return self._values_by_name.get(name) if once else None
+        is_fixed = self._assignment_counts[name] == 1 and name not in self._changed[0]
+        return self._values_by_name.get(name) if is_fixed else None
 
     def _resolve_value(self, value: ast.expr) -> ast.expr:
         """Return the expression that a chain of names stands for; any other expression stands for itself."""
@@ -122,7 +128,11 @@ class LinearProgram:
         """Return the arguments of a call, each with the tool's parameter."""
         call, source = self.calls[site], self._sources[site[0]]
         names = self._cells[site[0]].arguments.get(_get_function_name(call), {})
-        return [(names.get(one.arg, one.arg), source.to_expression(one.value)) for one in call.keywords if one.arg]
+        return [
+            (names.get(keyword.arg, keyword.arg), source.to_expression(keyword.value))
+            for keyword in call.keywords
+            if keyword.arg
+        ]
 
     def find_function_name(self, site: Site) -> str:
         """Return the name of the function that is called at a site."""
@@ -136,24 +146,24 @@ class LinearProgram:
         """
         return evaluate_constant(value.node, self._find_held_value)
 
-    def find_place(self, value: SourceExpression) -> AnswerPlace | None:
+    def find_answer_place(self, value: SourceExpression) -> AnswerPlace | None:
         """Return the field of an answer that a value is read from; None if it is anything else."""
-        return self._find_place(value.node)
+        return self._find_answer_place(value.node)
 
-    def _find_place(self, value: ast.expr) -> AnswerPlace | None:
+    def _find_answer_place(self, value: ast.expr) -> AnswerPlace | None:
         resolved = self._resolve_value(value)
         if resolved in self._resolving:
             return None  # a name that refers to itself, directly or in a cycle
         self._resolving.add(resolved)
-        place = self._match_place(resolved)
+        place = self._match_answer_place(resolved)
         self._resolving.discard(resolved)
         return place
 
-    def _match_place(self, resolved: ast.expr) -> AnswerPlace | None:
+    def _match_answer_place(self, resolved: ast.expr) -> AnswerPlace | None:
         """Match the forms in which a field of an answer can be written."""
         match resolved:
             case ast.Await(inner):
-                return self._find_place(inner)
+                return self._find_answer_place(inner)
             case ast.Name(name):
                 earlier = _EARLIER_NAME.fullmatch(name) if self._has_run else None  # in old stored programs
                 return (int(earlier[1]), "") if earlier and not self._assignment_counts[name] else None
@@ -162,30 +172,30 @@ class LinearProgram:
             case ast.Call(ast.Name("named" | "first" as chosen), [held, *default], []) if (
                 self._is_empty_default(default) and not self._assignment_counts[chosen]
             ):
-                return _append_field(self._find_place(held), "[]" if chosen == "named" else "[0]")
+                return _append_field(self._find_answer_place(held), "[]" if chosen == "named" else "[0]")
             case ast.Call(ast.Attribute(held, "get"), [ast.Constant(part), *default], []) if self._is_empty_default(
                 default
             ):
-                return _enter_field(self._find_place(held), part)
+                return _enter_field(self._find_answer_place(held), part)
             case ast.Subscript(ast.Name("earlier"), ast.Constant(int() as number)) if not self._assignment_counts[
                 "earlier"
             ]:
                 return (number + 1, "") if number >= 0 else None
             case ast.Subscript(held, ast.Constant(int() as number)) if parts := unpack_value(self._resolve_value(held)):
-                return self._find_place(parts[number]) if 0 <= number < len(parts) else None
+                return self._find_answer_place(parts[number]) if 0 <= number < len(parts) else None
             case ast.Subscript(held, ast.Constant(part)):
-                return _enter_field(self._find_place(held), part)
+                return _enter_field(self._find_answer_place(held), part)
             case _:
                 return None
 
     def is_unchanged(self, place: AnswerPlace) -> bool:
         """Return whether the program never changes the answer that a place is in."""
-        changed = self._changed[1]
-        return None not in changed and place[0] not in changed
+        changed_answers = self._changed[1]
+        return None not in changed_answers and place[0] not in changed_answers
 
-    def _is_empty_default(self, default: Sequence[ast.expr]) -> bool:
+    def _is_empty_default(self, defaults: Sequence[ast.expr]) -> bool:
         """Return whether a default adds no value of its own."""
-        return self._has_run or all(ast.unparse(one) in _EMPTY_DEFAULTS for one in default)
+        return self._has_run or all(ast.unparse(expression) in _EMPTY_DEFAULTS for expression in defaults)
 
     @cached_property
     def _changed(self) -> tuple[frozenset[str], frozenset[Site | int | None]]:
@@ -194,13 +204,15 @@ class LinearProgram:
         # Finding places below reads this property again: meanwhile nothing counts as changed, which ends the
         # recursion.
         self.__dict__["_changed"] = (frozenset[str](), frozenset[Site | int | None]())
-        for held in (one for node in self._iterate_nodes() for one in _find_mutations(node)):
-            place = self._find_place(held)
-            if isinstance(held, ast.Name):
-                names.add(held.id)
+        for changed in (expression for node in self._iterate_nodes() for expression in _find_mutations(node)):
+            place = self._find_answer_place(changed)
+            if isinstance(changed, ast.Name):
+                names.add(changed.id)
             if place is not None:
                 answers.add(place[0])
-            elif not isinstance(held, ast.Name) or not isinstance(self._values_by_name.get(held.id), _NEW_CONTAINERS):
+            elif not isinstance(changed, ast.Name) or not isinstance(
+                self._values_by_name.get(changed.id), _NEW_CONTAINERS
+            ):
                 answers.add(None)
         return frozenset(names), frozenset(answers)
 
@@ -210,11 +222,13 @@ class LinearProgram:
 
     def find_interruptions(self) -> Iterator[tuple[int, str]]:
         """Yield the lines where the program may end early or waits for somebody, each with a description."""
-        functions = {one for one in self._iterate_nodes() if isinstance(one, _FUNCTIONS)}
-        inner = {one for function in functions for one in ast.walk(function) if isinstance(one, ast.Return)}
-        last = {one.tree.body[-1] for one in self._sources.values() if one.tree.body}
+        functions = {node for node in self._iterate_nodes() if isinstance(node, _FUNCTIONS)}
+        function_returns = {
+            node for function in functions for node in ast.walk(function) if isinstance(node, ast.Return)
+        }
+        last_statements = {source.tree.body[-1] for source in self._sources.values() if source.tree.body}
         for node in self._iterate_nodes():
-            if isinstance(node, _EXITS) and node not in inner | last:
+            if isinstance(node, _EXITS) and node not in function_returns | last_statements:
                 yield node.lineno, "may end the program before its end"
             elif (
                 isinstance(node, ast.Call)
@@ -241,12 +255,12 @@ class LinearProgram:
 
     def _iterate_nodes(self) -> Iterator[ast.AST]:
         """Iterate over the nodes of all cells."""
-        return (node for one in self._sources.values() for node in ast.walk(one.tree))
+        return (node for source in self._sources.values() for node in ast.walk(source.tree))
 
     def _is_only_calls(self, value: ast.expr) -> bool:
         """Return whether a value is the whole answer of a call, or a tuple or list of such answers."""
         parts = unpack_value(value)
-        return self._find_place(value) in {(site, "") for site in self._sites.values()} or (
+        return self._find_answer_place(value) in {(site, "") for site in self._sites.values()} or (
             bool(parts) and all(map(self._is_only_calls, parts))
         )
 
@@ -310,15 +324,15 @@ def find_other_effects(program: Program) -> Iterator[tuple[int, str]]:
     tree = source.tree
     yield from _find_rebindings(tree, program)
     yield from _find_passed_tools(tree, program)
-    sequence = _StatementSequence(program, source.names_bound)
-    last = max((at for at, one in enumerate(tree.body) if _has_call(one, program)), default=-1)
+    checker = _LinearStatementChecker(program, source.names_bound)
+    last = max((index for index, statement in enumerate(tree.body) if _has_tool_call(statement, program)), default=-1)
     for statement in tree.body[: last + 1]:
-        if not sequence.is_plain(statement):
+        if not checker.is_plain(statement):
             yield statement.lineno, "does more than to call, and to name answers and constants"
 
 
-def _has_call(statement: ast.stmt, program: Program) -> bool:
-    return any(isinstance(one, ast.Call) and _is_tool(one.func, program) for one in ast.walk(statement))
+def _has_tool_call(statement: ast.stmt, program: Program) -> bool:
+    return any(isinstance(node, ast.Call) and _is_tool(node.func, program) for node in ast.walk(statement))
 
 
 def _is_tool(node: ast.AST, program: Program) -> bool:
@@ -353,18 +367,18 @@ def _find_bindings(tree: ast.Module) -> Iterator[tuple[int, str]]:
 
 def _is_plain_import(statement: ast.Import) -> bool:
     """Return whether an import only binds known modules under their own names."""
-    return all(one.name in _MODULES and not one.asname for one in statement.names)
+    return all(alias.name in _MODULES and not alias.asname for alias in statement.names)
 
 
 def _find_passed_tools(tree: ast.Module, program: Program) -> Iterator[tuple[int, str]]:
     """Yield the lines where a tool is used as a value and not called."""
-    called_functions = {one.func for one in ast.walk(tree) if isinstance(one, ast.Call)}
+    called_functions = {node.func for node in ast.walk(tree) if isinstance(node, ast.Call)}
     for node in ast.walk(tree):
         if isinstance(node, ast.Name) and _is_tool(node, program) and node not in called_functions:
             yield node.lineno, f"gives {node.id} on without a call"
 
 
-class _StatementSequence:
+class _LinearStatementChecker:
     """Checker of the statements of one program.
 
     Each statement must be passed to :meth:`is_plain` once and in order, since a name counts only after it is assigned.
@@ -380,64 +394,67 @@ class _StatementSequence:
         """Return whether the next statement only calls a tool, or assigns an answer or a constant."""
         match statement:
             case ast.Assign([target], value) | ast.AnnAssign(target, ast.Name(), ast.expr() as value):
-                plain = self._is_value(value)
-                names = list(_find_target_names(target))
+                is_plain_value = self._is_effect_free(value)
+                names = list(_find_plain_target_names(target))
                 self._undefined.difference_update(names)
-                return plain and bool(names)
+                return is_plain_value and bool(names)
             case ast.Expr(value) | ast.Return(ast.expr() as value):
-                return self._is_value(value)
+                return self._is_effect_free(value)
             case ast.Import():
                 self._undefined -= _MODULES
                 return _is_plain_import(statement)
             case _:
                 return isinstance(statement, ast.Pass)
 
-    def _is_value(self, value: ast.expr) -> bool:
+    def _is_effect_free(self, value: ast.expr) -> bool:
         """Return whether a value is composed of answers, constants and assigned names, without side effects."""
         match value:
             case ast.Await(ast.Call() as call):
-                return self._is_call(call) or self._is_gathered(call)
+                return self._is_tool_call(call) or self._is_gathered_calls(call)
             case ast.Name(name):
                 return name not in self._undefined
             case ast.Subscript(held, ast.Constant() | ast.UnaryOp(ast.USub(), ast.Constant())):
-                return self._is_value(held)
+                return self._is_effect_free(held)
             case ast.Call(ast.Name("first" | "named" as chosen), parts, []) if chosen not in self._bound:
-                return all(map(self._is_value, parts))
+                return all(map(self._is_effect_free, parts))
             case ast.Call(ast.Attribute(held, "get"), parts, []):
-                return all(map(self._is_value, (held, *parts)))
+                return all(map(self._is_effect_free, (held, *parts)))
             case ast.List(parts) | ast.Tuple(parts) | ast.JoinedStr(parts):
-                return all(map(self._is_value, parts))
+                return all(map(self._is_effect_free, parts))
             case ast.FormattedValue(shown, _, form):
-                return self._is_value(shown) and (form is None or self._is_value(form))
+                return self._is_effect_free(shown) and (form is None or self._is_effect_free(form))
             case ast.Dict(keys, values):
-                return all(isinstance(key, ast.Constant) for key in keys) and all(map(self._is_value, values))
+                return all(isinstance(key, ast.Constant) for key in keys) and all(map(self._is_effect_free, values))
             case _:
                 return _is_constant(value)
 
-    def _is_call(self, call: ast.expr) -> bool:
+    def _is_tool_call(self, call: ast.expr) -> bool:
         """Return whether a node calls a tool with keyword arguments only; arguments may be ``fill()``."""
         if not (isinstance(call, ast.Call) and _is_tool(call.func, self._program)) or call.args:
             return False
-        return all(one.arg and (_is_open(one.value) or self._is_value(one.value)) for one in call.keywords)
+        return all(
+            keyword.arg and (_is_left_open(keyword.value) or self._is_effect_free(keyword.value))
+            for keyword in call.keywords
+        )
 
-    def _is_gathered(self, call: ast.Call) -> bool:
+    def _is_gathered_calls(self, call: ast.Call) -> bool:
         """Return whether a node gathers calls of tools, none of whose arguments awaits another call."""
         match call:
             case ast.Call(ast.Attribute(ast.Name("asyncio"), "gather"), made, []):
-                waits = any(isinstance(one, ast.Await) for part in made for one in ast.walk(part))
-                return not waits and all(map(self._is_call, made))
+                has_await = any(isinstance(node, ast.Await) for part in made for node in ast.walk(part))
+                return not has_await and all(map(self._is_tool_call, made))
             case _:
                 return False
 
 
-def _find_target_names(target: ast.expr) -> Iterator[str]:
+def _find_plain_target_names(target: ast.expr) -> Iterator[str]:
     """Yield the names of an assignment target; none if it contains anything but names."""
     parts = target.elts if isinstance(target, ast.Tuple | ast.List) else [target]
-    if all(isinstance(one, ast.Name) for one in parts):
-        yield from (one.id for one in parts if isinstance(one, ast.Name))
+    if all(isinstance(part, ast.Name) for part in parts):
+        yield from (part.id for part in parts if isinstance(part, ast.Name))
 
 
-def _is_open(value: ast.expr) -> bool:
+def _is_left_open(value: ast.expr) -> bool:
     return isinstance(value, ast.Call) and ast.unparse(value) == "fill()"
 
 

@@ -12,7 +12,7 @@ from domain.source_text import SourceCall, SourceExpression, parse_sources
 Site = tuple[int, int]
 """Call site: number of the program, and start of the call in its text in UTF-8 bytes."""
 
-_SITE = re.compile(r"(\d+):(\d+)(?:~(\d+))?#")
+_SITE_KEY = re.compile(r"(\d+):(\d+)(?:~(\d+))?#")
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,9 +21,9 @@ class CallDependencies:
 
     pairs: frozenset[tuple[Site, Site]] = frozenset()
     """Pairs of a call and another call whose arguments use its result."""
-    ends: frozenset[Site] = frozenset()
+    end_calls: frozenset[Site] = frozenset()
     """Calls whose results go into the answer, or are not used and were made for their side effect."""
-    answer: frozenset[Site] = frozenset()
+    answer_calls: frozenset[Site] = frozenset()
     """Calls whose results go into the answer."""
 
 
@@ -33,8 +33,8 @@ def parse_site(text: str) -> Site | None:
     ``3:57~1#0`` is a call that cell 3 makes in a function defined one cell before it (``~1``), so its site is in cell
     2.
     """
-    matched = _SITE.match(text)
-    return (int(matched[1]) - int(matched[3] or 0), int(matched[2])) if matched else None
+    match = _SITE_KEY.match(text)
+    return (int(match[1]) - int(match[3] or 0), int(match[2])) if match else None
 
 
 def find_call_dependencies(cells: Mapping[int, Program]) -> CallDependencies:
@@ -52,7 +52,7 @@ def find_call_dependencies(cells: Mapping[int, Program]) -> CallDependencies:
         for source in program_flow.find_sites(program_flow.trace_arguments(site))
         if source != site
     }
-    answer = program_flow.find_sites(program_flow.answer)
+    answer = program_flow.find_sites(program_flow.answer_trace)
     used = {source for source, _ in pairs} | answer
     return CallDependencies(frozenset(pairs), frozenset(answer | (program_flow.calls.keys() - used)), frozenset(answer))
 
@@ -70,8 +70,8 @@ class ProgramFlow:
         """
         numbers = sorted(cells)
         sources = parse_sources([cells[number].text for number in numbers])
-        self._definitions = read_definitions([one.tree for one in sources])
-        self.tools = {name: tool for one in cells.values() for name, tool in one.tools.items()}
+        self._definitions = read_definitions([source.tree for source in sources])
+        self.tools = {name: tool for cell in cells.values() for name, tool in cell.tools.items()}
         self._answer = sources[-1].last_value if sources else None
         self.calls: dict[Site, SourceCall] = {
             (number, call.start): call
@@ -85,33 +85,38 @@ class ProgramFlow:
     def trace_arguments(self, site: Site) -> ValueTracer:
         """Trace the values of all arguments of a call."""
         call = self.calls[site]
-        return self.trace_values([*call.positional, *(one.value for one in call.arguments)], self.find_place(site))
+        return self.trace_values(
+            [*call.positional, *(argument.value for argument in call.arguments)], self.find_position(site)
+        )
 
-    def find_place(self, site: Site) -> StatementPosition:
+    def find_position(self, site: Site) -> StatementPosition:
         """Return the statement that a call is in."""
-        return self._definitions.places[self.calls[site].node]
+        return self._definitions.positions[self.calls[site].node]
 
     def is_repeated(self, site: Site) -> bool:
         """Return whether a call is in a loop or a comprehension, so that it may run several times or never."""
-        return any(place.loops or place.rounds for place in self._definitions.find_call_places(self.find_place(site)))
+        return any(
+            position.loops or position.iterables
+            for position in self._definitions.find_call_positions(self.find_position(site))
+        )
 
     def is_conditional(self, site: Site) -> bool:
         """Return whether a call is made only under a condition."""
-        return any(place.tests for place in self._definitions.find_call_places(self.find_place(site)))
+        return any(position.tests for position in self._definitions.find_call_positions(self.find_position(site)))
 
-    def trace_values(self, values: Iterable[SourceExpression], place: StatementPosition) -> ValueTracer:
+    def trace_values(self, values: Iterable[SourceExpression], position: StatementPosition) -> ValueTracer:
         """Trace some values that are used at one position."""
-        tracer = ValueTracer(self._definitions, self.tools, place, include_iterables=False)
+        tracer = ValueTracer(self._definitions, self.tools, position, include_iterables=False)
         for value in values:
             tracer.trace(value.node)
         return tracer
 
     @property
-    def answer(self) -> ValueTracer:
+    def answer_trace(self) -> ValueTracer:
         """Trace of the program's last expression."""
-        place = self._definitions.find_place(self._answer.node) if self._answer is not None else None
+        position = self._definitions.find_position(self._answer.node) if self._answer is not None else None
         return self.trace_values(
-            [self._answer] if self._answer is not None and place else [], place or StatementPosition(0, 0)
+            [self._answer] if self._answer is not None and position else [], position or StatementPosition(0, 0)
         )
 
     def find_sites(self, tracer: ValueTracer) -> set[Site]:

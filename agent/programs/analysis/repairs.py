@@ -6,13 +6,19 @@ arguments, and rewrite features that the sandbox lacks.
 """
 
 import ast
+import re
+import tokenize
+import unicodedata
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from io import StringIO
 from types import MethodDescriptorType
 
 from agent.programs.analysis.faults import MODULES, find_async_names, find_enclosing_function, find_unawaited_calls
-from agent.programs.protocol import ASK
+from agent.programs.program_types import ASK
 from agent.programs.signatures import ToolSignature
 from domain.python_source import Place, collect_bound_names, get_called_name, get_place, map_parents, parse_module
+from domain.source_text import SourceText, normalize, parse_source
 
 _MODULE_OF_NAME = {
     "Counter": "collections", "OrderedDict": "collections", "date": "datetime", "defaultdict": "collections", "gather": "asyncio",
@@ -30,7 +36,7 @@ _TASK_WRAPPERS = frozenset({"asyncio.create_task", "asyncio.ensure_future", "asy
 """Wrappers of a coroutine that are replaced by the coroutine itself."""
 
 
-def repair(
+def repair_program_text(
     text: str, tools: Mapping[str, ToolSignature], known_names: Collection[str], *, ends_in_answer: bool = True
 ) -> tuple[str, dict[Place, Place]]:
     """Return the repaired text, and a map from places in it to places in the original; empty if nothing changed.
@@ -41,24 +47,24 @@ def repair(
         known_names: names that need no import.
         ends_in_answer: whether the program's answer is the value of its last statement.
     """
-    changed = parse_module(text)
-    if not _rewrite(changed, tools, known_names, ends_in_answer=ends_in_answer) or not changed.body:
+    tree = parse_module(text)
+    if not _rewrite(tree, tools, known_names, ends_in_answer=ends_in_answer) or not tree.body:
         return text, {}
     try:
-        repaired = ast.unparse(changed)
+        repaired = ast.unparse(tree)
         reparsed = parse_module(repaired)
     except (SyntaxError, ValueError, RecursionError):
         return text, {}  # for example an f-string that this Python version cannot express
     # Both trees usually have the same shape, so their nodes correspond in the order of ast.walk, outer nodes first. The
     # pairs are reversed because the last one wins in a dict: where several nodes begin at one place, the outermost.
-    pairs = [(get_place(new), get_place(old)) for new, old in zip(ast.walk(reparsed), ast.walk(changed), strict=False)]
+    pairs = [(get_place(new), get_place(old)) for new, old in zip(ast.walk(reparsed), ast.walk(tree), strict=False)]
     return repaired, dict(reversed(pairs))
 
 
 def _rewrite(
     tree: ast.Module, tools: Mapping[str, ToolSignature], known_names: Collection[str], *, ends_in_answer: bool = True
 ) -> bool:
-    """Repair a tree in place and return whether it changed. The arguments are those of :func:`repair`."""
+    """Repair a tree in place and return whether it changed. The arguments are those of :func:`repair_program_text`."""
     before = ast.dump(tree)
     _remove_needless_imports(tree, {*tools, *known_names})
     _unwrap_main(tree)
@@ -77,14 +83,14 @@ def _rewrite(
 def _remove_needless_imports(tree: ast.Module, known_names: Collection[str]) -> None:
     """Remove imports of names that exist anyway, and of ``__future__``."""
 
-    def needless(node: ast.stmt) -> bool:
+    def is_needless(node: ast.stmt) -> bool:
         if isinstance(node, ast.ImportFrom):
             return (
                 all(one.name in known_names and one.asname is None for one in node.names) or node.module == "__future__"
             )
         return isinstance(node, ast.Import) and all(one.name in known_names for one in node.names)
 
-    tree.body = [node for node in tree.body if not needless(node)]
+    tree.body = [node for node in tree.body if not is_needless(node)]
 
 
 def _unwrap_main(tree: ast.Module) -> None:
@@ -117,9 +123,9 @@ def _find_entry_function(last: ast.stmt) -> str:
 class _CallRewriter(ast.NodeTransformer):
     """Transformer of calls: names arguments, unwraps tasks and replaces ``next``."""
 
-    def __init__(self, tools: Mapping[str, ToolSignature], own: Collection[str]) -> None:
+    def __init__(self, tools: Mapping[str, ToolSignature], bound_names: Collection[str]) -> None:
         self._tools = tools
-        self._own = own
+        self._bound_names = bound_names
 
     def visit_Call(self, node: ast.Call) -> ast.AST:
         self.generic_visit(node)
@@ -129,36 +135,36 @@ class _CallRewriter(ast.NodeTransformer):
         elif name in _TASK_WRAPPERS and node.args:
             return node.args[0]
         elif name == "next" and node.args and isinstance(node.args[0], ast.GeneratorExp):
-            return _replace_next(node.args[0], node.args[1:], has_own_first="first" in self._own)
+            return _replace_next(node.args[0], node.args[1:], has_own_first="first" in self._bound_names)
         elif name in {"asyncio.gather", "gather"}:
-            node.keywords = [one for one in node.keywords if not _is_disabled_option(one)]
+            node.keywords = [keyword for keyword in node.keywords if not _is_disabled_option(keyword)]
         return node
 
 
-def _name_arguments(call: ast.Call, names: Sequence[str]) -> None:
+def _name_arguments(call: ast.Call, parameters: Sequence[str]) -> None:
     """Turn positional arguments, and those of a literal ``**`` dictionary, into keyword arguments.
 
     Keywords that differ from a parameter only in underscores and case are corrected.
     """
     keywords: list[ast.keyword] = []
-    for one in call.keywords:
-        if one.arg is None and isinstance(one.value, ast.Dict):
-            pairs = zip(one.value.keys, one.value.values, strict=True)
+    for keyword in call.keywords:
+        if keyword.arg is None and isinstance(keyword.value, ast.Dict):
+            pairs = zip(keyword.value.keys, keyword.value.values, strict=True)
             pairs_as_keywords = [
                 ast.keyword(name, value) for key, value in pairs if (name := _read_text(key)).isidentifier()
             ]
-            keywords += pairs_as_keywords if len(pairs_as_keywords) == len(one.value.keys) else [one]
+            keywords += pairs_as_keywords if len(pairs_as_keywords) == len(keyword.value.keys) else [keyword]
         else:
-            keywords.append(one)
-    if len(call.args) <= len(names) and not any(isinstance(one, ast.Starred) for one in call.args):
-        positional = [ast.keyword(name, value) for name, value in zip(names, call.args, strict=False)]
-        if not {one.arg for one in positional} & {one.arg for one in keywords}:
+            keywords.append(keyword)
+    if len(call.args) <= len(parameters) and not any(isinstance(argument, ast.Starred) for argument in call.args):
+        positional = [ast.keyword(name, value) for name, value in zip(parameters, call.args, strict=False)]
+        if not {keyword.arg for keyword in positional} & {keyword.arg for keyword in keywords}:
             keywords, call.args = positional + keywords, []
-    used_names = {one.arg for one in keywords}
-    for one in keywords:
-        similar = [name for name in names if one.arg and _normalize_name(name) == _normalize_name(one.arg)]
-        if one.arg not in names and len(similar) == 1 and similar[0] not in used_names:
-            one.arg = similar[0]
+    used_names = {keyword.arg for keyword in keywords}
+    for keyword in keywords:
+        similar = [name for name in parameters if keyword.arg and _normalize_name(name) == _normalize_name(keyword.arg)]
+        if keyword.arg not in parameters and len(similar) == 1 and similar[0] not in used_names:
+            keyword.arg = similar[0]
     call.keywords = keywords
 
 
@@ -201,16 +207,16 @@ def _end_in_value(tree: ast.Module) -> None:
             _name_branch_values(last, name)
             tree.body.append(ast.Expr(ast.Name(name, ast.Load())))
         return
-    value = _find_value(last)
+    value = _find_result_value(last)
     if isinstance(last, ast.Assign | ast.AnnAssign) and value is not None:
         tree.body.append(ast.Expr(value))
     elif value is not None:
         tree.body[-1] = ast.Expr(value)
 
 
-def _find_value(last: ast.stmt) -> ast.expr | None:
+def _find_result_value(statement: ast.stmt) -> ast.expr | None:
     """Return the value that a statement returns, prints, consists of or assigns to a name; None if there is none."""
-    match last:
+    match statement:
         case ast.Return(value=ast.expr() as value):
             return value
         case ast.Expr(value=ast.Call(func=ast.Name(id="print"), args=[value], keywords=[])):
@@ -223,19 +229,20 @@ def _find_value(last: ast.stmt) -> ast.expr | None:
             return None
 
 
-def _ends_in_value(last: ast.stmt) -> bool:
+def _ends_in_value(statement: ast.stmt) -> bool:
     """Return whether each branch of a statement ends in a value or in an error."""
-    blocks = _list_branches(last)
+    blocks = _list_branches(statement)
     return bool(blocks) and all(
-        block and (isinstance(block[-1], ast.Raise) or _find_value(block[-1]) is not None or _ends_in_value(block[-1]))
+        block
+        and (isinstance(block[-1], ast.Raise) or _find_result_value(block[-1]) is not None or _ends_in_value(block[-1]))
         for block in blocks
     )
 
 
-def _name_branch_values(last: ast.stmt, name: str) -> None:
+def _name_branch_values(statement: ast.stmt, name: str) -> None:
     """Assign the value at the end of each branch to a name."""
-    for block in _list_branches(last):
-        value = _find_value(block[-1])
+    for block in _list_branches(statement):
+        value = _find_result_value(block[-1])
         if value is None:
             _name_branch_values(block[-1], name)
             continue
@@ -244,15 +251,15 @@ def _name_branch_values(last: ast.stmt, name: str) -> None:
         block.append(ast.Assign([ast.Name(name, ast.Store())], value))
 
 
-def _list_branches(last: ast.stmt) -> list[list[ast.stmt]]:
+def _list_branches(statement: ast.stmt) -> list[list[ast.stmt]]:
     """Return the blocks in which a statement can end; empty for a statement without branches."""
-    match last:
+    match statement:
         case ast.If():
-            return [last.body, last.orelse]
+            return [statement.body, statement.orelse]
         case ast.Try():
-            return [last.orelse or last.body, *(handler.body for handler in last.handlers)]
+            return [statement.orelse or statement.body, *(handler.body for handler in statement.handlers)]
         case ast.Match():
-            return [case.body for case in last.cases]
+            return [case.body for case in statement.cases]
         case _:
             return []
 
@@ -275,12 +282,12 @@ def _await_unawaited_calls(tree: ast.Module, tools: Collection[str]) -> None:
         or isinstance(find_enclosing_function(call, parent_of), ast.AsyncFunctionDef)
     }
 
-    class Awaiting(ast.NodeTransformer):
+    class AwaitInserter(ast.NodeTransformer):
         def visit_Call(self, node: ast.Call) -> ast.AST:
             self.generic_visit(node)
             return ast.Await(node) if node in unawaited else node
 
-    Awaiting().visit(tree)
+    AwaitInserter().visit(tree)
 
 
 def _add_missing_imports(tree: ast.Module, known_names: Collection[str]) -> None:
@@ -322,9 +329,9 @@ def _call_methods_in_lambdas(tree: ast.Module) -> None:
     for node in ast.walk(tree):
         if not isinstance(node, ast.Call):
             continue
-        for one in node.keywords:
-            if one.arg == "key":
-                one.value = _wrap_in_lambda(one.value)
+        for keyword in node.keywords:
+            if keyword.arg == "key":
+                keyword.value = _wrap_in_lambda(keyword.value)
         if get_called_name(node) in _HIGHER_ORDER_BUILTINS and node.args:
             node.args[0] = _wrap_in_lambda(node.args[0])
 
@@ -341,22 +348,22 @@ def _call_methods_on_values(tree: ast.Module) -> None:
                 name not in bound and isinstance(getattr(_TYPES.get(name), method, None), MethodDescriptorType)
             ):
                 if method in _SET_METHODS and not node.keywords:
-                    _fold(node, method, [first, *rest])
+                    _fold_sets(node, method, [first, *rest])
                 elif not isinstance(first, ast.Starred):
                     node.func, node.args = ast.Attribute(first, method, ast.Load()), rest
             case ast.Call(func=ast.Attribute(value=one, attr=method), args=[first, *rest], keywords=[]) if (
                 method in _SET_METHODS and (rest or isinstance(first, ast.Starred))
             ):
-                _fold(node, method, [one, first, *rest])
+                _fold_sets(node, method, [one, first, *rest])
             case _:
                 continue
 
 
-def _fold(call: ast.Call, method: str, sets: list[ast.expr]) -> None:
+def _fold_sets(call: ast.Call, method: str, sets: list[ast.expr]) -> None:
     """Replace a call by ``reduce`` of a set method over several sets."""
     names = [ast.arg("one_"), ast.arg("other_")]
-    one, other = (ast.Name(name.arg, ast.Load()) for name in names)
-    step = ast.Call(ast.Attribute(one, method, ast.Load()), [other], [])
+    accumulated, next_set = (ast.Name(name.arg, ast.Load()) for name in names)
+    step = ast.Call(ast.Attribute(accumulated, method, ast.Load()), [next_set], [])
     call.func = ast.Name("reduce", ast.Load())
     call.args = [ast.Lambda(ast.arguments([], names, None, [], [], None, []), step), ast.List(sets, ast.Load())]
 
@@ -375,3 +382,138 @@ def _wrap_in_lambda(function: ast.expr) -> ast.expr:
         case _:
             return function
     return ast.Lambda(arguments, call)
+
+
+MAX_LENGTH = 20_000
+"""Longest text accepted, in characters. Programs that models write have a few hundred."""
+_MAX_NODES = 6_000
+_MAX_DEPTH = 60
+_PLAIN_STRING = re.compile(r"[rRuUbB]*['\"]")
+"""Beginning of a string literal that contains no names."""
+_INVISIBLE = re.compile(r"[^\S\n ]|[\x00-\x09\x0b-\x1f\x7f\ufeff\u2028\u2029]")
+_FSTRING_START = re.compile(r"(?<!\w)[fF][rR]?(\"(?!\"\")|'(?!''))|(?<!\w)[rR][fF](\"(?!\"\")|'(?!''))")
+_OTHER_QUOTE = {'"': "'", "'": '"'}
+
+
+@dataclass(frozen=True, slots=True)
+class UnreadableProgram:
+    """Reason why a text is no program, and the position of the error."""
+
+    complaint: str
+    """The reason, in a sentence."""
+    line: int = 0
+    """Line, from 1; 0 if unknown."""
+    column: int = 0
+    """Column in characters, from 1; 0 if unknown."""
+
+
+def read_program_text(text: str, max_length: int = MAX_LENGTH) -> str | UnreadableProgram:
+    """Return the text as it is to be run, or why it is no program.
+
+    Line endings are unified, nested quotes in f-strings are replaced if Python 3.11 cannot parse them, and a text that
+    two parsers might read differently is normalized. ``max_length``: limit in characters; the limit of nodes is
+    proportional to it.
+    """
+    if len(text) > max_length:
+        return UnreadableProgram(f"The program is longer than {max_length} characters: write a shorter one.")
+    unified = text.replace("\r\n", "\n").replace("\r", "\n").strip("\n")
+    try:
+        source = _parse_with_requoting(unified)
+        if not source.is_within(_MAX_NODES * max_length // MAX_LENGTH, _MAX_DEPTH):
+            return UnreadableProgram("The program is too large or too deeply nested: write it more simply.")
+        if _is_ambiguous(source.text):
+            source = parse_source(normalize(source.text))
+    except SyntaxError as error:
+        message = f"Line {error.lineno or 0} is no Python: {error.msg}{_format_line(error.text)}"
+        return UnreadableProgram(message, error.lineno or 0, max(error.offset or 0, 0))
+    except (ValueError, RecursionError, MemoryError, tokenize.TokenError):
+        return UnreadableProgram("The program cannot be read: write it more simply.")
+    if not source.statements:
+        return UnreadableProgram("There is no program: write Python code.")
+    return source.text
+
+
+def _parse_with_requoting(text: str) -> SourceText:
+    """Parse a text; if that fails, retry with other quotes inside f-strings."""
+    try:
+        return parse_source(text)
+    except SyntaxError:
+        requoted = _replace_nested_quotes(text)
+        if requoted == text:
+            raise
+        return parse_source(requoted)
+
+
+def _is_ambiguous(text: str) -> bool:
+    """Return whether a text has invisible characters, or names that Python normalizes to others (NFKC).
+
+    The sandbox has a parser of its own, which might read such a text differently.
+    """
+    if _INVISIBLE.search(text):
+        return True
+    return unicodedata.normalize("NFKC", text) != text and any(
+        unicodedata.normalize("NFKC", token.string) != token.string
+        for token in tokenize.generate_tokens(StringIO(text).readline)
+        if token.type != tokenize.COMMENT and not (token.type == tokenize.STRING and _PLAIN_STRING.match(token.string))
+    )
+
+
+def _format_line(line: str | None) -> str:
+    """Format the faulty line for a message."""
+    return f": {line.strip()[:80]}" if line and line.strip() else "."
+
+
+def _replace_nested_quotes(text: str) -> str:
+    """Change inner quotes in f-strings that reuse the outer ones, as in ``f"{x["name"]}"``.
+
+    Python allows this only since 3.12 (PEP 701), but models write it. Tried only for texts that do not parse.
+    """
+    parts: list[str] = []
+    position = 0
+    while opening := _FSTRING_START.search(text, position):
+        quote = opening[1] or opening[2]
+        parts.append(text[position : opening.end()])
+        body, position = _read_string_body(text, opening.end(), quote)
+        parts.append(body)
+    return "".join((*parts, text[position:]))
+
+
+def _read_string_body(text: str, position: int, quote: str) -> tuple[str, int]:
+    """Return the text from after an opening quote to the end of its string, and the position behind it."""
+    parts: list[str] = []
+    depth = 0
+    while position < len(text) and text[position] != "\n":
+        char = text[position]
+        if char == "\\" and position + 1 < len(text):
+            parts.append(text[position : position + 2])
+            position += 2
+        elif depth and char in _OTHER_QUOTE:
+            inner = _read_inner_string(text, position)
+            parts.append(_change_quotes(inner, quote))
+            position += len(inner)
+        elif char == quote:
+            return "".join((*parts, char)), position + 1
+        elif not depth and text[position : position + 2] in ("{{", "}}"):
+            parts.append(text[position : position + 2])
+            position += 2
+        else:
+            depth = max(depth + (char in "{[(") - (char in "}])"), 0) if depth or char == "{" else 0
+            parts.append(char)
+            position += 1
+    return "".join(parts), position
+
+
+def _read_inner_string(text: str, start: int) -> str:
+    """Return the string literal inside braces that begins here."""
+    end = start + 1
+    while end < len(text) and text[end] not in (text[start], "\n"):
+        end += 1 + (text[end] == "\\")
+    return text[start : end + 1]
+
+
+def _change_quotes(literal: str, quote: str) -> str:
+    """Return a string literal with the other kind of quotes, if it uses ``quote`` and needs no escapes."""
+    other = _OTHER_QUOTE[quote]
+    if literal[0] != quote or literal[-1] != quote or other in literal or "\\" in literal or len(literal) == 1:
+        return literal
+    return other + literal[1:-1] + other

@@ -9,16 +9,16 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from agent.execution.user_values import normalize_text, normalize_value, occurs_in
-from agent.execution.wording import quote_text, title_from_identifier
+from agent.execution.call_wording import build_title_from_identifier, quote_text
+from agent.execution.value_search import normalize_text, normalize_value, occurs_in
 from agent.programs.analysis.constants import find_possible_answers
-from agent.programs.analysis.control_flow import ANYTHING, ControlFlow
+from agent.programs.analysis.control_flow import UNKNOWN_CONDITION, ControlFlow
 from agent.programs.analysis.data_flow import Scope, ValuePart, ValueTracer
 from agent.programs.analysis.definition_reader import read_definitions
-from agent.programs.prelude import HELPER_NAMES
-from agent.programs.protocol import ASK
+from agent.programs.builtin_functions import HELPER_NAMES
+from agent.programs.program_types import ASK
 from agent.programs.sandbox_cell import FILL, LOOK, NAMED
-from agent.text import clean
+from agent.text import clean_text
 from domain.program import Program
 from domain.provenance import Slice, Source
 from domain.python_source import get_place, list_argument_values, parse_literal, unparse
@@ -65,50 +65,53 @@ class SlicedProgram:
         """Read the cells, which must parse."""
         sources = parse_sources(cells)
         self._context = context
-        self._last = len(sources) - 1
+        self._last_cell = len(sources) - 1
         self._modules = [source.tree for source in sources]
         self._definitions = read_definitions(self._modules)
         self._user_texts = [normalize_text(text) for text in context.user_texts]
-        self._calls: list[dict[_Span, SourceCall]] = [
+        self._calls_by_cell: list[dict[_Span, SourceCall]] = [
             {(call.start, call.end): call for call in source.calls} for source in sources
         ]
 
-    def slice_arguments(self, function: str, start: int, end: int, back: int = 0) -> tuple[Slice, ...]:
+    def slice_arguments(self, function: str, start: int, end: int, cells_back: int = 0) -> tuple[Slice, ...]:
         """Return the slices of a call's arguments; empty if no call is at that place."""
-        call = self._find_call(function, start, end, back)
+        call = self._find_call(function, start, end, cells_back)
         if call is None:
             return ()
         names = self._context.arguments.get(function, {})
-        return tuple(self._slice_argument(parameter, one, call) for parameter, one in _match_arguments(call, names))
+        return tuple(
+            self._slice_argument(parameter, argument, call)
+            for parameter, argument in _pair_with_parameters(call, names)
+        )
 
     def find_argument_sources(self) -> Iterator[tuple[str, str, Source]]:
         """Yield the distinct sources of the arguments of all tool calls in the last cell.
 
         Each item is a function, its parameter, and a source of the parameter's value.
         """
-        calls = self._calls[self._last]
+        calls = self._calls_by_cell[self._last_cell]
         tracers: dict[tuple[str, str, Scope], ValueTracer] = {}
         for span in sorted(calls, reverse=True):  # last call first: a tracer requires positions in this order
             call = calls[span]
-            name, site = call.name, self._definitions.places[call.node]
+            name, site = call.name, self._definitions.positions[call.node]
             if name in self._context.tools:
-                for parameter, argument in _match_arguments(call, self._context.arguments.get(name, {})):
+                for parameter, argument in _pair_with_parameters(call, self._context.arguments.get(name, {})):
                     tracer = ValueTracer(self._definitions, self._context.tools, site)
                     tracers.setdefault((name, parameter, site.function), tracer).trace(argument.value.node, site)
         for (name, parameter, _), tracer in tracers.items():
-            found = (one for part in tracer.parts for one in self._find_sources(part, self._last))
-            yield from ((name, parameter, source) for source in dict.fromkeys(found))
+            sources = (source for part in tracer.parts for source in self._find_sources(part, self._last_cell))
+            yield from ((name, parameter, source) for source in dict.fromkeys(sources))
 
-    def slice_control(self, function: str, start: int, end: int, back: int = 0) -> Slice:
+    def slice_control(self, function: str, start: int, end: int, cells_back: int = 0) -> Slice:
         """Return the sources that decide whether, how often and with which values a call is made.
 
         If there is no call at exactly that span, the only source is one of kind ``unknown``.
         """
         span = start, end
-        call = self._calls[self._last - back].get(span) if back <= self._last else None
+        call = self._calls_by_cell[self._last_cell - cells_back].get(span) if cells_back <= self._last_cell else None
         if call is None:
-            return Slice(parameter="", expression="", sources=(Source(kind="unknown", name=ANYTHING),))
-        node, site = call.node, self._definitions.places[call.node]
+            return Slice(parameter="", expression="", sources=(Source(kind="unknown", name=UNKNOWN_CONDITION),))
+        node, site = call.node, self._definitions.positions[call.node]
         tracer = ValueTracer(self._definitions, self._context.tools, site, control=self._control_flow)
         for part in (
             *self._control_flow.find_conditions(node),
@@ -116,46 +119,52 @@ class SlicedProgram:
             *list_argument_values(node),
         ):
             tracer.trace(part)
-        unique_sources = dict.fromkeys(one for part in tracer.parts for one in self._find_sources(part, site.cell))
+        unique_sources = dict.fromkeys(
+            source for part in tracer.parts for source in self._find_sources(part, site.cell)
+        )
         return Slice(
-            parameter="", expression=function, sources=tuple(one for one in unique_sources if one.kind != "constant")
+            parameter="",
+            expression=function,
+            sources=tuple(source for source in unique_sources if source.kind != "constant"),
         )
 
     @cached_property
     def _control_flow(self) -> ControlFlow:
-        return ControlFlow(self._modules, self._context.tools, self._definitions.sharing)
+        return ControlFlow(self._modules, self._context.tools, self._definitions.find_sharing_names)
 
-    def is_in_loop(self, function: str, start: int, end: int, back: int = 0) -> bool:
+    def is_in_loop(self, function: str, start: int, end: int, cells_back: int = 0) -> bool:
         """Return whether the call may be made more than once."""
-        call = self._find_call(function, start, end, back)
+        call = self._find_call(function, start, end, cells_back)
         return call is not None and any(
-            place.loops for place in self._definitions.find_call_places(self._definitions.places[call.node])
+            position.loops for position in self._definitions.find_call_positions(self._definitions.positions[call.node])
         )
 
-    def _find_call(self, function: str, start: int, end: int, back: int) -> SourceCall | None:
+    def _find_call(self, function: str, start: int, end: int, cells_back: int) -> SourceCall | None:
         """Return the call at a span.
 
         If none matches exactly, return the shortest call of the function that begins or ends there, else the shortest
         one that contains the span.
         """
-        if back > self._last:
+        if cells_back > self._last_cell:
             return None
-        calls = self._calls[self._last - back]
+        calls = self._calls_by_cell[self._last_cell - cells_back]
         spans = [span for span, call in calls.items() if call.name == function]
-        near = [span for span in spans if span[0] == start or span[1] == end]
-        near = near or [span for span in spans if span[0] <= start and end <= span[1]]
-        return calls.get((start, end)) or (calls[min(near, key=lambda span: span[1] - span[0])] if near else None)
+        nearest = [span for span in spans if span[0] == start or span[1] == end]
+        nearest = nearest or [span for span in spans if span[0] <= start and end <= span[1]]
+        return calls.get((start, end)) or (calls[min(nearest, key=lambda span: span[1] - span[0])] if nearest else None)
 
     def _slice_argument(self, parameter: str, argument: SourceArgument, call: SourceCall) -> Slice:
         """Return the slice of one argument, including the conditions under which the call is made."""
-        site = self._definitions.places[call.node]
+        site = self._definitions.positions[call.node]
         tracer = ValueTracer(self._definitions, self._context.tools, site)
         tracer.trace(argument.value.node)
         conditions = [
-            *(test for place in self._definitions.find_call_places(site) for test in place.tests),
+            *(test for position in self._definitions.find_call_positions(site) for test in position.tests),
             *tracer.conditions,
         ]
-        unique_sources = dict.fromkeys(one for part in tracer.parts for one in self._find_sources(part, site.cell))
+        unique_sources = dict.fromkeys(
+            source for part in tracer.parts for source in self._find_sources(part, site.cell)
+        )
         sources = sorted(map(self._mark_user_constant, unique_sources), key=lambda one: (one.line, one.name))
         value_slice = Slice(
             parameter=parameter,
@@ -168,8 +177,8 @@ class SlicedProgram:
 
     def _find_sources(self, part: ValuePart, cell: int) -> Iterator[Source]:
         """Yield the sources of a part of a value. ``cell``: cell whose line numbers are reported; 0 for other cells."""
-        place = self._definitions.places.get(part.node)
-        line = get_place(part.node)[0] if place is None or place.cell == cell else 0
+        position = self._definitions.positions.get(part.node)
+        line = get_place(part.node)[0] if position is None or position.cell == cell else 0
         match part.kind:
             case "constant":
                 yield Source(kind="constant", name=part.name, line=line)
@@ -189,13 +198,13 @@ class SlicedProgram:
         sources.
         """
         inputs = self._context.inputs
-        items = [one for one in inputs if one.startswith(f"{name}[")]
+        items = [item for item in inputs if item.startswith(f"{name}[")]
         if name in self._context.user_inputs:
             yield Source(kind="given", name=name)
         elif name in self._context.files:
             yield Source(kind="file", name=name)
         elif items:
-            yield from (Source(kind="input", name=one, tool=inputs[one]) for one in items)
+            yield from (Source(kind="input", name=item, tool=inputs[item]) for item in items)
         elif name in inputs:
             yield Source(kind="input", name=name, tool=inputs[name])
         elif name not in _NEUTRAL_NAMES:
@@ -218,10 +227,10 @@ def is_answer_from_calls(program: Program) -> bool:
     except (SyntaxError, ValueError, RecursionError):
         return False
     for answer in find_possible_answers(source):
-        site = definitions.find_place(answer)
+        site = definitions.find_position(answer)
         if site is not None:
             tracer = ValueTracer(definitions, program.tools, site)
-            for expression in (answer, *site.tests, *site.rounds):
+            for expression in (answer, *site.tests, *site.iterables):
                 tracer.trace(expression)
             if any(part.kind == "call" for part in tracer.parts):
                 return True
@@ -241,13 +250,13 @@ def describe_slice(value_slice: Slice) -> str:
     cleaned and shortened. Nothing in it comes from a tool's response, which could contain text meant to mislead.
     """
     source_texts = [
-        _describe_source(one)
-        for one in value_slice.sources
-        if value_slice.is_literal or one.name not in _TRIVIAL_CONSTANTS
+        _describe_source(source)
+        for source in value_slice.sources
+        if value_slice.is_literal or source.name not in _TRIVIAL_CONSTANTS
     ]
-    words = _format_list(list(dict.fromkeys(source_texts))) or "what is fixed in the program"
-    conditions = _format_list([f"`{clean(one, 80)}`" for one in value_slice.conditions])
-    return f"{'' if value_slice.is_literal else 'from '}{words}{', only where ' if conditions else ''}{conditions}"
+    described_sources = _format_list(list(dict.fromkeys(source_texts))) or "what is fixed in the program"
+    conditions = _format_list([f"`{clean_text(condition, 80)}`" for condition in value_slice.conditions])
+    return f"{'' if value_slice.is_literal else 'from '}{described_sources}{', only where ' if conditions else ''}{conditions}"
 
 
 def _format_list(texts: Sequence[str]) -> str:
@@ -258,16 +267,16 @@ def _format_list(texts: Sequence[str]) -> str:
 
 def _describe_source(source: Source) -> str:
     """Describe one source."""
-    name = clean(source.name, 60)
+    name = clean_text(source.name, 60)
     match source.kind:
         case "call":
-            return f"what {quote_text(title_from_identifier(name))} answered"
+            return f"what {quote_text(build_title_from_identifier(name))} answered"
         case "error":
-            return f"what an error of {quote_text(title_from_identifier(name))} said"
+            return f"what an error of {quote_text(build_title_from_identifier(name))} said"
         case "input" if name == "today":
             return "today's date"
         case "input" if source.tool:
-            return f"what {quote_text(title_from_identifier(source.tool.rpartition('/')[2]))} answered earlier"
+            return f"what {quote_text(build_title_from_identifier(source.tool.rpartition('/')[2]))} answered earlier"
         case "input":
             return f"{name}, found earlier"
         case "file":
@@ -284,18 +293,18 @@ def _describe_source(source: Source) -> str:
             return f"{name}, of which nothing is known"
 
 
-def _match_arguments(call: SourceCall, names: Mapping[str, str]) -> list[tuple[str, SourceArgument]]:
+def _pair_with_parameters(call: SourceCall, parameter_names: Mapping[str, str]) -> list[tuple[str, SourceArgument]]:
     """Return the arguments of a call, each with the tool's parameter.
 
     An unpacked mapping may contain any parameter that is not passed by name, so it is returned for each of them.
     """
-    by_name = {one.name: one for one in call.arguments if one.name}
-    unpacked = [one for one in call.arguments if not one.name]
-    pairs = [(names.get(name, name), one) for name, one in by_name.items()]
-    rest = [tool for name, tool in names.items() if name not in by_name]
-    return pairs + [(parameter, one) for one in unpacked for parameter in rest]
+    by_name = {argument.name: argument for argument in call.arguments if argument.name}
+    unpacked = [argument for argument in call.arguments if not argument.name]
+    pairs = [(parameter_names.get(name, name), argument) for name, argument in by_name.items()]
+    unnamed_parameters = [tool for name, tool in parameter_names.items() if name not in by_name]
+    return pairs + [(parameter, argument) for argument in unpacked for parameter in unnamed_parameters]
 
 
 def _clean_expression(expression: str) -> str:
     """Return an expression cleaned and shortened for display."""
-    return clean(expression, _MAX_EXPRESSION)
+    return clean_text(expression, _MAX_EXPRESSION)

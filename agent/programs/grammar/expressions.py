@@ -7,17 +7,16 @@ from typing import Literal, NoReturn
 
 from pydantic.types import JsonValue
 
-from agent.programs.grammar.paths import ValuePath, split_pieces
 from agent.programs.grammar.scope import NUMBER, TEXT, ProgramExpression, ValueFacts, render_conditions
-from agent.programs.grammar.sentence import Value
+from agent.programs.grammar.sentence import Value, ValuePath, split_pieces
 from domain.errors import InvalidDecisionError
 from graph.shapes import UNKNOWN, JsonShape, Kind, infer_shape
 
 _ARRAY: frozenset[Kind] = frozenset({"array"})
 _OBJECT: frozenset[Kind] = frozenset({"object"})
-_TEXT: frozenset[Kind] = frozenset({"string"})
-_WHOLE: frozenset[Kind] = frozenset({"integer"})
-_TRUTH: frozenset[Kind] = frozenset({"boolean"})
+_STRING: frozenset[Kind] = frozenset({"string"})
+_INTEGER: frozenset[Kind] = frozenset({"integer"})
+_BOOLEAN: frozenset[Kind] = frozenset({"boolean"})
 _NUMBERS: frozenset[Kind] = frozenset({"number", "integer"})
 _TYPES: dict[Kind, tuple[type, ...]] = {
     "boolean": (bool,), "integer": (int,), "number": (int, float), "array": (list,), "object": (dict,), "string": (str,), "null": (),
@@ -26,155 +25,151 @@ _MAX_SHOWN = 60
 _MAX_NAMES = 20
 
 
-def fit_expression(expression: ProgramExpression, wanted: JsonShape, called: str) -> ProgramExpression:
+def fit_expression(expression: ProgramExpression, target: JsonShape, label: str) -> ProgramExpression:
     """Convert an expression to the wanted shape.
 
-    An expression or shape of unknown kind is left as it is. ``called``: how the sentence writes the expression, for
+    An expression or shape of unknown kind is left as it is. ``label``: how the sentence writes the expression, for
     messages.
 
     Raises:
         InvalidDecisionError: it cannot be converted.
     """
-    kinds, known = _list_kinds(wanted), expression.known
-    if not kinds or known.is_list is None:
+    target_kinds, facts = _list_kinds(target), expression.facts
+    if not target_kinds or facts.is_list is None:
         return expression
-    if known.is_list:
-        return _fit_list(expression, wanted, called)
-    if kinds == _ARRAY:
-        inner = fit_expression(expression, wanted.items or UNKNOWN, called)
-        return ProgramExpression(f"[{inner.text}]", ValueFacts(wanted), inner.needs)
-    if known.pair or "object" in known.shape.kinds:
-        return _fit_object(expression, wanted, called)
-    has = _list_kinds(known.shape)
-    if kinds == _TEXT and known.is_number:
-        return replace(expression, text=f"str({expression.text})", known=ValueFacts(TEXT))
-    if kinds == _WHOLE and not has <= _WHOLE and has <= _NUMBERS | _TEXT:
-        return replace(expression, text=f"int({expression.text})", known=ValueFacts(wanted))
-    if kinds <= _NUMBERS and not has <= _NUMBERS and has <= _NUMBERS | _TEXT:
-        return replace(expression, text=f"float({expression.text})", known=ValueFacts(NUMBER))
-    if not (has <= kinds or (has <= _NUMBERS and "number" in kinds)):
-        _reject(f"{called} is {known.description}, and {ValueFacts(wanted).description} is wanted")
+    if facts.is_list:
+        return _fit_list(expression, target, label)
+    if target_kinds == _ARRAY:
+        inner = fit_expression(expression, target.items or UNKNOWN, label)
+        return ProgramExpression(f"[{inner.code}]", ValueFacts(target), inner.conditions)
+    if facts.pair or "object" in facts.shape.kinds:
+        return _fit_object(expression, target, label)
+    source_kinds = _list_kinds(facts.shape)
+    if target_kinds == _STRING and facts.is_number:
+        return replace(expression, code=f"str({expression.code})", facts=ValueFacts(TEXT))
+    if target_kinds == _INTEGER and not source_kinds <= _INTEGER and source_kinds <= _NUMBERS | _STRING:
+        return replace(expression, code=f"int({expression.code})", facts=ValueFacts(target))
+    if target_kinds <= _NUMBERS and not source_kinds <= _NUMBERS and source_kinds <= _NUMBERS | _STRING:
+        return replace(expression, code=f"float({expression.code})", facts=ValueFacts(NUMBER))
+    if not (source_kinds <= target_kinds or (source_kinds <= _NUMBERS and "number" in target_kinds)):
+        _reject(f"{label} is {facts.description}, and {ValueFacts(target).description} is wanted")
     return expression
 
 
-def _fit_list(expression: ProgramExpression, wanted: JsonShape, called: str) -> ProgramExpression:
+def _fit_list(expression: ProgramExpression, target: JsonShape, label: str) -> ProgramExpression:
     """Convert a list, item by item."""
-    if "array" not in wanted.kinds:
+    if "array" not in target.kinds:
         _reject(
-            f"{called} is a list where one value is wanted: `for_each` goes through a list, `{called}[0]` is its first"
+            f"{label} is a list where one value is wanted: `for_each` goes through a list, `{label}[0]` is its first"
         )
-    if expression.known.each:
-        _reject(f"{called} holds pairs of item and result: name what is wanted, as in {called}[].result")
+    if expression.facts.pair_item:
+        _reject(f"{label} holds pairs of item and result: name what is wanted, as in {label}[].result")
     inner = fit_expression(
-        ProgramExpression("each", expression.known.item).non_null, wanted.items or UNKNOWN, f"{called}[]"
+        ProgramExpression("each", expression.facts.item).non_null, target.items or UNKNOWN, f"{label}[]"
     )
-    if inner.text == "each" and not inner.needs:
+    if inner.code == "each" and not inner.conditions:
         return expression
     return replace(
         expression,
-        text=f"[{inner.text} for each in {expression.text}{render_conditions(inner.needs)}]",
-        known=ValueFacts(wanted),
+        text=f"[{inner.code} for each in {expression.code}{render_conditions(inner.conditions)}]",
+        known=ValueFacts(target),
     )
 
 
-def _fit_object(expression: ProgramExpression, wanted: JsonShape, called: str) -> ProgramExpression:
+def _fit_object(expression: ProgramExpression, target: JsonShape, label: str) -> ProgramExpression:
     """Accept an object if any object is wanted; otherwise reject it with advice."""
-    if "object" in wanted.kinds and not wanted.fields and not expression.known.pair:
+    if "object" in target.kinds and not target.fields and not expression.facts.pair:
         return expression
-    fields = ["item", "result"] if expression.known.pair else list(expression.known.shape.fields)[:_MAX_NAMES]
-    if "object" in wanted.kinds:
-        field = next(iter(wanted.fields), "field")
+    fields = ["item", "result"] if expression.facts.pair else list(expression.facts.shape.fields)[:_MAX_NAMES]
+    if "object" in target.kinds:
+        field = next(iter(target.fields), "field")
         raise InvalidDecisionError(
-            f"{called} is an object of another kind: give its fields one by one, as in parameter.{field}"
+            f"{label} is an object of another kind: give its fields one by one, as in parameter.{field}"
         )
     raise InvalidDecisionError(
-        f"{called} is an object, and {ValueFacts(wanted).description} is wanted: name one of its fields, {', '.join(fields) or 'as in x.name'}"
+        f"{label} is an object, and {ValueFacts(target).description} is wanted: name one of its fields, {', '.join(fields) or 'as in x.name'}"
     )
 
 
-def fit_constant(constant_value: Value | JsonValue, wanted: JsonShape) -> ProgramExpression:
+def fit_constant(constant: Value | JsonValue, target: JsonShape) -> ProgramExpression:
     """Convert a constant to the wanted shape, for example the text ``"3"`` to the number 3.
 
     Raises:
         InvalidDecisionError: it cannot be converted without changing its value, or is not among the allowed values.
     """
-    converted = _convert_constant(constant_value, wanted)
-    if wanted.enum and converted not in wanted.enum and not isinstance(converted, list):
+    converted = _convert_constant(constant, target)
+    if target.enum and converted not in target.enum and not isinstance(converted, list):
         _reject(
-            f"{_shorten(constant_value)} is none of the values that are allowed: {', '.join(map(str, wanted.enum[:_MAX_NAMES]))}"
+            f"{_clip_repr(constant)} is none of the values that are allowed: {', '.join(map(str, target.enum[:_MAX_NAMES]))}"
         )
     return ProgramExpression(repr(converted), ValueFacts(infer_shape(converted)))
 
 
-def _convert_constant(constant_value: Value | JsonValue, wanted: JsonShape) -> JsonValue:
+def _convert_constant(constant: Value | JsonValue, target: JsonShape) -> JsonValue:
     """Return the constant as a value of one of the wanted kinds."""
-    kinds = _list_kinds(wanted)
-    if isinstance(constant_value, dict):
-        return constant_value
-    if isinstance(constant_value, list):
+    kinds = _list_kinds(target)
+    if isinstance(constant, dict):
+        return constant
+    if isinstance(constant, list):
         if kinds and "array" not in kinds:
-            _reject(f"a list is given where {ValueFacts(wanted).description} is wanted")
-        return [_convert_constant(one, wanted.items or UNKNOWN) for one in constant_value]
-    if not kinds or constant_value in wanted.enum:
-        return constant_value
+            _reject(f"a list is given where {ValueFacts(target).description} is wanted")
+        return [_convert_constant(item, target.items or UNKNOWN) for item in constant]
+    if not kinds or constant in target.enum:
+        return constant
     if kinds == _ARRAY:
-        read = _parse_json(constant_value)
-        return _convert_constant(read if isinstance(read, list) else [constant_value], wanted)
-    if kinds == _TEXT and not isinstance(constant_value, str):
-        return str(constant_value).lower() if isinstance(constant_value, bool) else str(constant_value)
-    if kinds == _WHOLE and isinstance(constant_value, float) and constant_value.is_integer():
-        return int(constant_value)
-    if any(type(constant_value) in _TYPES[kind] for kind in kinds):
-        return constant_value
-    read = (
-        _parse_json(constant_value.lower() if kinds == _TRUTH else constant_value)
-        if isinstance(constant_value, str)
-        else None
-    )
-    if read is None or not any(type(read) in _TYPES[kind] for kind in kinds):
-        _reject(f"{_shorten(constant_value)} is given where {ValueFacts(wanted).description} is wanted")
-    return read
+        parsed = _parse_json(constant)
+        return _convert_constant(parsed if isinstance(parsed, list) else [constant], target)
+    if kinds == _STRING and not isinstance(constant, str):
+        return str(constant).lower() if isinstance(constant, bool) else str(constant)
+    if kinds == _INTEGER and isinstance(constant, float) and constant.is_integer():
+        return int(constant)
+    if any(type(constant) in _TYPES[kind] for kind in kinds):
+        return constant
+    parsed = _parse_json(constant.lower() if kinds == _BOOLEAN else constant) if isinstance(constant, str) else None
+    if parsed is None or not any(type(parsed) in _TYPES[kind] for kind in kinds):
+        _reject(f"{_clip_repr(constant)} is given where {ValueFacts(target).description} is wanted")
+    return parsed
 
 
-def make_comparable(left: ProgramExpression, right: ProgramExpression, called: str) -> tuple[str, str]:
+def make_comparable(left: ProgramExpression, right: ProgramExpression, label: str) -> tuple[str, str]:
     """Return two expressions that can be ordered: both numbers, or both texts.
 
     Raises:
         InvalidDecisionError: one of them is neither.
     """
-    kinds = [_find_order(one, called) for one in (left, right)]
+    kinds = [_classify_order(expression, label) for expression in (left, right)]
     if "number" in kinds:
-        return make_number(left), make_number(right)
-    return left.text, right.text
+        return convert_to_number(left), convert_to_number(right)
+    return left.code, right.code
 
 
-def make_sortable(expression: ProgramExpression, called: str) -> str:
+def make_sortable(expression: ProgramExpression, label: str) -> str:
     """Return an expression to sort by.
 
     Raises:
         InvalidDecisionError: its value is neither a number nor a text.
     """
-    return make_number(expression) if _find_order(expression, called) == "number" else expression.text
+    return convert_to_number(expression) if _classify_order(expression, label) == "number" else expression.code
 
 
-def make_number(expression: ProgramExpression) -> str:
+def convert_to_number(expression: ProgramExpression) -> str:
     """Return an expression as a number, converted from text where necessary: some APIs write numbers as text."""
-    return f"float({expression.text})" if "string" in expression.known.shape.kinds else expression.text
+    return f"float({expression.code})" if "string" in expression.facts.shape.kinds else expression.code
 
 
-def _find_order(expression: ProgramExpression, called: str) -> Literal["number", "text", "unknown"]:
+def _classify_order(expression: ProgramExpression, label: str) -> Literal["number", "text", "unknown"]:
     """Return whether values of an expression are ordered as numbers or as texts; reject any other kind."""
-    kinds, known = _list_kinds(expression.known.shape), expression.known
-    if known.computed or (kinds and kinds & _NUMBERS and kinds <= _NUMBERS | _TEXT):
+    kinds, facts = _list_kinds(expression.facts.shape), expression.facts
+    if facts.computed or (kinds and kinds & _NUMBERS and kinds <= _NUMBERS | _STRING):
         return "number"
-    if kinds == _TEXT:
+    if kinds == _STRING:
         return "text"
-    if not kinds and not known.pair and not known.each:
+    if not kinds and not facts.pair and not facts.pair_item:
         return "unknown"
-    fields = list(known.shape.fields)[:_MAX_NAMES] if "object" in kinds else []
+    fields = list(facts.shape.fields)[:_MAX_NAMES] if "object" in kinds else []
     hint = f": name one of its fields, {', '.join(fields)}" if fields else ""
     raise InvalidDecisionError(
-        f"{called} is {known.description or 'a pair of item and result'}, and a number or a text is wanted{hint}"
+        f"{label} is {facts.description or 'a pair of item and result'}, and a number or a text is wanted{hint}"
     )
 
 
@@ -183,9 +178,9 @@ def _list_kinds(shape: JsonShape) -> frozenset[Kind]:
     return frozenset(kind for kind in shape.kinds if kind != "null")
 
 
-def _shorten(constant_value: object) -> str:
+def _clip_repr(constant: object) -> str:
     """Return the ``repr`` of a value, cut for a message."""
-    return repr(constant_value)[:_MAX_SHOWN]
+    return repr(constant)[:_MAX_SHOWN]
 
 
 def _parse_json(text: object) -> JsonValue:
@@ -205,26 +200,26 @@ PathLookup = Callable[[ValuePath], ProgramExpression]
 """Function that returns the expression at a path, resolved with the names in scope."""
 
 _SCALARS: frozenset[Kind] = frozenset({"string", "number", "integer", "boolean"})
-_DASH = "–"
-_DIGITS = 4
+_MISSING_VALUE = "–"
+_DECIMALS = 4
 
 
-def render_value(constant_value: Value, lookup: PathLookup, wanted: JsonShape = UNKNOWN) -> ProgramExpression:
+def render_value(value: Value, lookup: PathLookup, target: JsonShape = UNKNOWN) -> ProgramExpression:
     """Return the expression of a value of a sentence, converted to the wanted shape.
 
     Raises:
         InvalidDecisionError: a path leads nowhere, or the value cannot have that shape.
     """
-    if not isinstance(constant_value, str):
-        return fit_constant(constant_value, wanted)
-    parts = split_pieces(constant_value)
+    if not isinstance(value, str):
+        return fit_constant(value, target)
+    parts = split_pieces(value)
     match parts:
         case [ValuePath() as path]:
-            return fit_expression(lookup(path).non_null, wanted, str(path))
+            return fit_expression(lookup(path).non_null, target, str(path))
         case [] | [str()]:
-            return fit_constant("".join(map(str, parts)), wanted)
+            return fit_constant("".join(map(str, parts)), target)
         case _:
-            return fit_expression(render_text(parts, lookup), wanted, "a text")
+            return fit_expression(render_text(parts, lookup), target, "a text")
 
 
 def render_text(parts: str | Sequence[str | ValuePath], lookup: PathLookup) -> ProgramExpression:
@@ -233,49 +228,52 @@ def render_text(parts: str | Sequence[str | ValuePath], lookup: PathLookup) -> P
     A missing value is shown as a dash, the items of a list are joined with commas, and computed numbers are rounded.
     """
     expressions = [
-        part if isinstance(part, str) else _soften(lookup(part))
+        part if isinstance(part, str) else _prefer_null_tolerant(lookup(part))
         for part in (split_pieces(parts) if isinstance(parts, str) else parts)
     ]
-    needs = tuple(need for part in expressions if isinstance(part, ProgramExpression) for need in part.needs)
-    written = [part if isinstance(part, str) else _render_part(part) for part in expressions]
+    needs = tuple(need for part in expressions if isinstance(part, ProgramExpression) for need in part.conditions)
+    rendered_parts = [part if isinstance(part, str) else _render_for_text(part) for part in expressions]
     if all(isinstance(part, str) for part in expressions):
-        return ProgramExpression(repr("".join(written)), ValueFacts(TEXT))
+        return ProgramExpression(repr("".join(rendered_parts)), ValueFacts(TEXT))
     # Before Python 3.12, an f-string cannot contain its own quotes or a backslash in an expression.
     if any(
-        '"' in one or "\\" in one
-        for one, part in zip(written, expressions, strict=True)
+        '"' in rendered or "\\" in rendered
+        for rendered, part in zip(rendered_parts, expressions, strict=True)
         if isinstance(part, ProgramExpression)
     ):
-        sum_of = (
-            repr(one) if isinstance(part, str) else f"str({one})"
-            for one, part in zip(written, expressions, strict=True)
+        terms = (
+            repr(rendered) if isinstance(part, str) else f"str({rendered})"
+            for rendered, part in zip(rendered_parts, expressions, strict=True)
         )
-        return ProgramExpression(" + ".join(sum_of), ValueFacts(TEXT), needs)
-    inner = (
-        _escape_literal(one) if isinstance(part, str) else f"{{{one}}}"
-        for one, part in zip(written, expressions, strict=True)
+        return ProgramExpression(" + ".join(terms), ValueFacts(TEXT), needs)
+    fragments = (
+        _escape_literal(rendered) if isinstance(part, str) else f"{{{rendered}}}"
+        for rendered, part in zip(rendered_parts, expressions, strict=True)
     )
-    return ProgramExpression(f'f"{"".join(inner)}"', ValueFacts(TEXT), needs)
+    return ProgramExpression(f'f"{"".join(fragments)}"', ValueFacts(TEXT), needs)
 
 
-def _soften(expression: ProgramExpression) -> ProgramExpression:
+def _prefer_null_tolerant(expression: ProgramExpression) -> ProgramExpression:
     """Return the alternative that treats a missing field as null, if the expression has one."""
-    return expression.soft or expression
+    return expression.null_tolerant or expression
 
 
-def _render_part(part: ProgramExpression) -> str:
+def _render_for_text(part: ProgramExpression) -> str:
     """Return the code that formats an expression for a text."""
-    known = part.known
-    if known.computed:
-        return f"round({part.text}, {_DIGITS})"
-    if known.is_list and known.each is None and known.item.shape.kinds <= _SCALARS and not known.nullable:
-        return f"', '.join([str(each) for each in {part.text}])"
-    return f"({part.text} if {part.text} is not None else '{_DASH}')" if known.nullable else part.text
+    facts = part.facts
+    if facts.computed:
+        return f"round({part.code}, {_DECIMALS})"
+    if facts.is_list and facts.pair_item is None and facts.item.shape.kinds <= _SCALARS and not facts.nullable:
+        return f"', '.join([str(each) for each in {part.code}])"
+    return f"({part.code} if {part.code} is not None else '{_MISSING_VALUE}')" if facts.nullable else part.code
 
 
 def _escape_literal(words: str) -> str:
     """Escape words for an f-string."""
-    return "".join(_ESCAPED.get(one) or (one if one.isprintable() else repr(one)[1:-1]) for one in words)
+    return "".join(
+        _ESCAPED.get(character) or (character if character.isprintable() else repr(character)[1:-1])
+        for character in words
+    )
 
 
 _ESCAPED = {"\\": "\\\\", '"': '\\"', "{": "{{", "}": "}}", "\n": "\\n"}

@@ -6,6 +6,9 @@ text that is exactly one ``{path}`` is that value itself, with its type. The JSO
 fields and no bounds, so that every model endpoint with structured output accepts it; bounds are checked here.
 """
 
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Annotated, Literal, Self
 
 from pydantic import Field, FiniteFloat, model_validator
@@ -187,3 +190,94 @@ class Sentence(Model):
         if len(self.model_dump_json()) > _MAX_LENGTH:
             raise ValueError(f"it may have {_MAX_LENGTH} characters at most")
         return self
+
+
+MAX_SEGMENTS = 12
+_NAME = r"[^\W\d]\w*"
+_SEGMENT = re.compile(r"""\.([^\s.\[\]{}"']+)|\[(\d{1,4})\]|(\[\])|\["([^"\[\]{}]+)"\]|\['([^'\[\]{}]+)'\]""")
+_ROOT = re.compile(_NAME)
+_BRACES = re.compile(r"\{\{|\}\}|\{([^{}]*)\}")
+
+
+@dataclass(frozen=True, slots=True)
+class FieldKey:
+    """A field of an object."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class ValuePath:
+    """A path from a step to a part of its result."""
+
+    root: str
+    """Name of the step."""
+    parts: tuple[FieldKey | int | None, ...]
+    """Fields, list indexes, and ``None`` for every item of a list."""
+
+    def __str__(self) -> str:
+        return self.root + "".join(_render_part(part) for part in self.parts)
+
+
+def _render_part(part: FieldKey | int | None) -> str:
+    """Return a part of a path as text."""
+    if isinstance(part, FieldKey):
+        return f".{part.name}" if re.fullmatch(r"[\w-]+", part.name) else f'["{part.name}"]'
+    return "[]" if part is None else f"[{part}]"
+
+
+def parse_path(text: str) -> ValuePath | None:
+    """Parse a path, with or without braces around it; None if the text is no path."""
+    text = text.strip().removeprefix("{").removesuffix("}").strip()
+    root = _ROOT.match(text)
+    if root is None:
+        return None
+    parts: list[FieldKey | int | None] = []
+    position = root.end()
+    while position < len(text):
+        match = _SEGMENT.match(text, position)
+        if match is None or len(parts) >= MAX_SEGMENTS:
+            return None
+        parts.append(_parse_part(match))
+        position = match.end()
+    return ValuePath(root.group(), tuple(parts))
+
+
+def _parse_part(match: re.Match[str]) -> FieldKey | int | None:
+    """Return the part of a path that the pattern matched."""
+    bare, index, every_item, *quoted = match.groups()
+    if index is not None:
+        return int(index)
+    return None if every_item is not None else FieldKey(next(name for name in (bare, *quoted) if name is not None))
+
+
+def split_pieces(text: str) -> list[str | ValuePath]:
+    """Split a text into literal texts and paths in braces.
+
+    Doubled braces are an escaped brace; braces around anything but a path are literal.
+    """
+    merged: list[str | ValuePath] = []
+    for piece in _iterate_pieces(text):
+        if isinstance(piece, str) and merged and isinstance(merged[-1], str):
+            merged[-1] += piece
+        elif piece != "":
+            merged.append(piece)
+    return merged
+
+
+def _iterate_pieces(text: str) -> Iterator[str | ValuePath]:
+    """Yield the pieces of a text, without joining adjacent literals."""
+    position = 0
+    for braces in _BRACES.finditer(text):
+        yield text[position : braces.start()]
+        yield _parse_braces(braces)
+        position = braces.end()
+    yield text[position:]
+
+
+def _parse_braces(match: re.Match[str]) -> str | ValuePath:
+    """Return the path in braces, or the text that the braces stand for."""
+    inner = match.group(1)
+    if inner is None:
+        return match.group()[0]
+    return parse_path(inner) or match.group()

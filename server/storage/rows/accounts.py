@@ -5,7 +5,7 @@ from datetime import date, datetime
 from sqlalchemy import BigInteger, Double, ForeignKey, false
 from sqlalchemy.orm import Mapped, mapped_column
 
-from server.storage.columns import JsonText, TableRow
+from server.storage.table_base import JsonText, TableRow
 
 
 class UserRow(TableRow):

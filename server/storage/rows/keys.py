@@ -5,7 +5,7 @@ from datetime import datetime
 from sqlalchemy import ForeignKey, Index, LargeBinary
 from sqlalchemy.orm import Mapped, mapped_column
 
-from server.storage.columns import JsonText, TableRow
+from server.storage.table_base import JsonText, TableRow
 
 
 class GrantColumns:

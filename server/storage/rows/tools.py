@@ -6,7 +6,7 @@ from typing import Any
 from sqlalchemy import ForeignKey, Index, LargeBinary
 from sqlalchemy.orm import Mapped, mapped_column
 
-from server.storage.columns import JsonText, TableRow
+from server.storage.table_base import JsonText, TableRow
 
 
 class SourceRow(TableRow):

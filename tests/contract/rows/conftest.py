@@ -9,7 +9,7 @@ import pytest
 
 from server.storage.database import build_sqlite_url
 from server.storage.encryption import Keyring
-from server.storage.migrate import migrate
+from server.storage.migration import migrate
 from server.storage.storage import Storage
 from tests.servers.postgres.databases import administer, new_database
 from tests.servers.postgres.server import PostgresServer

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 from domain.event import AnswerDelta, Event, EventRecord, RunFinished, RunOutcome
 from domain.usage import Usage
-from server.runs.control import RunControl
+from server.runs.run_control import RunControl
 from server.storage.runs import Run
 
 

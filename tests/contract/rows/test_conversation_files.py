@@ -4,7 +4,7 @@ from datetime import timedelta
 
 import pytest
 
-from agent.files.reading import FileLimits, free_name, read_file
+from agent.files.file_parsing import FileLimits, assign_free_variable, read_file
 from domain.errors import ConflictError, NotFoundError
 from domain.given_file import GivenFile
 from domain.model import JsonObject
@@ -19,7 +19,10 @@ CSV = b"city,days\nOslo,3\nRome,\n"
 async def give(storage: Storage, conversation: str, owner: str, name: str = "trips.csv") -> GivenFile:
     read = read_file(name, CSV, FileLimits())
     kept = await storage.files.add(
-        conversation, owner, len(CSV), lambda taken: read.model_copy(update={"variable": free_name("trips", taken)})
+        conversation,
+        owner,
+        len(CSV),
+        lambda taken: read.model_copy(update={"variable": assign_free_variable("trips", taken)}),
     )
     return kept.file
 
@@ -37,11 +40,11 @@ async def test_a_file_is_there_for_its_run_and_for_those_after_it(storage: Stora
     first, second = await give(storage, conversation, ada), await give(storage, conversation, ada)
     assert (first.variable, second.variable) == ("trips", "trips_2")
     asked, later = await ask(storage, conversation, ada, first), await ask(storage, conversation, ada, second)
-    assert (await load_run_files(before, storage)).all == ()
+    assert (await load_run_files(before, storage)).all_files == ()
     assert (await load_run_files(asked, storage)).new == (first,)
-    assert (await load_run_files(later, storage)).all == (second, first)
+    assert (await load_run_files(later, storage)).all_files == (second, first)
     elsewhere = await ask(storage, (await storage.conversations.add(ada)).id, ada)
-    assert (await load_run_files(elsewhere, storage)).all == ()
+    assert (await load_run_files(elsewhere, storage)).all_files == ()
 
 
 async def test_a_file_is_removed_alone_or_with_its_conversation(storage: Storage) -> None:

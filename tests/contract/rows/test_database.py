@@ -3,7 +3,7 @@
 import asyncio
 import random
 
-from server.storage.run_events import StoredEvent
+from server.storage.run_records import StoredEvent
 from server.storage.storage import Storage
 from tests.contract.rows.people import run, user
 

@@ -10,9 +10,9 @@ import pytest
 
 from domain.errors import StoreRefusedError, StoreUnreachableError, StoreVersionError, UnavailableError
 from domain.event import AnswerDelta, EventRecord
-from server.runs.broker import EventBroker
-from server.runs.control import RunControl
-from server.runs.outage import RetryWait
+from server.runs.event_stream import EventBroker
+from server.runs.run_control import RunControl
+from server.runs.store_outage import RetryWait
 from server.runs.worker import WorkerParameters, run_worker
 from server.storage.runs import Run
 from server.storage.storage import Storage
@@ -65,7 +65,7 @@ async def test_it_is_put_back_told_once_and_goes_on_where_it_was(
 ) -> None:
     made, _ = await run(storage, await user(storage))
     store = Store(safe=2)
-    async with run_worker(storage, store.begin, EventBroker(), pace(), reach=store.look):
+    async with run_worker(storage, store.begin, EventBroker(), pace(), check_stores=store.look):
 
         async def tried_again() -> bool:
             clock.on(seconds=1)
@@ -92,7 +92,7 @@ async def test_the_queue_is_left_alone_while_the_store_is_away(storage: Storage,
     """It is the store that is asked whether it is there, not one run after another."""
     ada, store = await user(storage), Store()
     runs = [(await run(storage, ada))[0].id for _ in range(5)]
-    async with run_worker(storage, store.begin, EventBroker(), pace(), reach=store.look):
+    async with run_worker(storage, store.begin, EventBroker(), pace(), check_stores=store.look):
 
         async def looked_for() -> bool:
             return store.looked > 5
@@ -108,7 +108,7 @@ async def test_the_queue_is_left_alone_while_the_store_is_away(storage: Storage,
 async def test_after_so_long_it_fails_and_says_why(storage: Storage, clock: Clock) -> None:
     made, _ = await run(storage, await user(storage))
     store = Store()
-    async with run_worker(storage, store.begin, EventBroker(), pace(0.3), reach=store.look):
+    async with run_worker(storage, store.begin, EventBroker(), pace(0.3), check_stores=store.look):
         await until(lambda: has_ended(storage, made.id, clock))
     assert await told(storage, made.id) == ["run.delayed", "run.finished"]
     said = json.loads((await storage.events.list_after(made.id))[-1].body)["event"]
@@ -119,7 +119,7 @@ async def test_after_so_long_it_fails_and_says_why(storage: Storage, clock: Cloc
 async def test_one_that_waits_for_the_store_can_be_cancelled(storage: Storage, clock: Clock) -> None:
     ada, store = await user(storage), Store()
     made, _ = await run(storage, ada)
-    async with run_worker(storage, store.begin, EventBroker(), pace(), reach=store.look):
+    async with run_worker(storage, store.begin, EventBroker(), pace(), check_stores=store.look):
 
         async def put_back() -> bool:
             return await told(storage, made.id) == ["run.delayed"] and store.looked > 1
@@ -139,7 +139,7 @@ async def test_a_server_that_is_not_ready_takes_nothing_that_another_could_make(
     """Two workers on one queue: the stores refuse one of them, from the beginning."""
     ada, good, bad = await user(storage), Store(), Store(error=error)
     good.away, bad.away_before = False, True
-    async with run_worker(storage, bad.begin, EventBroker(), pace(), reach=bad.look):
+    async with run_worker(storage, bad.begin, EventBroker(), pace(), check_stores=bad.look):
         first, _ = await run(storage, ada)
 
         async def looked_for() -> bool:
@@ -147,7 +147,7 @@ async def test_a_server_that_is_not_ready_takes_nothing_that_another_could_make(
 
         await until(looked_for)
         assert await told(storage, first.id) == []
-        async with run_worker(storage, good.begin, EventBroker(), pace(), reach=good.look):
+        async with run_worker(storage, good.begin, EventBroker(), pace(), check_stores=good.look):
             runs = [first.id, *[(await run(storage, ada))[0].id for _ in range(6)]]
             assert {(await ended(storage, one)).outcome for one in runs} == {"answered"}
     assert bad.begun == []
@@ -159,7 +159,7 @@ async def test_a_run_whose_store_refuses_this_server_goes_on_with_another(storag
     made, _ = await run(storage, await user(storage))
     bad, good = Store(safe=2, error=StoreRefusedError("bolt://graph:7687: it refuses user 'neo4j'")), Store()
     good.away = False
-    async with run_worker(storage, bad.begin, EventBroker(), pace(), reach=bad.look):
+    async with run_worker(storage, bad.begin, EventBroker(), pace(), check_stores=bad.look):
 
         async def put_back() -> bool:
             return (await told(storage, made.id))[-1:] == ["run.delayed"]
@@ -170,7 +170,7 @@ async def test_a_run_whose_store_refuses_this_server_goes_on_with_another(storag
         assert "bolt" not in said
         assert "neo4j" not in said
         clock.on(seconds=2)
-        async with run_worker(storage, good.begin, EventBroker(), pace(), reach=good.look):
+        async with run_worker(storage, good.begin, EventBroker(), pace(), check_stores=good.look):
             assert (await ended(storage, made.id)).outcome == "answered"
     assert (await told(storage, made.id)).count("answer.delta") == 5
 
@@ -182,7 +182,7 @@ async def test_who_waits_is_told_once_where_no_server_can_make_the_run(storage: 
     store.away_before = True
     parameters = replace(pace(), patience=0.1)
     runs = [(await run(storage, ada))[0].id for _ in range(3)]
-    async with run_worker(storage, store.begin, EventBroker(), parameters, reach=store.look):
+    async with run_worker(storage, store.begin, EventBroker(), parameters, check_stores=store.look):
 
         async def heard() -> bool:
             clock.on(seconds=1)
@@ -206,7 +206,7 @@ async def test_who_waits_is_told_once_where_no_server_can_make_the_run(storage: 
 async def test_what_no_server_could_make_fails_at_once(storage: Storage, clock: Clock) -> None:
     made, _ = await run(storage, await user(storage))
     store = Store(error=StoreVersionError("the index was written by another encoder"))
-    async with run_worker(storage, store.begin, EventBroker(), pace(), reach=store.look):
+    async with run_worker(storage, store.begin, EventBroker(), pace(), check_stores=store.look):
         assert (await ended(storage, made.id)).outcome == "failed"
     assert await told(storage, made.id) == ["run.finished"]
 
@@ -224,7 +224,7 @@ async def test_a_run_that_went_on_meanwhile_is_told_of_anew(storage: Storage, cl
         clock.on(seconds=1)
         return (await told(storage, made.id)).count("run.delayed") == times
 
-    async with run_worker(storage, store.begin, EventBroker(), pace(), reach=seen):
+    async with run_worker(storage, store.begin, EventBroker(), pace(), check_stores=seen):
         await until(lambda: delayed(2))
         store.away = False
         await until(lambda: has_ended(storage, made.id, clock))

@@ -3,7 +3,7 @@
 from sqlalchemy import Connection, text
 
 from server.storage.encryption import Keyring
-from server.storage.migrate import migrate
+from server.storage.migration import migrate
 from server.storage.permissions import CallTarget
 from server.storage.storage import Storage
 from tests.contract.rows.test_migrations import within

@@ -3,9 +3,8 @@
 from datetime import timedelta
 
 from server.cleanup import tidy
-from server.runs.broker import EventBroker
-from server.runs.event_stream import stream_events
-from server.storage.run_events import StoredEvent
+from server.runs.event_stream import EventBroker, stream_events
+from server.storage.run_records import StoredEvent
 from server.storage.runs import Run
 from server.storage.storage import Storage
 from tests.contract.rows.conftest import ManualClock

@@ -4,10 +4,9 @@ import asyncio
 
 import pytest
 
-from server.runs.broker import EventBroker
-from server.runs.event_stream import stream_events
+from server.runs.event_stream import EventBroker, stream_events
 from server.runs.worker import WorkerParameters, run_worker
-from server.storage.run_events import StoredEvent
+from server.storage.run_records import StoredEvent
 from server.storage.storage import Storage
 from tests.contract.rows.people import run, user
 from tests.contract.rows.scripted import Scripted

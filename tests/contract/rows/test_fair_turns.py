@@ -5,7 +5,7 @@ from datetime import timedelta
 
 from sqlalchemy import Connection, text
 
-from server.runs.broker import EventBroker
+from server.runs.event_stream import EventBroker
 from server.runs.worker import WorkerParameters, run_worker
 from server.storage.rows.runs import RunRow
 from server.storage.run_leases import select_next_runs
@@ -123,7 +123,7 @@ async def test_runs_that_are_planned_take_no_place_and_are_bounded(storage: Stor
         return 100 if planned else 0  # no more than are in hand count
 
     parameters = WorkerParameters(2, lease=30, poll=0.02)
-    async with run_worker(storage, begin, EventBroker(), parameters, planned=count) as worker:  # pyright: ignore[reportArgumentType]
+    async with run_worker(storage, begin, EventBroker(), parameters, count_planned=count) as worker:  # pyright: ignore[reportArgumentType]
 
         async def full() -> bool:
             return worker.in_hand == 16
@@ -146,7 +146,7 @@ async def test_one_users_planned_runs_leave_room(storage: Storage) -> None:
     """However many of them wait to be planned: another user's is taken."""
     await of(storage, "ada", 10)
     script, parameters = Scripted(stop=3), WorkerParameters(4, lease=30, poll=0.02)
-    async with run_worker(storage, script.begin, EventBroker(), parameters, planned=lambda: 100) as worker:
+    async with run_worker(storage, script.begin, EventBroker(), parameters, count_planned=lambda: 100) as worker:
 
         async def three() -> bool:
             return worker.in_hand == 3

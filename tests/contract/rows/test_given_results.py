@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 from domain.event import CallFinished, EventRecord
 from domain.model import JsonObject
 from domain.plan import PlanDocument, PlannedStep, StepResult, StepStatus
-from server.runs.journal import to_stored_event
+from server.runs.event_journal import to_stored_event
 from server.runs.waiting_plans import load_given_results, load_waiting_plan
 from server.storage.storage import Storage
 from tests.contract.rows.people import run, user

@@ -16,8 +16,8 @@ from server.limits import limits_of
 from server.oauth.client import open_oauth
 from server.runs import late_lessons
 from server.runs.agent_runtime import AgentRuntime, open_agent_runtime
-from server.runs.broker import EventBroker
-from server.runs.journal import parse_events, to_stored_event
+from server.runs.event_journal import parse_events, to_stored_event
+from server.runs.event_stream import EventBroker
 from server.runs.late_lessons import LateLearner
 from server.runs.worker import WorkerParameters, run_worker
 from server.storage.accounts import User
@@ -81,7 +81,7 @@ async def learned(storage: Storage, made: Run) -> WeightsLearned:
 
 
 async def remembered(container: Container) -> list[Memory]:
-    return [one async for one in (await container.memories()).all()]
+    return [one async for one in (await container.memories()).stream_all()]
 
 
 async def test_a_run_that_ends_in_an_outage_keeps_its_lesson(storage: Storage) -> None:
@@ -116,7 +116,7 @@ async def test_two_servers_learn_each_once_and_in_order(
         await asyncio.gather(*(learner(storage, agents, name).learn_waiting() for name in ("one", "two")))
     assert order == [one.id for one in made]
     container = await agents.get_full_container()
-    facts = await container.graph.facts([A, B])
+    facts = await container.graph.get_facts([A, B])
     assert (facts[A].ok, facts[B].ok) == (5, 5)
     for one in made:
         found = await learned(storage, one)
@@ -141,14 +141,14 @@ async def test_cut_short_after_the_graph_it_is_gone_on_with_and_nothing_counts_t
     with monkeypatch.context() as broken:
         broken.setattr(type(memories), "add", away)
         assert not await learner(storage, agents).learn_waiting()
-    assert (await container.graph.facts([A]))[A].ok == 1
+    assert (await container.graph.get_facts([A]))[A].ok == 1
     assert (await learned(storage, made)).deferred == "waiting"
     assert await storage.lessons.claim("killed", LEASE) is not None
     assert not await learner(storage, agents).learn_waiting(), "another server has it in hand"
     clock.on(seconds=LEASE.total_seconds() + 1)
     assert await learner(storage, agents).learn_waiting()
     assert (await learned(storage, made)).deferred == "learnt"
-    assert (await container.graph.facts([A]))[A].ok == 1
+    assert (await container.graph.get_facts([A]))[A].ok == 1
     judged = {one.id: (one.good, one.bad) for one in await remembered(container)}
     assert judged["m"] == (1, 0)
     assert len(judged) == 2
@@ -162,9 +162,9 @@ async def test_what_its_user_said_meanwhile_counts(storage: Storage, agents: Age
     assert await learner(storage, agents).learn_waiting()
     container = await agents.get_full_container()
     assert await remembered(container) == []
-    strengths = {(edge.source, edge.target): edge.strength async for edge in container.graph.edges()}
+    strengths = {(edge.source, edge.target): edge.strength async for edge in container.graph.stream_edges()}
     assert strengths[B, FINISH] == pytest.approx(0, abs=1e-6)
-    assert (await container.graph.facts([A]))[A].ok == 1, "its tools have answered all the same"
+    assert (await container.graph.get_facts([A]))[A].ok == 1, "its tools have answered all the same"
 
 
 async def test_a_run_that_is_judged_while_it_is_learnt_is_learnt_again(

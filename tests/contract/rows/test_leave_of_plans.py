@@ -6,7 +6,7 @@ import pytest
 
 from agent.execution.approval import IntendedCall
 from agent.execution.provenance import CallProvenance
-from agent.plans.compilation import compile_plan
+from agent.plans.plan_compilation import compile_plan
 from domain.model import JsonObject
 from domain.plan import PlanDocument
 from domain.provenance import Slice, Source, ValueKind, ValueOrigin
@@ -38,7 +38,7 @@ async def is_asked(storage: Storage, of: Run, tool: ToolDoc, *origins: ValueOrig
     approver = UserApprover(questions, unchosen=unchosen)
 
     async def made() -> None:
-        async with approver.approval(
+        async with approver.approve(
             IntendedCall(tool, DUNE, CallProvenance(origins), program_text=PROGRAM.program.text)
         ):
             return

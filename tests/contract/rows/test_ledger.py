@@ -10,7 +10,7 @@ from domain.errors import ForbiddenAddressError, NotAllowedError, StoreBusyError
 from domain.model import JsonObject
 from domain.plan import Binding
 from domain.tool import ToolDoc, ToolId
-from server.runs.ledger import LedgerExecutor, build_attempt_key, build_call_key
+from server.runs.call_layers import LedgerExecutor, build_attempt_key, build_ledger_key
 from server.storage.permissions import get_call_target
 from server.storage.storage import Storage
 from tests.contract.rows.people import run, user
@@ -72,7 +72,7 @@ async def test_of_one_that_was_begun_and_has_no_end_nobody_knows(storage: Storag
     assert unknown == CallResult("unknown", "", note=CUT_OFF_NOTE)
     assert calls.made == 0
     (begun,) = await storage.effects.list_all(run_id)
-    assert (begun.run_id, begun.call_key, begun.tool) == (run_id, build_call_key(REMOVE.id, DUNE), REMOVE.id)
+    assert (begun.run_id, begun.call_key, begun.tool) == (run_id, build_ledger_key(REMOVE.id, DUNE), REMOVE.id)
     assert (begun.method, begun.idempotent, begun.arguments) == ("DELETE", True, DUNE)
     assert (begun.finished_at, begun.outcome) == (None, None)
     assert begun.result == {"reach": get_call_target(REMOVE).model_dump()}
@@ -85,7 +85,7 @@ async def test_how_a_change_ended_is_written_down_with_where_it_went(storage: St
     await ledger.call(REMOVE, DUNE, "1:1:0#0")
     assert calls.asked == [(REMOVE.id, DUNE, ""), (REMOVE.id, DUNE, "1:1:0#0")]
     for identity in ("", "1:1:0#0"):
-        ended = await storage.effects.get(run_id, build_call_key(REMOVE.id, DUNE, identity))
+        ended = await storage.effects.get(run_id, build_ledger_key(REMOVE.id, DUNE, identity))
         assert ended is not None
         assert (ended.outcome, ended.finished_at is not None) == ("ok", True)
         assert ended.result is not None
@@ -99,9 +99,9 @@ async def test_each_repetition_has_an_entry_of_its_own(storage: Storage, identit
     ledger = LedgerExecutor(calls, storage.effects, run_id)
     for _ in range(2):
         for number in (1, 2, 3):
-            assert await ledger.attempt(REMOVE, DUNE, number, identity) == DONE
+            assert await ledger.make_attempt(REMOVE, DUNE, number, identity) == DONE
     assert calls.made == 3
-    first = build_call_key(REMOVE.id, DUNE, identity)
+    first = build_ledger_key(REMOVE.id, DUNE, identity)
     assert {one.call_key for one in await storage.effects.list_all(run_id)} == {first, f"{first}:2", f"{first}:3"}
 
 
@@ -109,14 +109,14 @@ async def test_no_repetition_is_made_of_what_was_never_begun_or_goes_elsewhere(s
     run_id, calls = await a_run(storage), Calls()
     ledger = LedgerExecutor(calls, storage.effects, run_id)
     with pytest.raises(NotAllowedError):
-        await ledger.attempt(REMOVE, DUNE, 2)
-    await ledger.attempt(REMOVE, DUNE)
+        await ledger.make_attempt(REMOVE, DUNE, 2)
+    await ledger.make_attempt(REMOVE, DUNE)
     with pytest.raises(NotAllowedError):
-        await ledger.attempt(REMOVE.model_copy(update={"url": "http://127.0.0.2/books"}), DUNE, 2)
+        await ledger.make_attempt(REMOVE.model_copy(update={"url": "http://127.0.0.2/books"}), DUNE, 2)
     with pytest.raises(NotAllowedError):  # the first of another call
-        await ledger.attempt(REMOVE, DUNE, 2, "1:1:0#0")
+        await ledger.make_attempt(REMOVE, DUNE, 2, "1:1:0#0")
     assert calls.made == 1
-    assert [one.call_key for one in await storage.effects.list_all(run_id)] == [build_call_key(REMOVE.id, DUNE)]
+    assert [one.call_key for one in await storage.effects.list_all(run_id)] == [build_ledger_key(REMOVE.id, DUNE)]
 
 
 async def test_what_was_never_sent_is_known(storage: Storage) -> None:
@@ -137,11 +137,11 @@ async def test_what_a_passing_fault_kept_from_being_sent_is_made_by_the_run_that
 ) -> None:
     run_id, busy, calls = await a_run(storage), Calls(StoreBusyError("the keys cannot be read just now")), Calls()
     for _ in range(number - 1):
-        assert await LedgerExecutor(calls, storage.effects, run_id).attempt(REMOVE, DUNE) == DONE
+        assert await LedgerExecutor(calls, storage.effects, run_id).make_attempt(REMOVE, DUNE) == DONE
     with pytest.raises(StoreBusyError):
-        await LedgerExecutor(busy, storage.effects, run_id).attempt(REMOVE, DUNE, number)
+        await LedgerExecutor(busy, storage.effects, run_id).make_attempt(REMOVE, DUNE, number)
     assert len(await storage.effects.list_all(run_id)) == number - 1
-    assert await LedgerExecutor(calls, storage.effects, run_id).attempt(REMOVE, DUNE, number) == DONE
+    assert await LedgerExecutor(calls, storage.effects, run_id).make_attempt(REMOVE, DUNE, number) == DONE
     assert calls.made == number
 
 
@@ -175,13 +175,13 @@ async def test_identical_changes_of_a_program_are_two_and_each_is_made_once(stor
 
 
 def test_the_key_of_a_call_of_no_program_is_what_it_always_was() -> None:
-    assert build_call_key(ToolId("a/b/c"), {"n": 1}) == OLD_KEY
-    assert build_call_key(ToolId("a/b/c"), {"n": 1}, "1:1:0#0") != OLD_KEY
+    assert build_ledger_key(ToolId("a/b/c"), {"n": 1}) == OLD_KEY
+    assert build_ledger_key(ToolId("a/b/c"), {"n": 1}, "1:1:0#0") != OLD_KEY
 
 
 def test_the_order_of_arguments_makes_no_other_call() -> None:
     tool = ToolId("a/b/c")
-    assert build_call_key(tool, {"a": 1, "b": {"c": 2, "d": 3}}) == build_call_key(
+    assert build_ledger_key(tool, {"a": 1, "b": {"c": 2, "d": 3}}) == build_ledger_key(
         tool, {"b": {"d": 3, "c": 2}, "a": 1}
     )
 
@@ -189,5 +189,5 @@ def test_the_order_of_arguments_makes_no_other_call() -> None:
 def test_the_first_attempt_is_the_call_and_each_other_one_is_not() -> None:
     tool = ToolId("a/b/c")
     keys = [build_attempt_key(tool, {}, number) for number in (1, 2, 3)]
-    assert keys == [build_call_key(tool, {}), f"{keys[0]}:2", f"{keys[0]}:3"]
-    assert build_attempt_key(tool, {}, 1, "1:1:0#0") == build_call_key(tool, {}, "1:1:0#0")
+    assert keys == [build_ledger_key(tool, {}), f"{keys[0]}:2", f"{keys[0]}:3"]
+    assert build_attempt_key(tool, {}, 1, "1:1:0#0") == build_ledger_key(tool, {}, "1:1:0#0")

@@ -17,7 +17,7 @@ from domain.errors import StoreVersionError, UnavailableError
 from server.storage import migrations as storage_steps
 from server.storage.database import build_engine, build_sqlite_url
 from server.storage.encryption import Keyring
-from server.storage.migrate import get_newest_version, migrate
+from server.storage.migration import get_newest_version, migrate
 from server.storage.rows import TableRow
 from server.storage.storage import Storage
 

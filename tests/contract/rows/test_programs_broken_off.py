@@ -8,11 +8,11 @@ import pytest
 import pytest_asyncio
 
 from agent.programs import program_runner
-from agent.programs.limits import SandboxLimits
+from agent.programs.program_types import SandboxLimits
 from agent.programs.sandbox import MontySandbox
 from domain.errors import ConflictError
 from domain.event import CallFinished, CallStarted, Event, EventRecord, ProgramEnded, ProgramFailed
-from server.runs.ledger import LedgerExecutor
+from server.runs.call_layers import LedgerExecutor
 from server.storage.storage import Storage
 from tests.contract.rows.people import run, user
 from tests.unit.agent.programs.programs_at_work import AllowsAll, Host, Work
@@ -101,10 +101,10 @@ async def test_calls_are_found_by_what_they_are_whatever_their_order(
     for cut in (3, 9, 14, 20):
         host, run_id = Host(Random(cut)), (await run(storage, of))[0].id
         with monkeypatch.context() as patched:
-            patched.setattr(program_runner, "AT_ONCE", 6)
+            patched.setattr(program_runner, "MAX_CONCURRENT_CALLS", 6)
             work = Work(sandbox, LedgerExecutor(host, storage.effects, run_id), ledger=True)
             before = await work.records(text, until=cut)
-        monkeypatch.setattr(program_runner, "AT_ONCE", at_once)
+        monkeypatch.setattr(program_runner, "MAX_CONCURRENT_CALLS", at_once)
         records = await Work(sandbox, LedgerExecutor(host, storage.effects, run_id), before, ledger=True).records(text)
         end = records[-1].event
         assert isinstance(end, ProgramEnded)

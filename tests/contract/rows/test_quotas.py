@@ -47,8 +47,8 @@ async def test_so_many_runs_a_day_however_fast_they_are_asked_for(storage: Stora
 
 async def test_tokens_are_counted_while_a_run_is_made_and_end_it(storage: Storage) -> None:
     ada, quotas, cost, other = await user(storage), Quotas(tokens=1000), PolicyCost(), PolicyCost()
-    mine = await start_token_usage(storage.daily_usage, ada.id, quotas, cost, model=True)
-    beside = await start_token_usage(storage.daily_usage, ada.id, quotas, other, model=True)
+    mine = await start_token_usage(storage.daily_usage, ada.id, quotas, cost, uses_model=True)
+    beside = await start_token_usage(storage.daily_usage, ada.id, quotas, other, uses_model=True)
     assert mine.compute_token_limit(200_000) == 1000
     async with count_on_exit(mine):
         cost.prompt_tokens, cost.completion_tokens = 300, 100
@@ -63,9 +63,11 @@ async def test_tokens_are_counted_while_a_run_is_made_and_end_it(storage: Storag
     used = await storage.daily_usage.get_today(ada.id)
     assert (used.prompt_tokens, used.completion_tokens) == (800, 250)
     with pytest.raises(OverLimitError):
-        await start_token_usage(storage.daily_usage, ada.id, quotas, PolicyCost(), model=True)
-    without = await start_token_usage(storage.daily_usage, ada.id, quotas, PolicyCost(), model=False)
-    meter = BudgetMeter(Budget(tokens=without.compute_token_limit(200_000)), PolicyCost(), used_up=without.get_refusal)
+        await start_token_usage(storage.daily_usage, ada.id, quotas, PolicyCost(), uses_model=True)
+    without = await start_token_usage(storage.daily_usage, ada.id, quotas, PolicyCost(), uses_model=False)
+    meter = BudgetMeter(
+        Budget(tokens=without.compute_token_limit(200_000)), PolicyCost(), find_exhausted_quota=without.get_refusal
+    )
     assert meter.exhausted == "", "a run that takes none goes on"
 
 
@@ -73,7 +75,7 @@ async def test_what_a_run_took_before_it_waited_is_its_own_and_counted_once(stor
     ada, cost, later = await user(storage), PolicyCost(), PolicyCost()
     made, _ = await run(storage, ada)
     (held,) = await storage.run_leases.claim("here", timedelta(seconds=60))
-    async with count_on_exit(await start_token_usage(storage.daily_usage, ada.id, Quotas(), cost, model=True)):
+    async with count_on_exit(await start_token_usage(storage.daily_usage, ada.id, Quotas(), cost, uses_model=True)):
         cost.model_calls, cost.prompt_tokens, cost.by_purpose["program"] = 1, 700, 1
     await storage.run_leases.store_usage(made.id, "elsewhere", to_stored_usage(PolicyCost(model_calls=9)))
     await storage.run_leases.store_usage(made.id, "here", to_stored_usage(cost))
@@ -82,11 +84,11 @@ async def test_what_a_run_took_before_it_waited_is_its_own_and_counted_once(stor
     restore_cost(later, held.usage)
     assert later == cost
     async with count_on_exit(
-        await start_token_usage(storage.daily_usage, ada.id, quotas := Quotas(tokens=1000), later, model=True)
+        await start_token_usage(storage.daily_usage, ada.id, quotas := Quotas(tokens=1000), later, uses_model=True)
     ):
         later.prompt_tokens += 100
     assert (await storage.daily_usage.get_today(ada.id)).prompt_tokens == 800
-    again = await start_token_usage(storage.daily_usage, ada.id, quotas, later, model=True)
+    again = await start_token_usage(storage.daily_usage, ada.id, quotas, later, uses_model=True)
     assert (again.compute_token_limit(200_000), again.compute_token_limit(900)) == (1000, 900), (
         "with the 800 that it has taken"
     )
@@ -95,7 +97,7 @@ async def test_what_a_run_took_before_it_waited_is_its_own_and_counted_once(stor
 async def test_tokens_of_a_run_that_is_cut_off_or_removed_are_counted(storage: Storage) -> None:
     ada, cost = await user(storage), PolicyCost()
     made, talk = await run(storage, ada)
-    mine = await start_token_usage(storage.daily_usage, ada.id, Quotas(), cost, model=True)
+    mine = await start_token_usage(storage.daily_usage, ada.id, Quotas(), cost, uses_model=True)
 
     async def making() -> None:
         async with count_on_exit(mine):

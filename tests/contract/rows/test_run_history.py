@@ -9,10 +9,10 @@ import pytest
 from domain.event import CallFinished, Event, EventRecord, InputNeeded, RunOutcome
 from domain.model import JsonObject
 from domain.plan import StepResult
-from server.runs.journal import to_stored_event
+from server.runs.event_journal import to_stored_event
 from server.storage.accounts import User
-from server.storage.run_events import StoredEvent
 from server.storage.run_history import RunFilter
+from server.storage.run_records import StoredEvent
 from server.storage.runs import RunChoices
 from server.storage.storage import Storage
 from tests.contract.rows.conftest import ManualClock

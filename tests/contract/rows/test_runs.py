@@ -9,9 +9,8 @@ from sqlalchemy import Engine, func, select, update
 from sqlalchemy import event as sql_event
 
 from domain.errors import BusyError, ConflictError, NotFoundError
-from server.storage.effects import NewEffect
 from server.storage.rows.runs import LessonRow, RunRow, RunToolRow
-from server.storage.run_events import StoredEvent
+from server.storage.run_records import NewEffect, StoredEvent
 from server.storage.runs import RunChoices
 from server.storage.storage import Storage
 from tests.contract.rows.conftest import ManualClock

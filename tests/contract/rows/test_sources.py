@@ -32,7 +32,7 @@ SHIPS, BERTHS = doc("ships"), doc("berths")
 
 
 async def added(storage: Storage, author: User, *, most: int = 0, **values: object) -> Source:
-    at = storage.sources.now()
+    at = storage.sources.get_time()
     given = {"name": "Harbour", "kind": "form", "category": "sea", "toolset": "Harbour", "created_at": at}
     source = Source.model_validate({**given, "id": generate_id(), "author_id": author.id, **values})
     reading = SourceReading(version=1, digest="a", documents=(SHIPS, BERTHS), at=at, raw=b"as it came")
@@ -165,7 +165,7 @@ async def test_an_author_has_so_many(storage: Storage) -> None:
     await added(storage, ada, most=2)
     with pytest.raises(ConflictError, match="2 sources"):
         await added(storage, ada, most=2)
-    gone = first.model_copy(update={"removed_at": storage.sources.now()})
+    gone = first.model_copy(update={"removed_at": storage.sources.get_time()})
     await storage.sources.apply_step(
         first.id, actor(ada), lambda _: SourceChange("removed", source=gone, is_undoable=False)
     )

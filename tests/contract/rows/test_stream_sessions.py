@@ -3,7 +3,7 @@
 import pytest
 
 from domain.errors import StoreBusyError
-from server.runs.stream_sessions import StreamSessions
+from server.runs.event_stream import StreamSessions
 from server.storage.storage import Storage
 from tests.contract.rows.people import user
 

@@ -7,7 +7,7 @@ import pytest
 
 from agent.budget import Budget, BudgetMeter
 from agent.execution.approval import ApprovedExecutor
-from agent.execution.call_cache import VOUCHED_NOTE
+from agent.execution.call_cache import CONFIRMED_BY_USER_NOTE
 from agent.execution.executor import CallResult
 from agent.execution.provenance import ProvenanceTracker, RunStatements
 from agent.policy.protocol import PolicyCost
@@ -16,11 +16,10 @@ from domain.event import InputNeeded
 from domain.model import JsonObject
 from domain.tool import ToolDoc, tool_id
 from server.runs.approvals import UserApprover
-from server.runs.ledger import LedgerExecutor, build_call_key
+from server.runs.call_layers import LedgerExecutor, UnknownOutcomeExecutor, build_ledger_key
 from server.runs.questions import DurableQuestions, QuestionChannel
-from server.runs.unknown_outcomes import UnknownOutcomeExecutor
-from server.storage.effects import NewEffect
 from server.storage.permissions import get_call_target
+from server.storage.run_records import NewEffect
 from server.storage.runs import Run
 from server.storage.storage import Storage
 from tests.contract.rows.people import run, user
@@ -108,7 +107,7 @@ async def test_what_happened_counts_as_made(world: World) -> None:
     assert (world.asked[0].tool, world.asked[0].arguments) == (ORDER.id, DUNE)
     await world.decide("happened")
     for _ in range(2):
-        assert await world.lives([]) == CallResult("ok", "", note=VOUCHED_NOTE)
+        assert await world.lives([]) == CallResult("ok", "", note=CONFIRMED_BY_USER_NOTE)
     assert (world.made, len(world.asked)) == (1, 1)
 
 
@@ -162,7 +161,7 @@ async def test_an_answer_that_was_lost_is_asked_about_at_once(world: World) -> N
     await world.decide("did_not_happen")
     assert await world.lives([LOST]) is None
     await world.decide("happened")
-    assert await world.lives([]) == CallResult("ok", "", note=VOUCHED_NOTE)
+    assert await world.lives([]) == CallResult("ok", "", note=CONFIRMED_BY_USER_NOTE)
     assert world.made == 2
 
 
@@ -219,7 +218,7 @@ async def test_what_has_moved_is_not_repeated_there(world: World, moved: dict[st
 async def test_what_was_begun_before_places_were_kept_is_not_repeated(world: World) -> None:
     begun = NewEffect(
         run_id=world.run.id,
-        call_key=build_call_key(REMOVE.id, DUNE),
+        call_key=build_ledger_key(REMOVE.id, DUNE),
         tool=REMOVE.id,
         method=REMOVE.method,
         idempotent=True,

@@ -10,18 +10,18 @@ from domain.errors import UnavailableError
 from domain.event import AnswerDelta, CallFinished, EventRecord
 from domain.plan import StepResult
 from domain.tool import ToolId
-from server.runs.broker import EventBroker
-from server.runs.control import RunControl
+from server.runs.event_stream import EventBroker
+from server.runs.run_control import RunControl
 from server.runs.worker import RunWorker, WorkerParameters, run_worker
-from server.storage.run_events import StoredEvent
 from server.storage.run_history import RunFilter
+from server.storage.run_records import StoredEvent
 from server.storage.runs import Run
 from server.storage.storage import Storage
 from tests.contract.rows.conftest import ManualClock as Clock
 from tests.contract.rows.people import CHOICES, run, user
 from tests.contract.rows.scripted import Scripted, end, record, until
 
-QUICK = WorkerParameters(at_once=2, lease=30, poll=0.02)
+QUICK = WorkerParameters(max_running=2, lease=30, poll=0.02)
 
 
 async def ended(storage: Storage, run_id: str) -> Run:

@@ -10,7 +10,7 @@ import tarfile
 import tempfile
 from pathlib import Path
 
-from agent.learning.learner import learn_from
+from agent.learning.learner import learn_from_run
 from agent.memory.long_term import LongTermMemory
 from domain.memory import MemoryStore
 from domain.plan import Binding
@@ -21,7 +21,7 @@ from retriever.backends.qdrant_memories import QdrantMemories
 from tests.flows.program_world import code, end, world
 from tests.flows.small_world import FORECAST, FOUND, GEOCODE, NEW_WEATHER, TOOLS, ScriptedExecutor
 from wiring.container import open_container
-from wiring.transfer import export_to
+from wiring.store_transfer import export_store_file
 
 PLACE = 'place = (await search_places(city="Paris"))["results"][0]'
 DAYS = 'days = (await get_daily_forecast(latitude=place["latitude"], longitude=place["longitude"]))["days"]'
@@ -74,7 +74,7 @@ async def main(folder: Path) -> None:
                 stores: tuple[MemoryStore, ...] = (await container.memories(), qdrant)
                 for store in stores:
                     memory = LongTermMemory(store, container.embedder(), owner)
-                    taught = await learn_from(records, container.graph, memory)
+                    taught = await learn_from_run(records, container.graph, memory)
                     assert taught is not None, request
                     assert taught.remembered, request
             plain = LongTermMemory(await container.memories(), container.embedder())
@@ -82,12 +82,12 @@ async def main(folder: Path) -> None:
             for store in (await container.memories(), qdrant):
                 await LongTermMemory(store, container.embedder()).keep_shared([WARM])
             await plain.embed()
-        await export_to(folder / "store.jsonl.gz", root / "store", lambda *told: None, replace=True)
+        await export_store_file(folder / "store.jsonl.gz", root / "store", lambda *told: None, replace=True)
         for gone in ("vectors", "lexical"):
             shutil.rmtree(root / "store" / gone, ignore_errors=True)
         with tarfile.open(folder / "store.tar.xz", "w:xz") as packed:
             packed.add(root / "store", "store")
-        found = [one.model_dump(mode="json") async for one in qdrant.all()]
+        found = [one.model_dump(mode="json") async for one in qdrant.stream_all()]
         (folder / "qdrant.json").write_text(json.dumps(found, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
         await qdrant.close()
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from mcp.shared.memory import create_connected_server_and_client_session
 
-from agent.llm.client.langchain import LangchainModel, ModelParameters
+from agent.llm.client.langchain_model import LangchainModel, ModelParameters
 from agent.text import estimate_tokens
 from evaluation.client_agent import MAX_REPLIES, ClientRun, ToolSession, serve_request
 from scripts._client_places import ClientsSession

@@ -65,8 +65,8 @@ async def test_tools_are_found_with_reasons_and_called_in_one_program_that_is_le
             words.append(message or "")
 
         ran = await session.call_tool("run_program", {"request": REQUEST, "program": LONGEST}, progress_callback=heard)
-        facts = await container.graph.facts([one["id"] for one in tools])
-        edges = await container.graph.out_edges(ToolId("harbour/Port/list_ships"))
+        facts = await container.graph.get_facts([one["id"] for one in tools])
+        edges = await container.graph.get_out_edges(ToolId("harbour/Port/list_ships"))
     assert not ran.isError
     assert "Zeemeeuw lies at 8" in text(ran)
     assert result(ran)["calls"] == [

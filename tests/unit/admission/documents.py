@@ -6,7 +6,7 @@ from typing import Any
 import orjson
 
 from admission.limits import ReadLimits
-from admission.reading_process import render_output
+from admission.reading_process import render_tools
 from admission.sandboxed_reader import ImportedDocument, read_document
 from domain.operations import OperationChoice
 from domain.tool import ToolDoc
@@ -59,7 +59,7 @@ def tools(content: Json | bytes) -> dict[str, ToolDoc]:
     """Its tools by name, read in this process: a document of ours does no harm."""
     data = content if isinstance(content, bytes) else orjson.dumps(content)
     wanted = {"category": "Ports", "toolset": "Harbour", "server": ADDRESS}
-    *found, _ = render_output(data, wanted, ReadLimits())
+    *found, _ = render_tools(data, wanted, ReadLimits())
     return {tool.api: tool for tool in map(ToolDoc.model_validate_json, found)}
 
 

@@ -5,7 +5,7 @@ from typing import Any, cast
 
 import pytest
 
-from admission.drift import compare
+from admission.drift import compare_readings
 from domain.tool_source import ToolChange
 from tests.unit.admission.documents import Json, copied, document, operation, tools
 
@@ -51,7 +51,7 @@ def drift(change: Callable[[Json], object]) -> tuple[ToolChange, ...]:
     changed = harbour()
     change(changed)
     before, now = tools(harbour()), tools(changed)
-    return compare(list(before.values()), list(now.values()))
+    return compare_readings(list(before.values()), list(now.values()))
 
 
 def parameter(content: Json, number: int) -> Json:
@@ -119,4 +119,4 @@ def turned(value: Any) -> Any:
 def test_order_and_spaces_are_no_change() -> None:
     before, now = tools(harbour()), tools(turned(harbour()))
     assert list(now) != list(before)
-    assert compare(list(before.values()), list(now.values())) == ()
+    assert compare_readings(list(before.values()), list(now.values())) == ()

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from admission.drift import compare
+from admission.drift import compare_readings
 from domain.tool import ToolDoc
 from domain.tool_source import ToolChange
 from tests.unit.admission.documents import tools
@@ -31,7 +31,7 @@ def told_of_drift(documents: Sequence[str], many: int = MANY) -> tuple[Counter[s
         text = documents[seed % len(documents)]
         name, document = drifted(text, seed)
         made[name] += 1
-        if not compare(read(text), tuple(tools(reordered(document, random.Random(seed))).values())):
+        if not compare_readings(read(text), tuple(tools(reordered(document, random.Random(seed))).values())):
             missed.append(f"{seed} {name}")
     return made, missed
 
@@ -42,7 +42,7 @@ def told_of_order(documents: Sequence[str], many: int = MANY) -> list[tuple[int,
     for seed in range(many):
         text = documents[seed % len(documents)]
         now = tools(reordered(json.loads(text), random.Random(seed)))
-        if found := compare(read(text), tuple(now.values())):
+        if found := compare_readings(read(text), tuple(now.values())):
             told.append((seed, found))
     return told
 

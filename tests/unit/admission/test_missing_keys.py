@@ -38,7 +38,7 @@ async def said(*, required: bool) -> tuple[Mapping[str, str], Counted]:
     async def reach(url: str) -> None:
         assert url == tool.url
 
-    deps = GateDeps(executor=executor, secrets=EnvironmentSecrets({}), reach=reach)
+    deps = GateDeps(executor=executor, secrets=EnvironmentSecrets({}), check_reachable=reach)
     (found,) = [one async for one in examine([ToolDraft(tool)], deps)]
     return {one.check: one.verdict for one in found.findings}, executor
 

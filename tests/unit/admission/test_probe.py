@@ -9,7 +9,7 @@ import pytest
 from admission.limits import ReadLimits
 from admission.probe import ProbeResult, ToolProbe
 from admission.probe_arguments import SeenAnswers, choose_arguments
-from admission.reading_process import render_output
+from admission.reading_process import render_tools
 from agent.execution.http import HttpExecutor, HttpParameters
 from domain.model import JsonObject
 from domain.tool import ToolDoc
@@ -20,7 +20,7 @@ from tests.unit.agent.execution.http.serving import Answer, Served, reply, servi
 def tool(address: str, method: str = "get", path: str = "/ships", **parts: Any) -> ToolDoc:
     """The tool of a document of one operation at this address."""
     content = {**document({path: {method: operation("shipOf", **parts)}}), "servers": [{"url": address}]}
-    first, *_ = render_output(
+    first, *_ = render_tools(
         orjson.dumps(content), {"category": "Ports", "toolset": "Harbour", "server": ""}, ReadLimits()
     )
     return ToolDoc.model_validate_json(first)

@@ -7,8 +7,8 @@ import pytest
 
 from agent.budget import Stopwatch
 from agent.execution.provenance import ProvenanceTracker, RunStatements
-from agent.programs.protocol import PendingCall
-from agent.programs.questions import build_ask_question
+from agent.programs.builtin_functions import build_ask_question
+from agent.programs.program_types import SandboxCall
 from agent.user_questions import UserQuestion, UserQuestions
 from domain.plan import StepResult
 from domain.program import Program
@@ -32,11 +32,11 @@ class Picks:
 async def test_a_choice_out_of_a_response_is_picked_not_said(text: str, kind: str, crosses: int) -> None:
     provenance = ProvenanceTracker(RunStatements())
     provenance.record_response(READ, StepResult(tool=READ.id, status="ok", response=json.dumps([MAIL])))
-    call = PendingCall(id=1, function="ask", arguments={"question": "Which?", "choices": [MAIL]}, start=0, end=1)
+    call = SandboxCall(id=1, function="ask", arguments={"question": "Which?", "choices": [MAIL]}, start=0, end=1)
     question = build_ask_question(call, Program(text=text, tools={}), "1")
     assert question is not None
     event = await UserQuestions(Picks(), provenance, Stopwatch(monotonic), []).ask(question)
     assert event.answer == MAIL
     judged = provenance.trace_arguments(PAY, {"account": "evil-77"})
     assert (judged.origins[0].kind, len(judged.crossings)) == (kind, crosses)
-    assert ("Tell it no password" in question.framed) == bool(crosses)
+    assert ("Tell it no password" in question.display_text) == bool(crosses)

@@ -36,7 +36,7 @@ def test_running_out_of_reflections_ends_no_walk() -> None:
 
 def test_what_is_shared_with_other_runs_ends_a_run_too() -> None:
     told = ""
-    meter = BudgetMeter(Budget(), PolicyCost(), used_up=lambda: told)
+    meter = BudgetMeter(Budget(), PolicyCost(), find_exhausted_quota=lambda: told)
     assert meter.exhausted == ""
     told = "all tokens of today are used up"
     assert meter.exhausted == told

@@ -2,7 +2,7 @@
 
 import json
 
-from agent.change_report import format_changes
+from agent.outcome import format_call_changes
 from domain.model import JsonObject
 from domain.plan import StepResult, StepStatus
 from domain.tool import Parameter, ToolDoc, tool_id
@@ -25,7 +25,7 @@ def made(status: StepStatus, task: str = "tsk_1", note: str = "", gave: JsonObje
 
 def lines(steps: list[StepResult], called: list[StepResult] | None = None) -> list[str]:
     both = [[(COMPLETE, result) for result in results] for results in (steps, called or steps)]
-    return [line.rstrip("\n") for line in format_changes(both[0], both[1])]
+    return [line.rstrip("\n") for line in format_call_changes(both[0], both[1])]
 
 
 def test_a_change_is_told_with_its_values_what_it_gave_and_its_step() -> None:
@@ -37,7 +37,7 @@ def test_a_change_is_told_with_its_values_what_it_gave_and_its_step() -> None:
 
 def test_reading_is_no_change() -> None:
     result = StepResult(tool=LIST.id, status="ok")
-    assert list(format_changes([(LIST, result)], [(LIST, result)])) == []
+    assert list(format_call_changes([(LIST, result)], [(LIST, result)])) == []
 
 
 def test_a_change_on_a_path_that_was_given_up_is_told_too() -> None:

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 
 from agent.conversation import (
     MAX_RESPONSE_CHARS,
-    MAX_STEPS,
+    MAX_STEPS_PER_RUN,
     REUSED_NOTE,
     ConversationHistory,
     EarlierRun,
@@ -69,8 +69,8 @@ def test_a_change_is_kept_whatever_it_answered() -> None:
 
 
 def test_it_is_bounded() -> None:
-    found = left_by(BEGUN, *(call("a", {"n": n}) for n in range(MAX_STEPS + 3)), call("a", {"n": 5}))
-    assert [result.arguments["n"] for _, result in found.steps] == [3, 4, *range(6, MAX_STEPS + 3), 5]
+    found = left_by(BEGUN, *(call("a", {"n": n}) for n in range(MAX_STEPS_PER_RUN + 3)), call("a", {"n": 5}))
+    assert [result.arguments["n"] for _, result in found.steps] == [3, 4, *range(6, MAX_STEPS_PER_RUN + 3), 5]
     long = call("a", {}, response=json.dumps({"text": "x" * MAX_RESPONSE_CHARS}))
     short = long.model_copy(update={"result": long.result.model_copy(update={"compressed": '{"text": "x…"}'})})
     assert left_by(BEGUN, short).steps[0][1].response == '{"text": "x…"}'

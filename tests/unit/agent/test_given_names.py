@@ -2,8 +2,8 @@
 
 import pytest
 
-from agent.execution.wording import build_title
-from agent.text import format_tool_title, short_tool_name
+from agent.execution.call_wording import build_tool_title
+from agent.text import format_tool_title, shorten_tool_name
 from domain.tool import ToolDoc, tool_id
 
 
@@ -27,10 +27,10 @@ def tool(api: str, method: str = "GET", path: str = "/bookings", base: str = "ht
     ],
 )
 def test_the_path_and_the_method_behind_a_name_are_no_part_of_it(api: str, method: str, path: str, name: str) -> None:
-    assert short_tool_name(tool(api, method, path)) == name
+    assert shorten_tool_name(tool(api, method, path)) == name
 
 
 def test_people_read_the_given_name_everywhere() -> None:
     cancel = tool("cancel_booking_bookings__booking_id__delete", "DELETE", "/bookings/{booking_id}")
-    assert build_title(cancel) == "Cancel booking"
+    assert build_tool_title(cancel) == "Cancel booking"
     assert format_tool_title(cancel) == "Garden/cancel_booking"

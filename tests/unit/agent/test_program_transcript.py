@@ -43,7 +43,7 @@ def test_calls_of_a_program_that_broke_off_are_set_aside_when_another_begins() -
     again = [program(number=2), *calls(1, first=3, number=2), ended(number=2)]
     transcript = RunTranscript.from_records(run_of([program(), *calls(0), broken(), *again]))
     assert [result.tool for result in transcript.steps.values()] == [SEARCH, COLLEAGUES, INFO]
-    assert [result.tool for result in transcript.failed] == [SEARCH, COLLEAGUES]
+    assert [result.tool for result in transcript.failed_steps] == [SEARCH, COLLEAGUES]
     assert told(transcript)["program"]["repairs"] == 1  # type: ignore[index]
 
 
@@ -52,11 +52,11 @@ def test_where_a_wider_program_is_worse_the_first_one_stands() -> None:
     second = [program(number=2), *call(4, "search", {"name": "?"}, number=2), ended("no", 2)]
     transcript = RunTranscript.from_records(run_of([*first, *second, first[-1]], "partly"))
     assert list(transcript.steps) == [1, 2, 3]
-    assert [result.arguments for result in transcript.failed] == [{"name": "?"}]
+    assert [result.arguments for result in transcript.failed_steps] == [{"name": "?"}]
     assert told(transcript)["program"]["missing"] == "the year"  # type: ignore[index]
     transcript = RunTranscript.from_records(run_of([*first, *second], "gave_up"))
     assert [result.arguments for result in transcript.steps.values()] == [{"name": "?"}]
-    assert len(transcript.failed) == 3
+    assert len(transcript.failed_steps) == 3
 
 
 def test_what_a_mended_program_goes_on_from_stays() -> None:
@@ -64,7 +64,7 @@ def test_what_a_mended_program_goes_on_from_stays() -> None:
     again = [program(more, 2, goes_on=True), *call(3, "info", {"person_id": 1}, text=more, number=2), ended(number=2)]
     transcript = RunTranscript.from_records(run_of([program(), *calls(0), broken(), *again]))
     assert list(transcript.steps) == [1, 2, 3]
-    assert transcript.failed == []
+    assert transcript.failed_steps == []
     assert told(transcript)["program"]["text"] == f"{TEXT}\n\n{more}"  # type: ignore[index]
 
 
@@ -89,9 +89,9 @@ def test_a_walk_leaves_behind_what_programs_called_and_their_end_takes_it_up_aga
     first = [program(), *call(1, "search", {"name": "Henrik Grimaldo"}), end]
     transcript = RunTranscript.from_records(run_of([*first, *walked]))
     assert transcript.path == (COLLEAGUES,)
-    assert [result.tool for result in transcript.failed] == [SEARCH]
-    assert transcript.subtasks[1].answered
+    assert [result.tool for result in transcript.failed_steps] == [SEARCH]
+    assert transcript.subtasks[1].is_answered
     transcript = RunTranscript.from_records(run_of([*first, *walked, end], "partly"))
     assert transcript.path == (SEARCH,)
-    assert [result.tool for result in transcript.failed] == [COLLEAGUES]
-    assert not transcript.subtasks[1].answered
+    assert [result.tool for result in transcript.failed_steps] == [COLLEAGUES]
+    assert not transcript.subtasks[1].is_answered

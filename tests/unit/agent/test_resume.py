@@ -7,11 +7,10 @@ from typing import Any
 import pytest
 
 from agent import resume_decisions as decisions
-from agent.offer.candidates import Candidate
+from agent.offer.candidates import ToolCandidate
 from agent.policy.protocol import ArgumentsQuestion, MoveQuestion, NextMove, PathQuestion, PhraseQuestion, WholePath
-from agent.resume import RunLog, SubtaskMemo, open_log
-from agent.resume_decisions import Decision, RecordedDecision
-from agent.resume_policy import ReplayPolicy
+from agent.resume import ReplayPolicy, RunLog, SubtaskMemo, open_log
+from agent.resume_decisions import DecisionReader, RecordedDecision
 from domain.errors import ConflictError
 from domain.event import (
     CallFinished,
@@ -75,7 +74,7 @@ def memo(*told: Event) -> SubtaskMemo:
 )
 def test_the_changes_that_were_sent_are_counted(told: list[Event], ledger: bool, changes: int) -> None:
     log = RunLog(records(*told), frozenset({REMOVE.id}))
-    assert log.count_changes(log.collect_calls(ledger=ledger)) == changes
+    assert log.count_changes(log.collect_calls(has_ledger=ledger)) == changes
 
 
 async def test_a_called_tool_that_the_store_lacks_may_change_something() -> None:
@@ -86,8 +85,8 @@ async def test_a_called_tool_that_the_store_lacks_may_change_something() -> None
     assert log.count_changes(log.collect_calls()) == 2
 
 
-def offered(tool: ToolDoc) -> Candidate:
-    return Candidate(tool, 0.5, None, (0.6,), "start")
+def offered(tool: ToolDoc) -> ToolCandidate:
+    return ToolCandidate(tool, 0.5, None, (0.6,), "start")
 
 
 def at(*tools: ToolDoc) -> MoveQuestion:
@@ -152,13 +151,13 @@ SHOWN = InputNeeded(input="plan-1", asks="plan", reason="Is it?", program=PLAN)
         (decisions.read_steps_ended, [FINISHED], True),
     ],
 )  # fmt: skip
-def test_a_decision_is_read_off_the_log(decision: Decision[Any], told: list[Event], value: object) -> None:
+def test_a_decision_is_read_off_the_log(decision: DecisionReader[Any], told: list[Event], value: object) -> None:
     found = memo(PolicyFellBack(policy="llm", to="offline", reason="busy"), *told).recall(decision)
     assert found == (None if value is None else RecordedDecision(value))
 
 
 @pytest.mark.parametrize("decision", [decisions.read_recalled_memories, decisions.read_taken_solution, decisions.read_chosen_solution, decisions.read_draft])  # fmt: skip
-def test_that_nothing_was_done_is_a_decision_too(decision: Decision[Any]) -> None:
+def test_that_nothing_was_done_is_a_decision_too(decision: DecisionReader[Any]) -> None:
     assert memo(FINISHED).recall(decision) == RecordedDecision(None)
     assert memo().recall(decision) is None
 
@@ -211,7 +210,7 @@ def test_a_programs_calls_and_questions_are_found_by_their_keys_in_the_order_of_
     found = log.open_program(1)
     (removed, read) = found.steps
     assert [found.is_ahead(removed), found.is_ahead(read)] == [True, True]
-    assert found.place(read) < found.place(removed)
+    assert found.get_position(read) < found.get_position(removed)
     assert found.replay(removed).arguments == {"title": "Dune"}
     found.skip(read)
     assert [found.is_ahead(removed), found.is_ahead(read)] == [False, False]
@@ -221,6 +220,6 @@ def test_a_programs_calls_and_questions_are_found_by_their_keys_in_the_order_of_
 
 @pytest.mark.parametrize("ahead", [lambda: [BEGUN, READ, BEGUN], lambda: [BEGUN, READ, ASKED, FINISHED]])
 def test_the_steps_of_a_path_are_replayed_up_to_the_last_that_has_ended(ahead: Callable[[], list[Event]]) -> None:
-    steps = memo(*ahead()).collect_steps()
+    steps = memo(*ahead()).collect_recorded_steps()
     assert [step.event for step in steps] == [BEGUN, READ]
     assert [(step.step, step.result is not None) for step in steps] == [(0, False), (1, True)]

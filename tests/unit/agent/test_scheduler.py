@@ -25,7 +25,7 @@ class Work:
         try:
             for at in range(3):
                 await asyncio.sleep(0)
-                async with self.parts.idle(number):
+                async with self.parts.pause_activity(number):
                     self.told.append(f"{name}{at}")
                     await asyncio.sleep(0)
             if fails:
@@ -88,13 +88,13 @@ async def test_what_passes_by_itself_cuts_off_no_step_under_way_and_begins_none(
         raise StoreUnreachableError("nothing answers there")
 
     async def changing() -> None:
-        async with parts.idle(2):
+        async with parts.pause_activity(2):
             done.append("begins")
         meets.set()
         for _ in range(9):
             await asyncio.sleep(0)
         done.append("the change")
-        async with parts.idle(2):
+        async with parts.pause_activity(2):
             done.append("is told of when the run goes on")
         done.append("the next")
 
@@ -116,7 +116,7 @@ async def test_a_part_that_is_heard_when_all_is_broken_off_goes_no_further() -> 
         raise StoreUnreachableError("nothing answers there")
 
     async def telling() -> None:
-        async with parts.idle(2):
+        async with parts.pause_activity(2):
             await heard.wait()
         done.append("the next")
 
@@ -150,7 +150,7 @@ async def test_whoever_comes_in_turn_comes_after_all_before_it(at_once: int) -> 
     async def change(number: int, sleeps: int) -> None:
         for _ in range(sleeps):
             await asyncio.sleep(0)
-        async with parts.idle(number):
+        async with parts.pause_activity(number):
             await asyncio.sleep(0)
         await parts.wait_for_turn(number)
         told.append(f"changed {number}")

@@ -1,4 +1,4 @@
-from agent.step_numbers import ExecutedSteps, find_prior_steps, number_steps, renumber
+from agent.step_numbers import ExecutedSteps, find_prior_steps, number_steps_consecutively, translate_step_references
 from domain.plan import Binding, StepResult
 from domain.tool import tool_id
 
@@ -20,7 +20,7 @@ def test_a_subtask_is_given_what_succeeded_in_all_that_it_builds_on() -> None:
 
 
 def test_steps_are_counted_through_the_subtasks_in_order() -> None:
-    numbers = number_steps([FIRST, SECOND, THIRD, FOURTH])
+    numbers = number_steps_consecutively([FIRST, SECOND, THIRD, FOURTH])
     assert numbers[1] == {1: 1, 2: 2}
     assert numbers[2] == {1: 3, 2: 4}
     assert numbers[3] == {1: 1, 2: 2, 3: 5}
@@ -32,6 +32,6 @@ def test_references_to_steps_follow_and_others_stay() -> None:
         Binding(parameter="a", origin="step", reference="4.items[0].id"), Binding(parameter="b", origin="step", reference="9"),
         Binding(parameter="c", origin="request", reference="4.5 km"),
     )  # fmt: skip
-    made = renumber(OK.model_copy(update={"provenance": bindings}), {4: 5})
+    made = translate_step_references(OK.model_copy(update={"provenance": bindings}), {4: 5})
     assert [binding.reference for binding in made.provenance] == ["5.items[0].id", "9", "4.5 km"]
-    assert renumber(OK, {4: 5}) is OK
+    assert translate_step_references(OK, {4: 5}) is OK

@@ -18,7 +18,7 @@ def test_an_end_that_is_told_again_rests_on_its_own_calls_alone() -> None:
         ProgramStarted(number=2, program=program, goes_on=True), CallFinished(step=2, result=calls[1]), ends[1],
     ]  # fmt: skip
     for event in events:
-        progress.note(event)
-    assert progress.done == {1: calls[0], 2: calls[1]}
-    progress.note(ends[0])
-    assert progress.done == {1: calls[0]}
+        progress.apply_event(event)
+    assert progress.step_results == {1: calls[0], 2: calls[1]}
+    progress.apply_event(ends[0])
+    assert progress.step_results == {1: calls[0]}

@@ -50,7 +50,7 @@ def test_giving_up_keeps_the_failures_alone() -> None:
         )
     )
     assert transcript.path == ()
-    assert transcript.failed == [failed]
+    assert transcript.failed_steps == [failed]
 
 
 async def test_an_identical_call_is_made_once_whatever_the_order_of_its_arguments() -> None:

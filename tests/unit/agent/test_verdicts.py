@@ -3,12 +3,12 @@
 from datetime import UTC, datetime
 from pathlib import Path
 
-from agent.learning.verdict import JudgedRun, VerdictTargets, apply_verdict
+from agent.learning.user_verdict import JudgedRun, VerdictTargets, apply_verdict
 from agent.memory.long_term import LongTermMemory
 from domain.learning_events import LearnedEdge, LearnedTool, Verdict, WeightsLearned
 from domain.tool import FINISH, ToolId
 from domain.trajectory import SolvedRequest
-from graph.backends.memory import MemoryGraph
+from graph.backends.in_memory import InMemoryGraph
 from graph.backends.sqlite_memories import SqliteMemories
 from graph.facts import LiveBatch, LiveOutcome
 from retriever.embedders.bundled import BundledEmbedder
@@ -27,17 +27,17 @@ def run_of(*remembered: str) -> JudgedRun:
     return JudgedRun(run="r", request=SOLVED.request, answered=True, at=NOW, learned=learned, solved=(SOLVED,))
 
 
-async def strengths(graph: MemoryGraph) -> dict[tuple[ToolId, ToolId], float]:
-    return {(one.source, one.target): one.strength async for one in graph.edges()}
+async def strengths(graph: InMemoryGraph) -> dict[tuple[ToolId, ToolId], float]:
+    return {(one.source, one.target): one.strength async for one in graph.stream_edges()}
 
 
 async def test_a_wrong_run_is_no_success_and_is_one_again_when_that_is_taken_back() -> None:
-    graph = MemoryGraph()
+    graph = InMemoryGraph()
     walked = {(A, B): 1, (B, FINISH): 1}
     scores = ((A, 1.0), (B, 1.0), (FINISH, 1.0))
     outcomes: tuple[tuple[ToolId, LiveOutcome], ...] = ((A, "ok"), (B, "ok"))
     await graph.learn(LiveBatch("run:r", walked, scores, outcomes, at=NOW))
-    before, facts = await strengths(graph), await graph.facts([A, B])
+    before, facts = await strengths(graph), await graph.get_facts([A, B])
     assert before == {(A, B): 1.0, (B, FINISH): 1.0}
     said: list[tuple[Verdict | None, Verdict | None]] = [(None, "right"), ("right", "wrong"), ("wrong", None)]
     told: list[dict[tuple[ToolId, ToolId], float]] = []
@@ -45,7 +45,7 @@ async def test_a_wrong_run_is_no_success_and_is_one_again_when_that_is_taken_bac
         for _ in range(2):  # once each, however often it is told
             await apply_verdict(run_of(), old, new, VerdictTargets(graph), change)
         told.append(await strengths(graph))
-        now = await graph.facts([A, B])
+        now = await graph.get_facts([A, B])
         assert [(now[one].ok, now[one].good) for one in (A, B)] == [(facts[one].ok, facts[one].good) for one in (A, B)]
     right, wrong, none = told
     assert (right, none) == (before, before)
@@ -60,5 +60,5 @@ async def test_what_a_wrong_run_was_remembered_by_is_forgotten_and_kept_again(tm
     await apply_verdict(run_of(*kept), None, "wrong", VerdictTargets(memory=memory), 1)
     assert await store.count() == 0
     await apply_verdict(run_of(*kept), "wrong", "right", VerdictTargets(memory=memory), 2)
-    assert [one.id async for one in store.all()] == kept
+    assert [one.id async for one in store.stream_all()] == kept
     await store.close()

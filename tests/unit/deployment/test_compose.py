@@ -13,8 +13,8 @@ import typer
 from ruamel.yaml import YAML
 
 from domain.client_addresses import TrustedProxies
-from footpath.command import script
-from footpath.commands import COMMANDS
+from footpath.command import import_script
+from footpath.command_table import COMMANDS
 from server.storage.database import MAX_CONNECTIONS
 from tests.architecture.source_tree import packages
 from ui import PAGE_PROXIES, SERVER_ADDRESS
@@ -34,7 +34,7 @@ def compose(file: Path = FILE) -> dict[str, Any]:
 def command_app(name: str) -> typer.Typer:
     """A command of ``footpath`` as its script defines it."""
     app = typer.Typer(add_completion=False)
-    app.command(name)(script(COMMANDS[name].script).main)
+    app.command(name)(import_script(COMMANDS[name].script).main)
     return app
 
 

@@ -12,7 +12,7 @@ from server.storage.storage import resolve_database_url
 from tests.unit.deployment.commands import script
 from tests.unit.deployment.test_compose import FILE, compose
 from wiring import secret_files
-from wiring.settings import EXAMPLES, Settings, read_settings
+from wiring.settings import EXAMPLE_PASSWORDS, Settings, read_settings
 
 FIXED = {"store", "server_home", "graph_url", "vector_url"}
 """Where things are in the containers."""
@@ -76,7 +76,7 @@ def test_what_is_made_is_what_everybody_reads(tmp_path: Path, monkeypatch: pytes
     assert resolve_database_url(settings) == f"postgresql+asyncpg://footpath:{rows}@postgres/footpath"
     assert len({password, key, rows}) == 3
     assert min(map(len, (password, key, rows))) >= 40
-    assert {"neo4j", "password", "changeme"} <= EXAMPLES
+    assert {"neo4j", "password", "changeme"} <= EXAMPLE_PASSWORDS
 
 
 def test_nobody_else_gets_into_the_folder_and_containers_read_its_files(tmp_path: Path) -> None:

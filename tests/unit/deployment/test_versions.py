@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from graph.backends.bolt import OLDEST as OLDEST_NEO4J
+from graph.backends.neo4j_connection import OLDEST_VERSION as OLDEST_NEO4J
 from retriever.backends.qdrant_connection import MIN_SERVER_VERSION as OLDEST_QDRANT
 from tests.servers.versions import deployed_version
 

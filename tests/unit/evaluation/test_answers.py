@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from agent.budget import Budget
-from agent.execution.approvers import AllowChangesApprover
+from agent.execution.approval import AllowChangesApprover
 from agent.execution.executor import CallResult
 from agent.run import RunDeps
 from domain.model import JsonObject

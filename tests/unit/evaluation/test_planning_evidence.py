@@ -10,7 +10,7 @@ from evaluation.graph_evidence import LINKED, UNKNOWN, WALKED, collect_linked_pa
 from evaluation.intervals import compute_paired_difference
 from evaluation.planning import PlannedQuery
 from evaluation.queries import RetrievalQuery
-from graph.backends.memory import MemoryGraph
+from graph.backends.in_memory import InMemoryGraph
 from graph.facts import GraphBatch
 
 A, B, C = (tool_id("c", "set", name) for name in "abc")
@@ -22,7 +22,7 @@ def planned(*relevant: str) -> PlannedQuery:
 
 
 async def test_requests_are_grouped_by_the_most_that_is_known_of_their_apis() -> None:
-    store = MemoryGraph()
+    store = InMemoryGraph()
     await store.setup()
     await store.apply(GraphBatch(key="one", transitions=Counter({(A, B): 2, (B, FINISH): 2})))
     asked = [planned("a", "b"), planned("b", "a"), planned("a", "c"), planned("c")]

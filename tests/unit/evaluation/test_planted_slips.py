@@ -5,7 +5,7 @@ import random
 
 import pytest
 
-from agent.programs.protocol import ProgramAttempt, ProgramQuestion, WrittenProgram
+from agent.programs.program_types import ProgramAttempt, ProgramQuestion, WrittenProgram
 from agent.programs.signatures import OfferText
 from evaluation.planted_slips import KINDS, SlipKind, SlipPlantingPolicy, plant_slip
 from offline.policy import OfflinePolicy

@@ -5,7 +5,7 @@ from evaluation.api_names import ApiName, normalize_api_name
 from evaluation.queries import RetrievalQuery
 from evaluation.retrieval import LENIENT, MEASURES, Scores, compute_measures, rank, rank_all, tabulate_means
 from evaluation.retrieval_figures import Row, collect_api_knowledge, compare_rankings, compute_row
-from graph.backends.memory import MemoryGraph
+from graph.backends.in_memory import InMemoryGraph
 from graph.facts import GraphBatch
 from retriever.search import ToolHit
 
@@ -29,8 +29,8 @@ class FixedSearch:
 
 
 @pytest.fixture
-async def graph() -> MemoryGraph:
-    graph = MemoryGraph()
+async def graph() -> InMemoryGraph:
+    graph = InMemoryGraph()
     await graph.setup()
     documents = [
         ToolDoc(id=tool, category="c", toolset="t", api="a", function="f") for tool in (WALKED, LAST, NEVER, COPY)
@@ -42,11 +42,11 @@ async def graph() -> MemoryGraph:
     return graph
 
 
-async def figures(queries: list[RetrievalQuery], search: FixedSearch, graph: MemoryGraph) -> Row:
+async def figures(queries: list[RetrievalQuery], search: FixedSearch, graph: InMemoryGraph) -> Row:
     return compute_row(await rank(queries, search, 50), await collect_api_knowledge(queries, graph))
 
 
-async def test_groups_splits_and_the_missing(graph: MemoryGraph) -> None:
+async def test_groups_splits_and_the_missing(graph: InMemoryGraph) -> None:
     queries = [
         RetrievalQuery("G1_tool", "a", keys(WALKED)),
         RetrievalQuery("G1_category", "b", keys(NEVER) | {MISSING}),
@@ -65,7 +65,7 @@ async def test_groups_splits_and_the_missing(graph: MemoryGraph) -> None:
     assert (len(facts.relevant), len(facts.documented), len(facts.seen)) == (3, 2, 1)
 
 
-async def test_seen_and_unseen_apart(graph: MemoryGraph) -> None:
+async def test_seen_and_unseen_apart(graph: InMemoryGraph) -> None:
     """A copy of the API in another category was walked, so it is seen; each half is ranked without the other."""
     told = await figures(
         [RetrievalQuery("G2_category", "a", keys(WALKED, LAST, NEVER))], FixedSearch(WALKED, NEVER, LAST), graph
@@ -76,7 +76,7 @@ async def test_seen_and_unseen_apart(graph: MemoryGraph) -> None:
     assert told["zero_shot"] == {}  # it has an API that was walked
 
 
-async def test_zero_shot_takes_nothing_out_of_the_ranking(graph: MemoryGraph) -> None:
+async def test_zero_shot_takes_nothing_out_of_the_ranking(graph: InMemoryGraph) -> None:
     queries = [RetrievalQuery("G1_tool", "a", keys(NEVER)), RetrievalQuery("G1_tool", "b", keys(LAST))]
     told = await figures(queries, FixedSearch(WALKED, NEVER), graph)
     assert told["zero_shot"]["all"]["n"] == 1
@@ -84,18 +84,18 @@ async def test_zero_shot_takes_nothing_out_of_the_ranking(graph: MemoryGraph) ->
     assert told["zero_shot"]["I1"]["mrr"] == 0.5
 
 
-async def test_what_was_trained_on_is_seen_though_no_path_went_through_it(graph: MemoryGraph) -> None:
+async def test_what_was_trained_on_is_seen_though_no_path_went_through_it(graph: InMemoryGraph) -> None:
     queries = [RetrievalQuery("G1_tool", "a", keys(NEVER, LAST))]
     assert (await collect_api_knowledge(queries, graph)).seen == keys(LAST)
     assert (await collect_api_knowledge(queries, graph, keys(NEVER, WALKED))).seen == keys(LAST, NEVER)
 
 
-async def test_nothing_to_score(graph: MemoryGraph) -> None:
+async def test_nothing_to_score(graph: InMemoryGraph) -> None:
     told = await figures([], FixedSearch(), graph)
     assert all(parts == {} for parts in told.values())
 
 
-async def test_rows_are_compared_request_by_request(graph: MemoryGraph) -> None:
+async def test_rows_are_compared_request_by_request(graph: InMemoryGraph) -> None:
     """Each request is better by half: certain, although the requests themselves differ."""
     queries = [RetrievalQuery("G1_tool", str(n), keys(NEVER if n % 2 else LAST)) for n in range(20)]
     scores: Scores = {}
@@ -110,7 +110,7 @@ async def test_rows_are_compared_request_by_request(graph: MemoryGraph) -> None:
     assert set(MEASURES) == {name for name in same if same[name] == 0}
 
 
-async def test_what_was_scored_before_a_stop_is_compared_on_the_same_requests(graph: MemoryGraph) -> None:
+async def test_what_was_scored_before_a_stop_is_compared_on_the_same_requests(graph: InMemoryGraph) -> None:
     class Stopping(FixedSearch):
         async def start_tools(self, request: str, limit: int) -> list[ToolHit]:
             if request == "third":
@@ -130,7 +130,7 @@ async def test_what_was_scored_before_a_stop_is_compared_on_the_same_requests(gr
     )
 
 
-async def test_a_table_of_means_alone(graph: MemoryGraph) -> None:
+async def test_a_table_of_means_alone(graph: InMemoryGraph) -> None:
     found = tabulate_means(
         await rank([RetrievalQuery("G1_tool", "a", keys(NEVER))], FixedSearch(NEVER), 5), lambda query: query.group
     )

@@ -7,7 +7,7 @@ from evaluation.api_names import normalize_api_name
 from evaluation.queries import RetrievalQuery
 from evaluation.retrieval import DEPTH, ScoredQuery
 from evaluation.retrieval_errors import collect_errors, render_markdown, sample_wrong_first
-from graph.backends.memory import MemoryGraph
+from graph.backends.in_memory import InMemoryGraph
 from retriever.search import ToolHit
 
 RAIN, WIND, SNOW = (tool_id("c", "sky", api) for api in ("rain", "wind", "snow"))
@@ -41,7 +41,7 @@ def test_only_those_whose_first_tool_is_wrong_sampled_and_repeated() -> None:
 
 
 async def told() -> Any:
-    graph = MemoryGraph()
+    graph = InMemoryGraph()
     await graph.setup()
     long = "how much it rains " * 20
     await graph.put_tools([

@@ -7,7 +7,7 @@ import pytest
 
 from domain.tool import ToolDoc, ToolId, tool_id
 from evaluation.graph_variants import Edges, RewiredGraph, build_variant, rewire_edges, rewire_feeds, rewire_substitutes
-from graph.backends.memory import MemoryGraph
+from graph.backends.in_memory import InMemoryGraph
 from graph.facts import Edge, GraphBatch
 from graph.links import FeedLink, SubstituteLink, ToolLinks
 
@@ -65,8 +65,8 @@ def test_nothing_and_a_single_pair_stay_as_they_are() -> None:
     assert rewire_feeds(FEEDS[:1], seed=7) == FEEDS[:1]
 
 
-async def graph_of_all() -> MemoryGraph:
-    graph = MemoryGraph()
+async def graph_of_all() -> InMemoryGraph:
+    graph = InMemoryGraph()
     await graph.setup()
     await graph.put_tools(
         [ToolDoc(id=tool, category="c", toolset="set", api=tool[-3:], function=tool[-3:]) for tool in TOOLS]
@@ -88,11 +88,11 @@ async def graph_of_all() -> MemoryGraph:
 async def test_what_is_left_of_a_graph(edges: Edges, walked: bool, linked: bool) -> None:
     """Every reading of a variant agrees with every other; documents stay."""
     graph = await build_variant(await graph_of_all(), edges)
-    around = await graph.around(TOOLS)
+    around = await graph.load_neighbourhoods(TOOLS)
     assert all(known.document is not None for known in around.values())
     out = {(way.edge.source, way.edge.target) for known in around.values() for way in known.out}
     into = {(edge.source, edge.target) for known in around.values() for edge in known.into}
-    beside = {(edge.source, edge.target) for edge in await graph.edges_beside(TOOLS)}
+    beside = {(edge.source, edge.target) for edge in await graph.find_adjacent_edges(TOOLS)}
     fed = {feed for known in around.values() for feed in known.feeds}
     assert out == into == beside
     assert (bool(out), bool(fed), any(known.substitutes for known in around.values())) == (walked, linked, linked)

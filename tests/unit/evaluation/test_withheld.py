@@ -4,12 +4,12 @@ from collections import Counter
 from collections.abc import Sequence
 from datetime import UTC, datetime
 
-from agent.memory.long_term import Present
+from agent.memory.long_term import PresentToolsFinder
 from domain.memory import Memory, RecalledMemory
 from domain.tool import ToolId, tool_id
 from evaluation.cached_retrieval import CachedOtherMemories, CachedToolFinder
 from evaluation.graph_variants import WithoutCallEvidence
-from graph.backends.memory import MemoryGraph
+from graph.backends.in_memory import InMemoryGraph
 from graph.facts import GraphBatch, ToolFacts
 from retriever.search import ToolHit
 
@@ -17,14 +17,14 @@ A, B = tool_id("c", "set", "a"), tool_id("c", "set", "b")
 
 
 async def test_edges_stay_and_what_calls_tell_goes() -> None:
-    store = MemoryGraph()
+    store = InMemoryGraph()
     await store.setup()
     await store.apply(
         GraphBatch(key="one", transitions=Counter({(A, B): 2}), calls=Counter({B: 3}), successes=Counter({B: 1}))
     )
     graph = WithoutCallEvidence(store)
-    assert (await store.facts([B]))[B].calls == 3
-    around = await graph.around([A, B])
+    assert (await store.get_facts([B]))[B].calls == 3
+    around = await graph.load_neighbourhoods([A, B])
     assert {tool: known.facts for tool, known in around.items()} == {A: ToolFacts(), B: ToolFacts()}
     assert [(way.edge.target, way.edge.imported, way.facts) for way in around[A].out] == [(B, 2, ToolFacts())]
     assert [edge.source for edge in around[B].into] == [A]
@@ -55,7 +55,7 @@ async def test_the_retriever_is_asked_once() -> None:
 
 
 class Recalls:
-    async def recall(self, request: str, k: int, present: Present) -> list[RecalledMemory]:
+    async def recall(self, request: str, k: int, present: PresentToolsFinder) -> list[RecalledMemory]:
         del request, present
         requests = ["the weather in Rome today", "the weather in Oslo today", "songs of the charts"]
         memories = [Memory(id=r, request=r, pattern=r, path=(A,), at=datetime.now(UTC)) for r in requests]

@@ -4,9 +4,9 @@ import pytest
 from neo4j.exceptions import Neo4jError, ServiceUnavailable
 
 from domain.errors import UnavailableError
-from graph.backends.bolt import Server, check_version, explain
+from graph.backends.neo4j_connection import GraphServer, check_version, explain_driver_error
 
-SERVER = Server("neo4j://graph.example:7687", "ada", "tools")
+SERVER = GraphServer("neo4j://graph.example:7687", "ada", "tools")
 
 
 class RefusalError(Neo4jError):
@@ -37,15 +37,15 @@ class RefusalError(Neo4jError):
     ],
 )
 def test_each_refusal_says_what_to_do(code: str, words: str) -> None:
-    assert words in explain(RefusalError(code), SERVER)
+    assert words in explain_driver_error(RefusalError(code), SERVER)
 
 
 def test_a_detail_with_braces_and_lines_is_shown_as_it_is() -> None:
-    assert explain(ServiceUnavailable("no {route}\n to it"), SERVER).endswith("(no {route} to it)")
+    assert explain_driver_error(ServiceUnavailable("no {route}\n to it"), SERVER).endswith("(no {route} to it)")
 
 
 def test_an_address_is_shown_without_account_and_password() -> None:
-    assert str(Server("bolt://ada:secret@graph.example:7687", "", "")) == "bolt://graph.example:7687"
+    assert str(GraphServer("bolt://ada:secret@graph.example:7687", "", "")) == "bolt://graph.example:7687"
 
 
 @pytest.mark.parametrize("version", ["5.26.0", "5.26.30", "5.27", "2025.11.2"])

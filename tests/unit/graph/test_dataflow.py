@@ -6,7 +6,7 @@ import pytest
 
 from domain.tool import Parameter, ToolDoc, ToolId, tool_id
 from domain.trajectory import RecordedOutcome, TakenValue
-from graph.backends.sqlite_dataflow import SqliteFlows
+from graph.backends.sqlite_flows import SqliteFlows
 from graph.coupling import find_best_field
 from graph.dataflow import ObservedCall, add_flows, find_taken_arguments
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from domain.tool import FINISH, ToolId
-from graph.backends.memory import MemoryGraph
+from graph.backends.in_memory import InMemoryGraph
 from graph.evidence import MAX_EVIDENCE, RETENTION, CallEvidence, apply_calls, apply_walks, fade_facts, fold_walks
 from graph.facts import Edge, LiveBatch, LiveOutcome, Neighbour, ToolFacts
 from graph.weights import compute_availability, compute_transition_weights, is_failing
@@ -208,17 +208,17 @@ def test_walks_by_hand() -> None:
 
 @given(st.permutations(range(50)))
 async def test_fifty_runs_in_any_order_leave_the_same_counts_and_as_much_evidence(order: list[int]) -> None:
-    graph = MemoryGraph()
+    graph = InMemoryGraph()
     await graph.apply(batch("k", {(A, B): 3, (A, C): 2}, {B: 9}, {B: 8}))
     at = datetime.fromtimestamp(NOW, UTC)
     for run in order:
         target = B if run % 2 else C
         when = at + timedelta(seconds=run)
         await graph.learn(LiveBatch(f"r{run}", {(A, target): 1}, ((target, 1.0),), ((target, "ok"),), at=when))
-    facts = await graph.facts([B, C])
+    facts = await graph.get_facts([B, C])
     assert [(facts[one].ok, facts[one].good) for one in (B, C)] == [
         (25, pytest.approx((1 - RETENTION**25) / (1 - RETENTION)))
     ] * 2
-    out = {n.edge.target: n.edge for n in await graph.out_edges(A)}
+    out = {n.edge.target: n.edge for n in await graph.get_out_edges(A)}
     assert (out[B].live, out[C].live) == (25, 25)
     assert out[B].strength + out[C].strength == pytest.approx((1 - RETENTION**50) / (1 - RETENTION))

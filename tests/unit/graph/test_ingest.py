@@ -13,7 +13,7 @@ import pytest
 from domain.errors import BrokenInputError, UnavailableError, UsageError
 from domain.tool import FINISH, ToolId, tool_id
 from graph import blocks
-from graph.backends.memory import MemoryGraph
+from graph.backends.in_memory import InMemoryGraph
 from graph.counting_pool import open_counting_pool
 from graph.facts import GraphBatch
 from graph.ingest import GraphImporter, ImportResult
@@ -47,7 +47,7 @@ def tools(tmp_path: Path) -> Path:
     return lines(tmp_path / "tools.jsonl", [tool("a"), tool("b")])
 
 
-async def ingest(store: MemoryGraph, tools: Path, *trajectories: Path, strict: bool = False) -> ImportResult:
+async def ingest(store: InMemoryGraph, tools: Path, *trajectories: Path, strict: bool = False) -> ImportResult:
     run = GraphImporter(store, None, quiet, strict=strict)
     names = await run.import_tools([tools])
     for path in trajectories:
@@ -55,21 +55,21 @@ async def ingest(store: MemoryGraph, tools: Path, *trajectories: Path, strict: b
     return run.result
 
 
-async def counts(store: MemoryGraph) -> dict[tuple[ToolId, ToolId], int]:
-    return {(n.edge.source, n.edge.target): n.edge.imported for t in (A, B) for n in await store.out_edges(t)}
+async def counts(store: InMemoryGraph) -> dict[tuple[ToolId, ToolId], int]:
+    return {(n.edge.source, n.edge.target): n.edge.imported for t in (A, B) for n in await store.get_out_edges(t)}
 
 
 async def test_the_same_source_twice_equals_once(tmp_path: Path, tools: Path) -> None:
-    store, path = MemoryGraph(), lines(tmp_path / "t.jsonl", [trajectory(1, "a", "b"), trajectory(2, "a", "b")])
+    store, path = InMemoryGraph(), lines(tmp_path / "t.jsonl", [trajectory(1, "a", "b"), trajectory(2, "a", "b")])
     first, second = await ingest(store, tools, path), await ingest(store, tools, path)
     assert await counts(store) == {(A, B): 2, (B, FINISH): 2}
-    assert (await store.facts([A]))[A].calls == 2
+    assert (await store.get_facts([A]))[A].calls == 2
     assert (first.already_known, second.already_known) == (0, 2)
     assert first.tally == second.tally
 
 
 async def test_packed_and_plain_are_one_source(tmp_path: Path, tools: Path) -> None:
-    store, path = MemoryGraph(), lines(tmp_path / "t.jsonl", [trajectory(1, "a")])
+    store, path = InMemoryGraph(), lines(tmp_path / "t.jsonl", [trajectory(1, "a")])
     packed = tmp_path / "t.jsonl.gz"
     packed.write_bytes(gzip.compress(path.read_bytes()))
     await ingest(store, tools, path, packed)
@@ -79,7 +79,7 @@ async def test_packed_and_plain_are_one_source(tmp_path: Path, tools: Path) -> N
 async def test_a_source_that_grew_was_mended_and_moved_adds_what_is_new(
     tmp_path: Path, tools: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    store, records = MemoryGraph(), [trajectory(n, "a", "b") for n in range(7)]
+    store, records = InMemoryGraph(), [trajectory(n, "a", "b") for n in range(7)]
     broken = await ingest(store, tools, lines(tmp_path / "t.jsonl", [*records[:3], b"{broken", *records[3:5]]))
     assert [(s.line, s.file) for s in broken.skipped] == [(4, str(tmp_path / "t.jsonl"))]
     monkeypatch.setattr(blocks, "LINES_A_BLOCK", 2)
@@ -89,7 +89,7 @@ async def test_a_source_that_grew_was_mended_and_moved_adds_what_is_new(
 
 
 async def test_a_line_counts_as_often_as_its_file_holds_it(tmp_path: Path, tools: Path) -> None:
-    store, record = MemoryGraph(), trajectory(1, "a")
+    store, record = InMemoryGraph(), trajectory(1, "a")
     path = lines(tmp_path / "t.jsonl", [record] * 3)
     await ingest(store, tools, path)
     await ingest(store, tools, lines(path, [record] * 5))
@@ -98,7 +98,7 @@ async def test_a_line_counts_as_often_as_its_file_holds_it(tmp_path: Path, tools
 
 async def test_figures_describe_the_source_and_broken_records_are_named(tmp_path: Path, tools: Path) -> None:
     path = lines(tmp_path / "t.jsonl", [trajectory(1, "a"), trajectory(2), b"\xff", {"calls": 3}, b""])
-    result = await ingest(MemoryGraph(), tools, path)
+    result = await ingest(InMemoryGraph(), tools, path)
     assert (result.tally.trajectories, result.tally.kept, result.tally.dropped) == (2, 1, {"no_calls": 1})
     assert [str(s).removeprefix(str(path)) for s in result.skipped] == [
         ":3: not UTF-8 (byte 0); convert the file to UTF-8",
@@ -110,7 +110,7 @@ async def test_strict_stops_at_the_first_with_whole_blocks_behind_it(
     tmp_path: Path, tools: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(blocks, "LINES_A_BLOCK", 2)
-    store = MemoryGraph()
+    store = InMemoryGraph()
     path = lines(tmp_path / "t.jsonl", [trajectory(n, "a") for n in range(3)] + [b"{", trajectory(9, "b")])
     with pytest.raises(BrokenInputError, match=r"t\.jsonl:4: not JSON"):
         await ingest(store, tools, path, strict=True)
@@ -122,13 +122,13 @@ async def test_an_empty_file_or_folder_is_named(tmp_path: Path, tools: Path, con
     path, folder = tmp_path / "t.jsonl", tmp_path / "folder"
     path.write_bytes(content)
     folder.mkdir()
-    result = await ingest(MemoryGraph(), tools, path, folder)
+    result = await ingest(InMemoryGraph(), tools, path, folder)
     assert [(s.file, "nothing to read" in s.reason) for s in result.skipped] == [(str(path), True), (str(folder), True)]
 
 
 async def test_two_different_documents_of_one_id_are_told(tmp_path: Path) -> None:
     path = lines(tmp_path / "tools.jsonl", [tool("a"), tool("a"), tool("a", description="other")])
-    store = MemoryGraph()
+    store = InMemoryGraph()
     result = await ingest(store, path)
     assert (result.duplicates, result.documents) == ([A], 1)
     assert (await store.get_tools([A]))[A].description == ""
@@ -136,12 +136,12 @@ async def test_two_different_documents_of_one_id_are_told(tmp_path: Path) -> Non
 
 async def test_two_tools_of_one_name_are_ambiguous(tmp_path: Path) -> None:
     path = lines(tmp_path / "tools.jsonl", [tool("a"), {**tool("a"), "category": "D"}])
-    result = await ingest(MemoryGraph(), path, lines(tmp_path / "t.jsonl", [trajectory(1, "a")]))
+    result = await ingest(InMemoryGraph(), path, lines(tmp_path / "t.jsonl", [trajectory(1, "a")]))
     assert result.tally.ambiguous == {"a_for_t": 1}
 
 
 async def test_documents_of_an_earlier_import_still_resolve(tmp_path: Path, tools: Path) -> None:
-    store = MemoryGraph()
+    store = InMemoryGraph()
     await ingest(store, tools)
     later = lines(tmp_path / "more.jsonl", [tool("c")])
     result = await ingest(store, later, lines(tmp_path / "t.jsonl", [trajectory(1, "a")]))
@@ -163,7 +163,7 @@ async def test_answers_tell_what_documents_do_not(tmp_path: Path, tools: Path) -
     past = lines(tmp_path / "past.jsonl", [{**trajectory(1), "calls": calls}])
     recorded = {"category": "C", "tool_name": "T", "api_name": "b", "arguments": "{}", "error": "", "kind": "ok"}
     seen = lines(tmp_path / "seen.jsonl", [{**recorded, "response": '[{"id": "7"}]'}])
-    store = MemoryGraph()
+    store = InMemoryGraph()
     run = GraphImporter(store, None, quiet)
     names = await run.import_tools([tools])
     await run.import_records(await asyncio.to_thread(read_records, past, "trajectories"), names)
@@ -187,7 +187,7 @@ def test_a_missing_path_is_wrong_use(tmp_path: Path) -> None:
         read_records(tmp_path / "none", "calls")
 
 
-class FullDisk(MemoryGraph):
+class FullDisk(InMemoryGraph):
     """Refuses every write after ``room`` batches."""
 
     def __init__(self, room: int) -> None:
@@ -220,7 +220,7 @@ async def test_cancelled_at_any_moment_a_second_run_completes(
 ) -> None:
     monkeypatch.setattr(blocks, "LINES_A_BLOCK", 2)
     path = lines(tmp_path / "t.jsonl", [trajectory(n, "a", "b") for n in range(9)])
-    store, seen = MemoryGraph(), 0
+    store, seen = InMemoryGraph(), 0
 
     def interrupt(stage: str, done: int, total: int | None) -> None:
         nonlocal seen
@@ -240,7 +240,7 @@ async def test_cancelled_at_any_moment_a_second_run_completes(
 
 async def test_two_imports_at_once_count_once(tmp_path: Path, tools: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(blocks, "LINES_A_BLOCK", 3)
-    store, records = MemoryGraph(), [trajectory(n, "a", "b") for n in range(40)]
+    store, records = InMemoryGraph(), [trajectory(n, "a", "b") for n in range(40)]
     one, two = lines(tmp_path / "one.jsonl", records), lines(tmp_path / "two.jsonl", records[::-1])
     await asyncio.gather(*(ingest(store, tools, path) for path in (one, two, one)))
     assert await counts(store) == {(A, B): 40, (B, FINISH): 40}
@@ -260,7 +260,7 @@ async def test_processes_count_the_same(tmp_path: Path, tools: Path) -> None:
         ]
         (group / f"{number}.json").write_bytes(orjson.dumps({"win": True, "trys": [{"chain": nodes + end}]}))
     (group / "broken.json").write_bytes(b"{")
-    here, there = MemoryGraph(), MemoryGraph()
+    here, there = InMemoryGraph(), InMemoryGraph()
     alone = await ingest(here, tools, tmp_path)
     run = GraphImporter(there, None, quiet)
     names = await run.import_tools([tools])

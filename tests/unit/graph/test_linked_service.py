@@ -6,7 +6,7 @@ import random
 import pytest
 
 from domain.tool import Parameter, ToolDoc, tool_id
-from graph.backends.memory import MemoryGraph
+from graph.backends.in_memory import InMemoryGraph
 from graph.feed_index import MAX_FIELDS_PER_PRODUCER, MAX_PRODUCERS
 from graph.linking import link_tools
 from tests.contract.test_graph_agreement import state
@@ -35,10 +35,10 @@ SEARCH = tool("/search/films", {"page": 1, "results": [{"id": 5, "title": "x"}]}
 
 
 async def feeds(*documents: ToolDoc) -> set[str]:
-    graph = MemoryGraph()
+    graph = InMemoryGraph()
     await graph.put_tools(documents)
     await link_tools(graph, None, quiet)
-    found = [feed for document in documents for feed in await graph.feeds_into(document.id)]
+    found = [feed for document in documents for feed in await graph.get_feeds_into(document.id)]
     named = {document.id: document.api for document in documents}
     return {f"{named[feed.source]} {feed.field} > {named[feed.target]} {feed.parameter}" for feed in found}
 
@@ -76,7 +76,7 @@ def changed(document: ToolDoc, chance: random.Random) -> ToolDoc:
 async def test_changes_one_by_one_come_to_the_same_as_all_at_once(seed: int) -> None:
     chance = random.Random(seed)
     documents = {document.id: document for document in (FILM, PERSON, CREDITS, SEARCH)}
-    graph = MemoryGraph()
+    graph = InMemoryGraph()
     await graph.put_tools(list(documents.values()))
     await link_tools(graph, None, quiet)
     for _ in range(5):
@@ -84,7 +84,7 @@ async def test_changes_one_by_one_come_to_the_same_as_all_at_once(seed: int) -> 
         documents[one] = changed(documents[one], chance)
         await graph.put_tools([documents[one]])
         await link_tools(graph, None, quiet)
-        whole = MemoryGraph()
+        whole = InMemoryGraph()
         await whole.put_tools(list(documents.values()))
         await link_tools(whole, None, quiet)
         assert await state(graph) == await state(whole)

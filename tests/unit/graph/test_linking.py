@@ -8,7 +8,7 @@ import pytest
 
 from domain.errors import UnavailableError
 from domain.tool import Parameter, ToolDoc, ToolId, tool_id
-from graph.backends.memory import MemoryGraph
+from graph.backends.in_memory import InMemoryGraph
 from graph.linking import LinkingResult, SimilarityMap, link_tools
 from graph.links import FeedLink, LinkedGraph, SubstituteLink, ToolLinks
 from tests.contract.test_graph_agreement import state
@@ -36,7 +36,7 @@ class AllNear:
         self._graph = graph
 
     async def find_similar(self, tools: Sequence[ToolId]) -> SimilarityMap:
-        known = sorted({document.id async for document in self._graph.documents()})
+        known = sorted({document.id async for document in self._graph.stream_documents()})
         return {one: [(other, 0.9) for other in known if other != one] for one in tools}
 
 
@@ -57,37 +57,37 @@ METEO = tool("meteo", "weather now", ["town"], '{"temperature": 3.5, "wind": 2.0
 
 
 async def test_fields_feed_the_parameters_they_fit() -> None:
-    graph = MemoryGraph()
+    graph = InMemoryGraph()
     await linked(graph, PEOPLE, PERSON, MAIL, WEATHER)
-    into = await graph.feeds_into(PERSON.id)
+    into = await graph.get_feeds_into(PERSON.id)
     assert [(f.source, f.field, f.parameter) for f in into] == [(PEOPLE.id, "people[].id", "person_id")]
     assert into[0].score >= 0.9
     email = FeedLink(PERSON.id, MAIL.id, "email", "email", 1.0)
-    assert await graph.feeds_into(MAIL.id) == [
+    assert await graph.get_feeds_into(MAIL.id) == [
         FeedLink(PERSON.id, MAIL.id, "email", "email", 1.0),
         FeedLink(PEOPLE.id, MAIL.id, "people[].email", "email", 1.0),
     ]
-    assert email in await graph.feeds_out(PERSON.id)
-    assert [f.target for f in await graph.feeds_out(PEOPLE.id)] == [MAIL.id, WEATHER.id, PERSON.id]
+    assert email in await graph.get_feeds_out(PERSON.id)
+    assert [f.target for f in await graph.get_feeds_out(PEOPLE.id)] == [MAIL.id, WEATHER.id, PERSON.id]
 
 
 async def test_the_ids_and_keys_of_strangers_feed_nothing() -> None:
-    graph = MemoryGraph()
+    graph = InMemoryGraph()
     await linked(
         graph,
         tool("a", "x", ["user_id", "api_key", "page"]),
         tool("b", "y", [], '{"user_id": 1, "api_key": "k", "page": 2}'),
     )
-    assert (await graph.link_counts()).feeds == 0
+    assert (await graph.count_links()).feeds == 0
 
 
 async def test_tools_that_do_the_same_job_stand_in_for_each_other() -> None:
-    graph = MemoryGraph()
+    graph = InMemoryGraph()
     await linked(graph, WEATHER, METEO, MAIL, PERSON)
-    (pair,) = await graph.substitutes(WEATHER.id)
+    (pair,) = await graph.get_substitutes(WEATHER.id)
     assert pair == SubstituteLink(WEATHER.id, METEO.id, pytest.approx(0.9), {"city": "town"})  # pyright: ignore[reportArgumentType]
-    assert [p.parameters for p in await graph.substitutes(METEO.id)] == [{"town": "city"}]
-    assert await graph.substitutes(MAIL.id) == await graph.substitutes(PERSON.id) == []
+    assert [p.parameters for p in await graph.get_substitutes(METEO.id)] == [{"town": "city"}]
+    assert await graph.get_substitutes(MAIL.id) == await graph.get_substitutes(PERSON.id) == []
 
 
 @pytest.mark.parametrize(
@@ -103,13 +103,13 @@ async def test_tools_that_do_the_same_job_stand_in_for_each_other() -> None:
     ids=["changes something", "asks for more", "drops the city", "asks for an id", "another subject", "same tool set"],
 )
 async def test_what_does_another_job_does_not(other: ToolDoc) -> None:
-    graph = MemoryGraph()
+    graph = InMemoryGraph()
     await linked(graph, WEATHER, other)
-    assert await graph.substitutes(WEATHER.id) == []
+    assert await graph.get_substitutes(WEATHER.id) == []
 
 
 async def test_nothing_is_computed_again_for_nothing() -> None:
-    graph = MemoryGraph()
+    graph = InMemoryGraph()
     assert (await linked(graph, PEOPLE, PERSON, MAIL)).computed == 3
     before = await state(graph)
     assert (await link_tools(graph, AllNear(graph), quiet)).computed == 0
@@ -131,18 +131,18 @@ def changed(document: ToolDoc, chance: random.Random) -> ToolDoc:
 async def test_changes_one_by_one_come_to_the_same_as_all_at_once(seed: int) -> None:
     chance = random.Random(seed)
     documents = {document.id: document for document in (PEOPLE, PERSON, MAIL, WEATHER, METEO)}
-    graph = MemoryGraph()
+    graph = InMemoryGraph()
     await linked(graph, *documents.values())
     for _ in range(4):
         some = {tool: changed(documents[tool], chance) for tool in chance.sample(sorted(documents), 2)}
         documents |= some
         await linked(graph, *some.values())
-        whole = MemoryGraph()
+        whole = InMemoryGraph()
         await linked(whole, *documents.values())
         assert await state(graph) == await state(whole)
 
 
-class Stopping(MemoryGraph):
+class Stopping(InMemoryGraph):
     """Fails at the second portion."""
 
     portions = 0
@@ -156,13 +156,13 @@ class Stopping(MemoryGraph):
 
 async def test_interrupted_it_goes_on_where_it_was() -> None:
     many = [tool("hr", f"list {n}", ["team", f"thing{n}_id"], f'{{"thing{n + 1}": {{"id": 1}}}}') for n in range(400)]
-    graph, whole = Stopping(), MemoryGraph()
+    graph, whole = Stopping(), InMemoryGraph()
     await graph.put_tools(many)
     with pytest.raises(UnavailableError):
         await link_tools(graph, None, quiet)
-    assert (await graph.link_counts()).pending == 150
+    assert (await graph.count_links()).pending == 150
     assert (await link_tools(graph, None, quiet)).computed == 150
     await whole.put_tools(many)
     await link_tools(whole, None, quiet)
     assert await state(graph) == await state(whole)
-    assert (await whole.link_counts()).feeds == 399
+    assert (await whole.count_links()).feeds == 399

@@ -8,8 +8,8 @@ from contextlib import asynccontextmanager
 import pytest
 
 from domain.errors import UnavailableError
-from graph.backends import bolt
-from graph.backends.neo4j import Neo4jGraph
+from graph.backends import neo4j_connection
+from graph.backends.neo4j_graph import Neo4jGraph
 from tests.stream_server import serve_connections
 
 
@@ -47,13 +47,13 @@ async def test_nobody_listens() -> None:
 
 @pytest.mark.parametrize("answer", [b"HTTP/1.1 400 Bad Request\r\n\r\n", b"", b"\0\0\0\0"])
 async def test_somebody_else_listens(answer: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bolt, "_OPEN_SECONDS", 1.0)
+    monkeypatch.setattr(neo4j_connection, "_CONNECT_SECONDS", 1.0)
     async with listener(answer) as port:
         assert "Neo4j" in (await refusal(f"bolt://127.0.0.1:{port}")).partition("(")[0]
 
 
 async def test_somebody_listens_and_says_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bolt, "_OPEN_SECONDS", 0.5)
+    monkeypatch.setattr(neo4j_connection, "_CONNECT_SECONDS", 0.5)
     async with listener(None) as port:
         assert "Neo4j" in (await refusal(f"bolt://127.0.0.1:{port}")).partition("(")[0]
 

@@ -9,7 +9,7 @@ import pytest
 from domain.errors import BrokenInputError
 from domain.side_effect import DeclaredEffect
 from domain.tool import Credential, ToolDoc, ToolId, tool_id
-from graph.backends.memory import MemoryGraph
+from graph.backends.in_memory import InMemoryGraph
 from graph.facts import ToolFacts
 from graph.ingest import GraphImporter, ImportResult
 from graph.shapes import infer_shape
@@ -30,7 +30,7 @@ class Store:
     """A graph with what was forgotten beside it."""
 
     def __init__(self) -> None:
-        self.graph = MemoryGraph()
+        self.graph = InMemoryGraph()
         self.forgotten: list[ToolId] = []
 
     async def take(self, *paths: Path, replace: bool = False, strict: bool = False) -> ImportResult:
@@ -75,14 +75,14 @@ async def store(tmp_path: Path) -> Store:
 async def test_a_take_over_is_refused_whoever_makes_it(
     store: Store, tmp_path: Path, change: dict[str, Any], what: str, name: str
 ) -> None:
-    before, facts = await store.pay(), await store.graph.facts([PAY])
+    before, facts = await store.pay(), await store.graph.get_facts([PAY])
     second = written(tmp_path / "new" / name, **with_key(change))
     found = await store.take(second)
     (refused,) = found.refused
     assert (refused.tool, refused.known, refused.source) == (PAY, "openapi:bank.json", str(second))
     assert what in [one.what for one in refused.changes]
     assert "--replace" in refused.advice
-    assert (await store.pay(), await store.graph.facts([PAY])) == (before, facts)
+    assert (await store.pay(), await store.graph.get_facts([PAY])) == (before, facts)
     assert await store.graph.get_tools([tool_id("Bank", "Bank", other(second))])
     with pytest.raises(BrokenInputError, match="--strict"):
         await store.take(second, strict=True)
@@ -93,7 +93,7 @@ async def test_a_new_edition_comes_freely_from_wherever_it_lies(store: Store, tm
         edition = written(tmp_path / "new" / name, "HTTPS://BANK.example:443/v2", route="/transfers", keys={"key": KEY})
         assert (await store.take(edition)).take_overs == []
         assert (await store.pay()).url.endswith("/v2/transfers")
-    assert (await store.graph.facts([PAY]))[PAY].ok == 1
+    assert (await store.graph.get_facts([PAY]))[PAY].ok == 1
     assert store.forgotten == []
 
 
@@ -105,15 +105,15 @@ async def test_with_the_word_it_is_done_and_what_was_learnt_begins_anew(store: S
     assert (done.replaced, done.changes, found.refused) == (True, (IdentityChange("host", OURS, EVIL),), [])
     assert ((await store.pay()).host, (await store.pay()).marked) == ("evil.example", "")
     assert (await store.pay()).learnt_response is None
-    assert (await store.graph.facts([PAY]))[PAY] == ToolFacts()
-    assert await store.graph.lessons(PAY) == []
+    assert (await store.graph.get_facts([PAY]))[PAY] == ToolFacts()
+    assert await store.graph.get_lessons(PAY) == []
     assert store.forgotten == [PAY]
 
 
 async def test_other_keys_at_the_same_host_leave_the_evidence(store: Store, tmp_path: Path) -> None:
     found = await store.take(written(tmp_path / "new.json", keys={"other": KEY}), replace=True)
     assert [one.replaced for one in found.take_overs] == [True]
-    assert (await store.graph.facts([PAY]))[PAY].ok == 1
+    assert (await store.graph.get_facts([PAY]))[PAY].ok == 1
     assert store.forgotten == []
 
 
@@ -137,7 +137,7 @@ async def test_a_first_address_needs_the_word_and_leaves_what_was_recorded(tmp_p
     second = written(tmp_path / "new.json")
     assert [one.changes for one in (await store.take(second)).refused] == [(IdentityChange("host", "", OURS),)]
     await store.take(second, replace=True)
-    assert (await store.graph.facts([PAY]))[PAY].ok == 1
+    assert (await store.graph.get_facts([PAY]))[PAY].ok == 1
 
 
 @pytest.mark.parametrize(

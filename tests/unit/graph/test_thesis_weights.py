@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from domain.tool import FINISH
-from graph.backends.memory import MemoryGraph
+from graph.backends.in_memory import InMemoryGraph
 from graph.facts import LiveBatch, Neighbour, ToolFacts
 from graph.weights import WeightParameters, compute_availability, compute_transition_weights
 from tests.contract.graph_samples import A, B, C, batch
@@ -72,21 +72,21 @@ def test_availability_by_hand() -> None:
 
 async def test_a_run_learnt_by_hand() -> None:
     """γ = 0.5. A -> B -> Finish twice, scored 1 each: s(B) = 1.5, s(Finish) = 1.5; A -> C imported once, A -> B once."""
-    graph = MemoryGraph()
+    graph = InMemoryGraph()
     await graph.apply(batch("k", {(A, B): 1, (A, C): 1}))
     for run in ("r1", "r2"):
         scores = ((A, 1.0), (B, 1.0), (FINISH, 1.0))
         await graph.learn(LiveBatch(run, {(A, B): 1, (B, FINISH): 1}, scores, ((B, "ok"),), decay=0.5))
-    facts = await graph.facts([B, FINISH])
+    facts = await graph.get_facts([B, FINISH])
     assert (facts[B].quality, facts[FINISH].quality, facts[B].reliability) == (1.5, 1.5, 1.5)
-    found = {w.target: w.weight for w in compute_transition_weights(await graph.out_edges(A), THESIS)}
+    found = {w.target: w.weight for w in compute_transition_weights(await graph.get_out_edges(A), THESIS)}
     assert found == pytest.approx({B: 0.25 + 0.5 * 2.5 / 3.5, C: 0.25 + 0.5 / 3.5})
-    assert await graph.lessons(FINISH) == []
+    assert await graph.get_lessons(FINISH) == []
 
 
 async def test_without_fading_scores_are_summed_up_as_in_the_thesis() -> None:
     """γ = 1: s = Σ Δ = 0.5 + 0.25 - 1."""
-    graph = MemoryGraph()
+    graph = InMemoryGraph()
     for run, score in enumerate((0.5, 0.25, -1.0)):
         await graph.learn(LiveBatch(str(run), {}, ((A, score),), (), decay=1.0))
-    assert (await graph.facts([A]))[A].quality == pytest.approx(-0.25)
+    assert (await graph.get_facts([A]))[A].quality == pytest.approx(-0.25)

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from domain.tool import FINISH
-from graph.backends.memory import MemoryGraph
+from graph.backends.in_memory import InMemoryGraph
 from graph.links import FeedLink, LinkedGraph, LinkStore, SubstituteLink, ToolLinks
 from graph.store import GraphStore
 from graph.visibility import FILTERED_READS, filter_graph
@@ -22,7 +22,7 @@ HIDDEN = frozenset({B})
 @pytest.fixture
 async def graph() -> LinkedGraph:
     """B is walked from A and to C, feeds C and does the job of A."""
-    made = MemoryGraph()
+    made = InMemoryGraph()
     await made.put_tools([document(A), document(B), document(C)])
     await made.apply(batch("k", {(A, B): 2, (B, C): 2, (A, C): 1, (C, FINISH): 3}))
     await made.learn(walked("r", A, B, C))
@@ -57,12 +57,12 @@ async def test_no_read_names_a_hidden_tool(graph: LinkedGraph) -> None:
         assert A in repr(narrowed) or C in repr(narrowed) or name == "lessons", name
     assert (await read(seen, "lessons"))[1] == []
     await graph.remove_tools([A, B])
-    assert list(await seen.removed_tools([A, B])) == [A]
+    assert list(await seen.get_removed_tools([A, B])) == [A]
 
 
 async def test_whoever_may_see_all_has_the_graph_itself(graph: LinkedGraph) -> None:
     assert filter_graph(graph, frozenset()) is graph
-    assert await filter_graph(graph, HIDDEN).statistics() == await graph.statistics()
+    assert await filter_graph(graph, HIDDEN).compute_statistics() == await graph.compute_statistics()
 
 
 def test_each_method_of_a_graph_is_narrowed_or_known_not_to_tell_of_tools() -> None:

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from agent.programs.protocol import KnownProgram, KnownPrograms, ProgramAttempt, ProgramQuestion
+from agent.programs.program_types import KnownProgram, KnownPrograms, ProgramAttempt, ProgramQuestion
 from agent.programs.signatures import render_offer
 from offline.policy import OfflinePolicy
 from tests.flows.small_world import BOOKS
@@ -13,7 +13,10 @@ AUTHOR = KnownProgram(
     'books = await search_books(title=title)\nbooks["books"][0]["author"]',
 )
 QUESTION = ProgramQuestion(
-    'Who wrote "Dune Messiah"?', render_offer([BOOKS]), "2026-11-23", known=KnownPrograms((AUTHOR,), chosen=True)
+    'Who wrote "Dune Messiah"?',
+    render_offer([BOOKS]),
+    "2026-11-23",
+    known_programs=KnownPrograms((AUTHOR,), is_chosen=True),
 )
 
 
@@ -27,7 +30,7 @@ async def test_only_where_the_request_asks_the_same_and_it_was_not_tried() -> No
     policy = OfflinePolicy()
     for other in (
         replace(QUESTION, request='Who wrote "Dune Messiah" and in which year?'),
-        replace(QUESTION, known=KnownPrograms((AUTHOR,))),
+        replace(QUESTION, known_programs=KnownPrograms((AUTHOR,))),
         replace(QUESTION, attempts=(ProgramAttempt("x", "it broke off"),)),
     ):
         assert AUTHOR.text not in (await policy.decide(other)).text

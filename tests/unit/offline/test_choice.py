@@ -2,7 +2,7 @@ from collections.abc import Mapping
 
 import pytest
 
-from agent.offer.candidates import Candidate
+from agent.offer.candidates import ToolCandidate
 from agent.policy.protocol import MoveQuestion
 from domain.event import Feed
 from domain.tool import ToolDoc
@@ -22,13 +22,13 @@ def missing(found: ToolDoc, path: tuple[ToolDoc, ...], needs: Needs = NEEDS) -> 
 
 def candidate(
     doc: ToolDoc, *relevance: float, weight: float = 0.5, available: float | None = 1.0, fed: tuple[int, ...] = ()
-) -> Candidate:
+) -> ToolCandidate:
     feeds = tuple(Feed(parameter="point", step=at + 1, field="point", score=1.0) for at in fed)
-    return Candidate(doc, weight, available, relevance, "graph", feeds=feeds)
+    return ToolCandidate(doc, weight, available, relevance, "graph", feeds=feeds)
 
 
 def decided(
-    candidates: list[Candidate], path: list[tuple[ToolDoc, tuple[float, ...]]] | None = None, clauses: tuple[str, ...] = ("the weather",),
+    candidates: list[ToolCandidate], path: list[tuple[ToolDoc, tuple[float, ...]]] | None = None, clauses: tuple[str, ...] = ("the weather",),
     best: tuple[float, ...] | None = None, request: str = "the weather",
 ) -> PolicyMove:  # fmt: skip
     path = path or []
@@ -100,7 +100,7 @@ def test_a_request_below_the_floor_is_given_up_with_the_figure() -> None:
 
 def test_what_cannot_be_filled_is_said() -> None:
     lonely = candidate(OLD_WEATHER, 0.9)
-    verdict = decided([Candidate(lonely.tool, 0.5, 1.0, (0.9,), "start", missing=("latitude",))])
+    verdict = decided([ToolCandidate(lonely.tool, 0.5, 1.0, (0.9,), "start", missing=("latitude",))])
     assert verdict.choice.action == "give_up"
     assert "nothing here gives its latitude" in verdict.choice.reason
 

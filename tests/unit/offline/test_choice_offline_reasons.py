@@ -1,6 +1,6 @@
 """The reasons name what is really missing."""
 
-from agent.offer.candidates import Candidate
+from agent.offer.candidates import ToolCandidate
 from agent.policy.protocol import MoveQuestion
 from domain.event import Feed
 from offline.choice import describe_missing
@@ -14,12 +14,12 @@ def situation(request: str) -> MoveQuestion:
 
 
 def test_the_input_that_nothing_fills_is_named() -> None:
-    candidate = Candidate(MAIL, 0.5, None, (1.0,), "start", ("body",))
+    candidate = ToolCandidate(MAIL, 0.5, None, (1.0,), "start", ("body",))
     told = situation("Send a mail with the subject 'Hi there' and the body 'See you'")
     assert describe_missing(told, candidate) == "to_email"
 
 
 def test_what_the_path_feeds_is_not_missing() -> None:
     feeds = (Feed(parameter="to_email", step=1, field="email", score=1.0),)
-    candidate = Candidate(MAIL, 0.5, None, (1.0,), "start", ("body",), feeds)
+    candidate = ToolCandidate(MAIL, 0.5, None, (1.0,), "start", ("body",), feeds)
     assert describe_missing(situation("Send a mail with the subject 'Hi there'"), candidate) == "body"

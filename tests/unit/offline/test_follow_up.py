@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from agent.policy.subtasks import EarlierRequest
+from agent.policy.protocol import EarlierRequest
 from domain.model import JsonObject
 from domain.plan import StepResult
 from domain.tool import ToolDoc

@@ -2,8 +2,8 @@ import json
 
 from pydantic.types import JsonValue
 
-from agent.execution.error_bodies import is_empty
-from agent.text import clean, format_scalar
+from agent.execution.error_bodies import is_empty_response
+from agent.text import clean_text, format_scalar
 from domain.plan import Binding, StepResult, StepStatus
 from domain.tool import ToolDoc
 from offline.nlp.asked_words import find_asked_words
@@ -86,16 +86,16 @@ def test_plain_values_and_text_are_told() -> None:
 
 
 def test_emptiness_is_judged_by_values() -> None:
-    assert is_empty("[]")
-    assert is_empty('{"count": 0, "results": []}')
-    assert not is_empty('{"temperature": 7, "alerts": []}')
-    assert not is_empty("plain text")
+    assert is_empty_response("[]")
+    assert is_empty_response('{"count": 0, "results": []}')
+    assert not is_empty_response('{"temperature": 7, "alerts": []}')
+    assert not is_empty_response("plain text")
     assert lines("anything", {"count": 0, "results": []}) == ("count: 0",)
 
 
 def test_hostile_and_huge_text_is_made_harmless() -> None:
-    assert clean("a\u202eb\x00c\nd\u200b") == "abc d"
-    assert len(clean("x" * 10_000, 50)) == 50
+    assert clean_text("a\u202eb\x00c\nd\u200b") == "abc d"
+    assert len(clean_text("x" * 10_000, 50)) == 50
     deep: object = "end"
     for _ in range(200):
         deep = {"a": deep}

@@ -3,7 +3,7 @@
 from dataclasses import replace
 from datetime import UTC, datetime
 
-from agent.offer.candidates import Candidate, ToolsetPrior
+from agent.offer.candidates import ToolCandidate, ToolsetPrior
 from agent.policy.protocol import MoveQuestion
 from domain.memory import Memory, RecalledMemory
 from domain.tool import ToolDoc, ToolId, tool_id
@@ -33,8 +33,8 @@ def situation(*path: ToolDoc, kin: dict[ToolId, ToolsetPrior] | None = None) -> 
     tools = [tool for tool in (TUBE, CLIPS, DETAILS, LINKS) if tool not in path]
     return MoveQuestion(
         request="The clips and details of a channel", clauses=("q",), path=path, path_relevance=((0.5,),) * len(path),
-        best_relevance=(0.8,), candidates=tuple(Candidate(t, 0.0, None, (0.5,), "retriever") for t in tools),
-        finish_weight=0.0, kin=WHOLE if kin is None else kin, recalled=(served_with(2),),
+        best_relevance=(0.8,), candidates=tuple(ToolCandidate(t, 0.0, None, (0.5,), "retriever") for t in tools),
+        finish_weight=0.0, toolset_priors=WHOLE if kin is None else kin, recalled=(served_with(2),),
     )  # fmt: skip
 
 
@@ -77,9 +77,9 @@ def test_where_past_paths_went_on_to_is_preferred_to_another_set() -> None:
     asked = situation(CLIPS)
     fair = replace(WHOLE[TUBE.id], found=0.75, behind=0.15)
     far = {**WHOLE, DETAILS.id: WHOLE[LINKS.id], TUBE.id: fair}
-    assert taken(replace(asked, kin=far)) == "clips"  # of the other set
+    assert taken(replace(asked, toolset_priors=far)) == "clips"  # of the other set
     walked = tuple(replace(one, weight=0.9, origin="graph") if one.tool == LINKS else one for one in asked.candidates)
-    move = choose_by_toolset(replace(asked, kin=far, candidates=walked), nothing)
+    move = choose_by_toolset(replace(asked, toolset_priors=far, candidates=walked), nothing)
     assert move is not None
     assert move.index is not None
     assert walked[move.index].tool == LINKS

@@ -94,7 +94,7 @@ async def test_reading_all_reads_each_twice(store: QdrantMemories, server: Serve
     for count, pages in ((200, 1), (1000, 3)):
         await store.add(many(f"of {count}", count))
         server.traffic.reset()
-        held = len([one async for one in store.all()])
+        held = len([one async for one in store.stream_all()])
         # Its id and its body; a page of bodies comes with two counts of judgements.
         assert astuple(server.traffic) == (1 + 3 * pages, 2 * held)
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from agent.execution.approval import TAINTED, IntendedCall
+from agent.execution.approval import TAINTED_NOTE, IntendedCall
 from agent.execution.provenance import CallProvenance
 from domain.errors import ExcludedCallError, NotAllowedError
 from domain.model import JsonObject
@@ -54,7 +54,7 @@ def call(kind: ValueKind = "said", tool: ToolDoc = REMOVE, arguments: JsonObject
 async def made_with(approver: TerminalApprover, intended: IntendedCall) -> JsonObject | None:
     """The arguments that it is made with; None: it is not made."""
     try:
-        async with approver.approval(intended) as made:
+        async with approver.approve(intended) as made:
             return made
     except NotAllowedError:
         return None
@@ -62,7 +62,7 @@ async def made_with(approver: TerminalApprover, intended: IntendedCall) -> JsonO
 
 async def is_allowed(approver: TerminalApprover, intended: IntendedCall) -> bool:
     try:
-        async with approver.approval(intended):
+        async with approver.approve(intended):
             return True
     except NotAllowedError:
         return False
@@ -153,7 +153,7 @@ async def test_all_covers_no_change_of_a_tainted_program(typist: Typist) -> None
     assert await is_allowed(approver, batch("Dune")[0])
     assert await is_allowed(approver, batch("Emma")[0])
     assert not await is_allowed(approver, batch("Faust", tainted=True)[0])
-    assert TAINTED in " ".join(typist.getvalue().split())
+    assert TAINTED_NOTE in " ".join(typist.getvalue().split())
 
 
 def numbers(*counts: int) -> list[IntendedCall]:
@@ -193,7 +193,7 @@ async def test_of_a_batch_one_is_corrected_and_one_skipped_and_one_answer_is_for
     assert "Call 4 is made after all." in told
     assert "skip a call (as s2)" in told
     with pytest.raises(ExcludedCallError):
-        async with approver.approval(calls[2]):
+        async with approver.approve(calls[2]):
             pass
     assert typist.answers == []
 

@@ -5,7 +5,7 @@ from typing import Any, cast
 
 import pytest
 
-from agent.user_questions import build_question
+from agent.user_questions import build_user_question
 from domain.event import InputNeeded
 from server.runs.questions import DurableQuestions, UserAsker
 
@@ -29,5 +29,5 @@ class Answered:
 async def test_a_question_of_anothers_template_says_so(by_another: bool) -> None:
     questions = Answered()
     asker = UserAsker(cast("DurableQuestions", questions), by_another=by_another)
-    assert await asker.answer(build_question("1", "Your PIN?")) == "7"
+    assert await asker.answer(build_user_question("1", "Your PIN?")) == "7"
     assert ("the author of the template or solution, who is not you" in questions.asked[0].reason) == by_another

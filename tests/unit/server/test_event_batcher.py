@@ -6,8 +6,8 @@ from collections.abc import Sequence
 import pytest
 
 from domain.errors import ConflictError
-from server.runs.journal import EventBatcher
-from server.storage.run_events import StoredEvent
+from server.runs.event_journal import EventBatcher
+from server.storage.run_records import StoredEvent
 
 
 class Rows:

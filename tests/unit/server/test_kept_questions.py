@@ -6,8 +6,8 @@ import pytest
 
 from domain.errors import UsageError
 from domain.model import JsonObject
-from server.runs.corrections import Correction, check_corrections, restore_tool
-from server.storage.run_events import RunQuestion
+from server.runs.call_corrections import Correction, check_corrections, restore_tool
+from server.storage.run_records import RunQuestion
 
 
 def test_parameters_that_cannot_be_read_any_more_leave_the_question_to_be_allowed_or_denied() -> None:

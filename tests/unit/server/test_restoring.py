@@ -35,7 +35,7 @@ async def backup(tmp_path: Path) -> Path:
     """Of a server with a run that has not ended; its keys lie beside it."""
     mine = settings(tmp_path / "first")
     async with open_container(mine, create=True) as container:
-        await container.graph.statistics()
+        await container.graph.compute_statistics()
     async with open_storage(mine) as storage:
         await people.run(storage, await people.user(storage))
     await back_up(mine, tmp_path / "backup", progress, tmp_path / "vault.keys")

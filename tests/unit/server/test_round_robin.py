@@ -17,14 +17,14 @@ async def think(name: str, log: list[str], pieces: int = 4) -> None:
 
 async def test_everything_is_done_and_the_runs_alternate() -> None:
     round_robin, log = RoundRobin(), list[str]()
-    await asyncio.gather(*(round_robin.do(partial(think, name, log)) for name in "abc"))
+    await asyncio.gather(*(round_robin.run(partial(think, name, log)) for name in "abc"))
     assert log[:6] == ["a0", "b0", "c0", "a1", "b1", "c1"]
     assert len(log) == 12
 
 
 async def test_a_request_passes_many_runs() -> None:
     round_robin, log = RoundRobin(), list[str]()
-    runs = [asyncio.create_task(round_robin.do(partial(think, name, log))) for name in "abcdefghijklmnopqrst"]
+    runs = [asyncio.create_task(round_robin.run(partial(think, name, log))) for name in "abcdefghijklmnopqrst"]
     await asyncio.sleep(0)
     for _ in range(10):
         await asyncio.sleep(0)
@@ -46,7 +46,7 @@ async def test_a_cancellation_reaches_the_run_wherever_it_is() -> None:
                 heard.append("cancelled")
                 raise
 
-        task = asyncio.create_task(round_robin.do(run))
+        task = asyncio.create_task(round_robin.run(run))
         for _ in range(rounds):
             await asyncio.sleep(0)
         task.cancel()
@@ -55,7 +55,7 @@ async def test_a_cancellation_reaches_the_run_wherever_it_is() -> None:
         assert heard in (["begun", "cancelled"], [])
         assert heard or rounds < 4
         log = list[str]()
-        await round_robin.do(partial(think, "x", log))
+        await round_robin.run(partial(think, "x", log))
         assert len(log) == 4  # the turn of who is gone goes to the next
 
 
@@ -65,7 +65,7 @@ async def test_an_error_is_the_caller_s() -> None:
         raise ValueError("broken")
 
     with pytest.raises(ValueError, match="broken"):
-        await RoundRobin().do(broken)
+        await RoundRobin().run(broken)
 
 
 async def test_time_outs_within_a_run_end_what_they_are_about() -> None:
@@ -78,5 +78,5 @@ async def test_time_outs_within_a_run_end_what_they_are_about() -> None:
         except TimeoutError:
             told.append("too long")
 
-    await RoundRobin().do(wait)
+    await RoundRobin().run(wait)
     assert told == ["too long"]

@@ -1,6 +1,6 @@
 """Which places of a run's document get which names, as a template."""
 
-from agent.plans.request_template import insert_names
+from agent.plans.request_words import insert_placeholders
 from agent.plans.steps_from_run import ParameterCandidate
 from server.routes.template_content import Place, names_at, words_of
 
@@ -27,9 +27,9 @@ def test_the_same_words_are_asked_for_once() -> None:
 
 def test_they_get_one_place_in_the_words() -> None:
     words = words_of([FIRST, LATER], {(1, "day"): "day", (4, "day"): "day"})
-    assert insert_names("from 3 May, not after 3 May", words) == "from {day}, not after 3 May"
+    assert insert_placeholders("from 3 May, not after 3 May", words) == "from {day}, not after 3 May"
 
 
 def test_a_yes_keeps_its_words_and_a_value_without_a_name_too() -> None:
     words = words_of([PARKS, AREA], {(1, "parks"): "parks"})
-    assert insert_names("a car park in the North", words) == "a car park in the North"
+    assert insert_placeholders("a car park in the North", words) == "a car park in the North"

@@ -42,7 +42,7 @@ async def test_runs_of_one_user_share_one_thing() -> None:
 
 async def test_only_so_many_are_kept_and_the_oldest_go_first() -> None:
     maker = Maker()
-    pool = UserPool(maker, most=2)
+    pool = UserPool(maker, max_idle=2)
     for user in ("a", "b", "a", "c", "d"):
         await use(pool, user)
     assert len(pool) == 2
@@ -51,7 +51,7 @@ async def test_only_so_many_are_kept_and_the_oldest_go_first() -> None:
 
 async def test_what_somebody_has_is_never_closed() -> None:
     maker = Maker()
-    pool = UserPool(maker, most=0, seconds=0)
+    pool = UserPool(maker, max_idle=0, idle_seconds=0)
     async with pool.borrow("ada") as thing:
         for number in range(5):
             await use(pool, f"user {number}")
@@ -65,7 +65,7 @@ async def test_what_somebody_has_is_never_closed() -> None:
 
 async def test_what_lies_too_long_is_closed() -> None:
     maker = Maker()
-    pool = UserPool(maker, seconds=0.01)
+    pool = UserPool(maker, idle_seconds=0.01)
     await use(pool, "ada")
     await asyncio.sleep(0.02)
     await use(pool, "eve")
@@ -87,7 +87,7 @@ async def test_things_that_take_time_to_close_are_closed_once_and_never_lent_mea
         made.append(Slow(user_id))
         return made[-1]
 
-    pool: UserPool[Slow] = UserPool(make, most=1)
+    pool: UserPool[Slow] = UserPool(make, max_idle=1)
 
     async def used(user: str) -> None:
         async with pool.borrow(user) as thing:

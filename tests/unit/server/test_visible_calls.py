@@ -7,7 +7,7 @@ import pytest
 from agent.execution.executor import CallResult
 from domain.model import JsonObject
 from domain.tool import ToolDoc, ToolId
-from server.runs.call_checks import StopCheckExecutor, VisibleExecutor
+from server.runs.call_layers import StopCheckExecutor, VisibleExecutor
 from tests.flows.small_world import BOOKS, GEOCODE
 
 CHANGE = BOOKS.model_copy(update={"method": "POST"})

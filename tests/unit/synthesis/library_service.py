@@ -7,7 +7,7 @@ from functools import cache
 from pydantic.types import JsonValue
 
 from agent.execution.executor import CallResult
-from agent.programs.limits import SandboxLimits
+from agent.programs.program_types import SandboxLimits
 from agent.programs.sandbox import MontySandbox
 from domain.model import JsonObject
 from domain.tool import Parameter, ToolDoc, tool_id

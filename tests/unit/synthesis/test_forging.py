@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 from pydantic.types import JsonValue
 
-from agent.plans.checked_plan import check_plan
+from agent.plans.plan_text_check import check_plan
 from agent.programs.signatures import OfferText
 from domain.model import JsonObject
 from domain.solution import Solution

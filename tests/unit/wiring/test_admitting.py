@@ -15,9 +15,9 @@ from server.sources.whole_links import WholeLinks
 from tests.flows.indexed_store import indexed_store
 from tests.flows.small_world import BOOKS, GEOCODE, OLD_WEATHER
 from wiring import links
-from wiring.build import BuildOptions, build
 from wiring.container import Container, open_container
 from wiring.links import find_partly_linked, ignore_progress, link
+from wiring.store_build import BuildOptions, build
 from wiring.tool_admission import admit, reconcile, withdraw
 
 HARBOUR = tool_id("Ships", "harbour", "find_berth")
@@ -58,13 +58,13 @@ async def found(container: Container, request: str = "a berth for my yacht") -> 
 
 async def everything(container: Container) -> tuple[object, ...]:
     _, index, lexical = await container.get_retrieval()
-    documents = [one async for one in container.graph.documents()]
-    feeds = {tool.id: await container.graph.feeds_into(tool.id) for tool in documents}
+    documents = [one async for one in container.graph.stream_documents()]
+    feeds = {tool.id: await container.graph.get_feeds_into(tool.id) for tool in documents}
     return (
         documents,
         await index.fetch_digests(),
         await lexical.read_texts(),
-        await container.graph.link_states(),
+        await container.graph.get_link_states(),
         feeds,
     )
 
@@ -77,7 +77,7 @@ async def test_a_tool_is_found_and_fed_as_soon_as_it_is_admitted(container: Cont
     assert admitted.linked
     assert (await found(container))[0] == HARBOUR
     assert (await search.start_tools("a berth for my yacht", 5))[0].id == HARBOUR
-    assert {feed.source for feed in await container.graph.feeds_into(HARBOUR)} == {GEOCODE.id}
+    assert {feed.source for feed in await container.graph.get_feeds_into(HARBOUR)} == {GEOCODE.id}
 
 
 async def test_admitting_again_changes_nothing(container: Container) -> None:
@@ -91,7 +91,7 @@ async def test_admitting_again_changes_nothing(container: Container) -> None:
 async def test_a_withdrawn_tool_is_nowhere_and_what_it_fed_is_linked_anew(container: Container) -> None:
     before = await everything(container)
     await admit(container, [FEEDING])
-    assert {feed.source for feed in await container.graph.feeds_into(OLD_WEATHER.id)} == {GEOCODE.id, HARBOUR}
+    assert {feed.source for feed in await container.graph.get_feeds_into(OLD_WEATHER.id)} == {GEOCODE.id, HARBOUR}
     assert await withdraw(container, [HARBOUR]) == (HARBOUR,)
     assert await found(container) == []
     assert await everything(container) == before
@@ -101,11 +101,11 @@ async def test_a_withdrawn_tool_is_nowhere_and_what_it_fed_is_linked_anew(contai
 async def test_what_runs_have_learnt_is_there_when_it_is_admitted_again(container: Container) -> None:
     await admit(container, [berth()])
     await container.graph.learn(LiveBatch("run", {(HARBOUR, FINISH): 1}, ((HARBOUR, 1.0),), ((HARBOUR, "ok"),)))
-    learnt = (await container.graph.facts([HARBOUR]))[HARBOUR]
+    learnt = (await container.graph.get_facts([HARBOUR]))[HARBOUR]
     await withdraw(container, [HARBOUR])
     await admit(container, [berth(description="Find a berth in the marina for a yacht.")])
-    assert (await container.graph.facts([HARBOUR]))[HARBOUR] == learnt
-    assert [lesson.run for lesson in await container.graph.lessons(HARBOUR)] == ["run"]
+    assert (await container.graph.get_facts([HARBOUR]))[HARBOUR] == learnt
+    assert [lesson.run for lesson in await container.graph.get_lessons(HARBOUR)] == ["run"]
 
 
 @pytest.mark.parametrize(
@@ -116,8 +116,8 @@ async def test_another_tool_of_the_same_id_begins_anew(container: Container, oth
     await container.graph.learn(LiveBatch("run", {}, ((HARBOUR, 1.0),), ((HARBOUR, "ok"),)))
     await withdraw(container, [HARBOUR])
     await admit(container, [berth(**other)])
-    assert (await container.graph.facts([HARBOUR]))[HARBOUR].ok == 0
-    assert await container.graph.lessons(HARBOUR) == []
+    assert (await container.graph.get_facts([HARBOUR]))[HARBOUR].ok == 0
+    assert await container.graph.get_lessons(HARBOUR) == []
 
 
 async def test_imported_tools_are_neither_taken_over_nor_withdrawn(container: Container) -> None:
@@ -140,12 +140,12 @@ async def test_in_a_large_store_it_is_linked_with_what_is_near_and_the_next_buil
     await admit(container, [FEEDING])
     whole = await everything(container)
     await withdraw(container, [HARBOUR])
-    monkeypatch.setattr("wiring.links.LINKED_AT_ONCE", 0)
+    monkeypatch.setattr("wiring.links.MAX_LINKED_TOOLS", 0)
     admitted = await admit(container, [FEEDING])
     assert admitted.waiting == 1
     assert (await everything(container))[4] == whole[4]  # the feeds
     await withdraw(container, [HARBOUR])
-    assert {feed.source for feed in await container.graph.feeds_into(OLD_WEATHER.id)} == {GEOCODE.id}
+    assert {feed.source for feed in await container.graph.get_feeds_into(OLD_WEATHER.id)} == {GEOCODE.id}
     await admit(container, [FEEDING])
     await link(container, ignore_progress, embedded=True)
     assert await everything(container) == whole
@@ -230,16 +230,16 @@ async def test_in_a_large_store_links_are_told_in_part_and_computed_whole_soon_a
     container: Container, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """As if all had been computed with the tool there: no other test would notice a candidate that is missed."""
-    monkeypatch.setattr(links, "LINKED_AT_ONCE", 1)
-    monkeypatch.setattr(links, "_LOOKED_AT", 1)
+    monkeypatch.setattr(links, "MAX_LINKED_TOOLS", 1)
+    monkeypatch.setattr(links, "_NEAREST_SEARCHED", 1)
     await admit(container, [FEEDING])
-    assert await container.graph.feeds_out(HARBOUR) == []
+    assert await container.graph.get_feeds_out(HARBOUR) == []
     following = WholeLinks(lambda: asyncio.sleep(0, container), quiet=0.0)
     await following.after([HARBOUR])
     assert following.partly == {HARBOUR}
     while following.partly:  # noqa: ASYNC110  # there is no event for it
         await asyncio.sleep(0)
-    assert {feed.target for feed in await container.graph.feeds_out(HARBOUR)} == {OLD_WEATHER.id}
+    assert {feed.target for feed in await container.graph.get_feeds_out(HARBOUR)} == {OLD_WEATHER.id}
     assert await find_partly_linked(container, [HARBOUR, BOOKS.id]) == frozenset()
     await following.after([HARBOUR])
     assert following.partly == frozenset()
@@ -249,7 +249,7 @@ async def test_in_a_large_store_links_are_told_in_part_and_computed_whole_soon_a
 async def test_links_that_are_being_computed_whole_stop_with_the_server(
     container: Container, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(links, "LINKED_AT_ONCE", 1)
+    monkeypatch.setattr(links, "MAX_LINKED_TOOLS", 1)
     await admit(container, [FEEDING])
     following = WholeLinks(lambda: asyncio.sleep(0, container), quiet=3600.0)
     await following.after([HARBOUR])

@@ -11,7 +11,7 @@ import asyncio, sys
 from datetime import UTC, datetime
 from pathlib import Path
 from types import SimpleNamespace
-from agent.learning.verdict import JudgedRun
+from agent.learning.user_verdict import JudgedRun
 from tests.unit.agent.program_events import ended, program, run_of
 from wiring.run_history import record_run
 

@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from agent.solutions.from_memory import UNNAMED_INPUTS, build_solution_from_memory
+from agent.solutions.conversion import UNNAMED_INPUTS_REASON, build_solution_from_memory
 from agent.solutions.library import SolutionLibrary
 from domain.errors import UnavailableError
 from domain.memory import LegacyMemory, Memory, read_memory
 from domain.program import ProgramPlan
 from domain.solution import Solution
-from graph.backends.memory import MemoryPatterns, MemorySolutions
+from graph.backends.in_memory import InMemoryPatterns, InMemorySolutions
 from graph.transfer.companion_stores import CompanionStores
 from graph.transfer.store_import import check_export
 from retriever.backends.qdrant_connection import QdrantAddress
@@ -24,7 +24,7 @@ from tests.unit.agent.solutions.tools_of_scholars import Catalogue
 from tests.unit.graph.transfer.small_stores import quiet
 from wiring.container import open_container
 from wiring.store_backends import adopt_programs
-from wiring.transfer import export_to, import_from
+from wiring.store_transfer import export_store_file, import_store_file
 
 DATA = Path(__file__).parents[2] / "data" / "before_solutions"
 OWNED = {
@@ -55,7 +55,7 @@ async def test_where_a_store_is_opened(store: Path) -> None:
             near = await anns.find_near("What is the weather forecast for Lima?", 3)
             assert near[0].pattern == OWNED["ann"][0]
             assert set(near[0].solution.fingerprints) == set(near[0].solution.path)
-            kept = [one async for one in (await container.solution_store()).all()]
+            kept = [one async for one in (await container.solution_store()).stream_all()]
             memories = await container.memories()
             assert await memories.count() == 4
             assert await memories.list_legacy(9) == []
@@ -65,41 +65,41 @@ async def test_where_a_store_is_opened(store: Path) -> None:
 
 async def test_where_an_export_is_read_and_once_more_where_it_was_broken_off(tmp_path: Path) -> None:
     for _ in range(2):
-        made = await import_from(DATA / "store.jsonl.gz", tmp_path / "new", quiet)
+        made = await import_store_file(DATA / "store.jsonl.gz", tmp_path / "new", quiet)
         assert made.checked.export.counts.memories == 4
     async with open_container(store=tmp_path / "new") as container:
-        kept = [one async for one in (await container.solution_store()).all()]
+        kept = [one async for one in (await container.solution_store()).stream_all()]
         assert patterns_by_owner(kept) == OWNED
         (near, *_) = await (await container.solutions("bob")).find_near("Where does Lima lie?", 3)
         assert near.pattern == OWNED["bob"][0]
 
 
 async def test_what_became_of_them_moves_on(store: Path, tmp_path: Path) -> None:
-    exported = await export_to(tmp_path / "e.jsonl", store, quiet)
+    exported = await export_store_file(tmp_path / "e.jsonl", store, quiet)
     assert (exported.counts.memories, exported.counts.solutions) == (4, 3)
     assert '"program":' not in "".join(
         line for line in (tmp_path / "e.jsonl").read_text().splitlines() if line.startswith('{"kind":"memory"')
     )
-    await import_from(tmp_path / "e.jsonl", tmp_path / "new", quiet)
-    assert await export_to(tmp_path / "again.jsonl", tmp_path / "new", quiet) == exported
+    await import_store_file(tmp_path / "e.jsonl", tmp_path / "new", quiet)
+    assert await export_store_file(tmp_path / "again.jsonl", tmp_path / "new", quiet) == exported
     async with open_container(store=tmp_path / "new") as container:
         (near, *_) = await (await container.solutions("ann")).find_near("What is the weather forecast for Lima?", 3)
         assert near.solution.owner == "ann"
 
 
 async def test_where_a_collection_of_qdrant_is_opened() -> None:
-    memories, store = QdrantMemories(QdrantAddress(":memory:")), MemorySolutions()
+    memories, store = QdrantMemories(QdrantAddress(":memory:")), InMemorySolutions()
     await memories.setup()
     rows = json.loads((DATA / "qdrant.json").read_text())
     await memories.add([read_memory(row)[0] for row in rows])
     for row in rows:  # as that version wrote them
         await memories._set({"body": json.dumps(row, separators=(",", ":"))}, [row["id"]])  # pyright: ignore
     await memories.judge(rows[0]["id"], good=True)
-    library = SolutionLibrary(store, MemoryPatterns(), BundledEmbedder(), "", Catalogue())
-    before = {one.id: one async for one in memories.all()}
+    library = SolutionLibrary(store, InMemoryPatterns(), BundledEmbedder(), "", Catalogue())
+    before = {one.id: one async for one in memories.stream_all()}
     await adopt_programs(memories, library)
-    assert patterns_by_owner([one async for one in store.all()]) == OWNED
-    assert {one.id: one async for one in memories.all()} == before
+    assert patterns_by_owner([one async for one in store.stream_all()]) == OWNED
+    assert {one.id: one async for one in memories.stream_all()} == before
     assert await memories.list_legacy(9) == []
     await memories.close()
 
@@ -119,7 +119,7 @@ def test_one_whose_inputs_nothing_names_waits_for_a_person() -> None:
     assert program is not None
     asked = memory.model_copy(update={"request": "where does that town lie", "bindings": ()})
     made = build_solution_from_memory(LegacyMemory(asked, program))
-    assert (made.patterns, made.suspended) == (("where does that town lie",), UNNAMED_INPUTS)
+    assert (made.patterns, made.suspended) == (("where does that town lie",), UNNAMED_INPUTS_REASON)
 
 
 def test_an_input_is_found_by_its_looks_where_there_is_one_of_the_kind() -> None:

@@ -8,11 +8,10 @@ from pathlib import Path
 import pytest
 
 import retriever.embedders.bundled as bundled
-import wiring.cluster_build as spread
+import wiring.cluster as spread
 from domain.errors import UnavailableError, UsageError
 from tests.unit.retriever.training.small_catalogue import DOCUMENTS
-from wiring.cluster import R, RayCluster, T, Work
-from wiring.cluster_build import embed
+from wiring.cluster import R, RayCluster, T, WorkFunction, embed_on_cluster
 from wiring.container import open_container
 from wiring.settings import Settings
 
@@ -20,7 +19,7 @@ from wiring.settings import Settings
 class Here(RayCluster):
     """A cluster of this process alone."""
 
-    async def map(self, prepare: Callable[[], Work[T, R]], items: Iterable[T]) -> AsyncGenerator[tuple[T, R]]:
+    async def map(self, prepare: Callable[[], WorkFunction[T, R]], items: Iterable[T]) -> AsyncGenerator[tuple[T, R]]:
         work = prepare()
         for item in items:
             yield item, await asyncio.to_thread(work, item)
@@ -33,7 +32,7 @@ def another(folder: Path, threads: int) -> bundled.BundledEmbedder:
 class Elsewhere(Here):
     """A cluster whose nodes have another encoder in the folder."""
 
-    async def map(self, prepare: Callable[[], Work[T, R]], items: Iterable[T]) -> AsyncGenerator[tuple[T, R]]:
+    async def map(self, prepare: Callable[[], WorkFunction[T, R]], items: Iterable[T]) -> AsyncGenerator[tuple[T, R]]:
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(spread, "load_encoder", another)
             async for one in super().map(prepare, items):
@@ -53,10 +52,10 @@ async def test_an_encoder_of_ones_own_is_the_clusters_too(tmp_path: Path) -> Non
         model = own / "model.onnx"
         await asyncio.to_thread(model.rename, own / "elsewhere")
         with pytest.raises(UnavailableError, match="own cannot be loaded"):
-            await embed(Here("here"), container, told)
+            await embed_on_cluster(Here("here"), container, told)
         await asyncio.to_thread((own / "elsewhere").rename, model)
         with pytest.raises(UsageError, match="a node has another encoder"):
-            await embed(Elsewhere("elsewhere"), container, told)
-        await embed(Here("here"), container, told)
+            await embed_on_cluster(Elsewhere("elsewhere"), container, told)
+        await embed_on_cluster(Here("here"), container, told)
         _, index, _ = await container.get_retrieval()
         assert embedded[-1] == await index.count() == len(DOCUMENTS)

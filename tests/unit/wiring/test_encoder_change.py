@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from agent.memory.similarity import pattern
+from agent.memory.request_patterns import build_pattern
 from domain.errors import ConflictError, UnavailableError, UsageError
 from domain.tool import ToolId, tool_id
 from domain.tool_source import make_source_mark
@@ -54,7 +54,7 @@ async def settings(request: pytest.FixtureRequest, tmp_path: Path, server: Model
     made = Settings.model_validate({**place, **asks, "embedding_dimension": DIMENSION})
     async with open_container(made, create=True) as container:
         await container.graph.put_tools([*DOCUMENTS, TIDES])
-        await index_tools(container.graph.documents(), *await container.get_retrieval())
+        await index_tools(container.graph.stream_documents(), *await container.get_retrieval())
         memory = await container.memory()
         await memory.keep_shared([SolvedRequest(request=SOLVED, path=(RATES,), taken=())])
         await memory.embed()
@@ -96,7 +96,7 @@ async def test_a_change_there_and_back(settings: Settings, server: ModelServer) 
         assert (await container.embedder()).identity == now.identity != before
         assert await found(container, "height of waves at a beach") == WAVES.id
         assert await found(container, "high tide and low tide of a harbour") != TIDES.id
-        assert await recalled(container) == [pattern(SOLVED)]
+        assert await recalled(container) == [build_pattern(SOLVED)]
         assert (await began.start_tools("height of waves at a beach", 1))[0].id == WAVES.id, "it ends with the former"
         with pytest.raises(ConflictError, match="kept still: switch back"):
             await change.prepare(EncoderChoice(kind="settings"), unseen)
@@ -104,7 +104,7 @@ async def test_a_change_there_and_back(settings: Settings, server: ModelServer) 
 
         assert (await change.switch_back()).identity == before
         assert await found(container, "high tide and low tide of a harbour") == TIDES.id
-        assert await recalled(container) == [pattern(SOLVED)]
+        assert await recalled(container) == [build_pattern(SOLVED)]
         assert len(await change.drop_former()) == 1
         with pytest.raises(ConflictError, match="no former vectors are kept"):
             await change.switch_back()

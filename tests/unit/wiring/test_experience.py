@@ -8,22 +8,22 @@ import pytest
 from domain.errors import UnavailableError
 from domain.memory import MemoryStore
 from domain.tool import FINISH
-from graph.backends.memory import MemoryGraph
+from graph.backends.in_memory import InMemoryGraph
 from graph.backends.sqlite_memories import SqliteMemories
 from graph.facts import LiveBatch
 from retriever.experience import Precedent, TransitionCount
 from tests.contract.graph_samples import A, B, C, batch
 from tests.contract.memory_store import memory
 from tests.unit.retriever.samples import BagEmbedder
-from wiring.experience import StoreExperience
 from wiring.optional_stores import UnavailableStore, open_or_unavailable
+from wiring.reranker import StoreExperience
 
 NOWHERE = UnavailableStore(UnavailableError("no memories are there"))
 ENCODER = BagEmbedder()
 
 
-async def graph_of(transitions: dict[tuple[str, str], int]) -> MemoryGraph:
-    graph = MemoryGraph()
+async def graph_of(transitions: dict[tuple[str, str], int]) -> InMemoryGraph:
+    graph = InMemoryGraph()
     await graph.setup()
     await graph.apply(batch("k", transitions))  # type: ignore[arg-type]
     return graph

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from agent.solutions.library import SolutionLibrary
 from domain.memory import Memory, MemoryStore
-from graph.backends.memory import MemoryPatterns, MemorySolutions
+from graph.backends.in_memory import InMemoryPatterns, InMemorySolutions
 from graph.backends.sqlite_memories import SqliteMemories
 from retriever.embedders.bundled import BundledEmbedder
 from tests.unit.agent.solutions.tools_of_scholars import COLLEAGUES, COUNT, Catalogue, solution
@@ -18,7 +18,7 @@ class Kept:
     """Stores of all owners."""
 
     def __init__(self, memories: MemoryStore) -> None:
-        self.store, self.index, self.embedder = MemorySolutions(), MemoryPatterns(), BundledEmbedder()
+        self.store, self.index, self.embedder = InMemorySolutions(), InMemoryPatterns(), BundledEmbedder()
         self._memories = memories
 
     async def memories(self) -> MemoryStore:
@@ -39,7 +39,7 @@ async def test_what_one_owner_had_is_forgotten(tmp_path: Path) -> None:
         await memories.add([Memory(id=f"of {owner}", owner=owner, request=WHO, pattern=WHO, path=(), at=at)])
     await (await kept.solutions("ann")).add([solution(COUNT, MANY)])
     await forget_owner(kept, "ann")
-    assert {one.owner async for one in kept.store.all()} == {"", "bob"}
+    assert {one.owner async for one in kept.store.stream_all()} == {"", "bob"}
     assert await kept.index.count_patterns(named.values(), kept.embedder.identity) == {named[""]: 2, named["bob"]: 2}
-    assert {one.id async for one in memories.all()} == {"of ", "of bob"}
+    assert {one.id async for one in memories.stream_all()} == {"of ", "of bob"}
     await memories.close()

@@ -6,7 +6,7 @@ import pytest
 from pydantic import ValidationError
 
 from domain.errors import UnavailableError
-from graph.backends.sqlite import SqliteGraph
+from graph.backends.sqlite_graph import SqliteGraph
 from wiring.container import open_container
 from wiring.settings import Settings
 

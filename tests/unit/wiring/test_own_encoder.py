@@ -12,7 +12,7 @@ import pytest
 
 import retriever.embedders.bundled as bundled
 from domain.errors import StoreVersionError, UsageError
-from graph.backends.sqlite import SqliteGraph
+from graph.backends.sqlite_graph import SqliteGraph
 from retriever.indexing import index_tools
 from retriever.reranker import read_reranker
 from tests.unit.retriever.training.small_catalogue import DOCUMENTS
@@ -43,7 +43,7 @@ async def test_an_index_belongs_to_the_encoder_of_the_folder(own: Path, tmp_path
     store, settings = tmp_path / "my store", Settings(encoder_folder=own)
     async with open_container(settings, store, create=True) as container:
         await container.graph.put_tools(DOCUMENTS)
-        await index_tools(container.graph.documents(), *await container.get_retrieval())
+        await index_tools(container.graph.stream_documents(), *await container.get_retrieval())
         search = await container.open_search()
         assert (await search.start_tools("will it rain in Rome", 1))[0].id.endswith("/rain")
         identity = (await container.embedder()).identity

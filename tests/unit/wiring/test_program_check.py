@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from agent.programs.protocol import ProgramQuestion
+from agent.programs.program_types import ProgramQuestion
 from agent.programs.signatures import render_offer
 from domain.errors import UsageError
 from tests.models.brain import Brain
@@ -14,10 +14,10 @@ from tests.models.openai_replies import ChatRequest
 from tests.models.openai_server import EVERYTHING, ModelServer, model_server
 from tests.models.sample_programs import coder, planner
 from wiring.container import open_container
-from wiring.model_samples import SAMPLES, TODAY, TOOLS
+from wiring.model_samples import PROGRAM_SAMPLES, SAMPLE_TODAY, SAMPLE_TOOLS
 from wiring.models import create_chat_model
-from wiring.program_check import ProgramCheck, check_programs, choose_form
-from wiring.program_forms import get_form, get_forms_file, keep_form, read_forms
+from wiring.program_check import ProgramCheck, check_programs, choose_program_form
+from wiring.program_forms import get_form, get_forms_file, read_forms, store_form
 from wiring.settings import Settings, read_settings
 
 Line = Callable[[ChatRequest], str]
@@ -36,7 +36,7 @@ async def test_a_model_that_writes_code_is_asked_for_no_plans() -> None:
         found = await tried(server, (1.0, 2.0))
     assert list(found) == ["code"]
     code = found["code"]
-    assert (code.right, code.first, code.samples, code.model_calls) == (5, 5, len(SAMPLES), 5)
+    assert (code.right, code.first, code.samples, code.model_calls) == (5, 5, len(PROGRAM_SAMPLES), 5)
     assert code.cost == pytest.approx((code.prompt_tokens + 2 * code.completion_tokens) / 5_000_000)
 
 
@@ -47,7 +47,7 @@ async def test_one_that_writes_none_is_asked_for_plans_of_the_grammar(schemas: b
         found = await tried(server)
         forms = {str(request.body.get("response_format", {})) for request in server.requests}
     assert (found["code"].right, found["grammar"].right, found["grammar"].first) == (0, 5, 5)
-    assert choose_form({"code": found["code"], "grammar": found["grammar"]}) == "grammar"
+    assert choose_program_form({"code": found["code"], "grammar": found["grammar"]}) == "grammar"
     assert any("for_each" in one for one in forms), "the schema of the grammar was offered"
     assert found["grammar"].cost is None
 
@@ -59,14 +59,14 @@ async def test_slips_are_told_and_mended_in_both_forms(rate: float) -> None:
     async with model_server(Brain(program_grammar=[planner(rate, seed=5)])) as server:
         grammar = (await tried(server))["grammar"]
     assert min(code.right, grammar.right) >= 4
-    assert code.model_calls >= len(SAMPLES)
+    assert code.model_calls >= len(PROGRAM_SAMPLES)
 
 
 async def test_a_model_that_does_neither_has_no_form() -> None:
     async with model_server(Brain()) as server:
         found = await tried(server)
     assert [one.right for one in found.values()] == [0, 0]
-    assert choose_form({}) is None
+    assert choose_program_form({}) is None
     assert all(one.unwritten for one in found.values())
 
 
@@ -77,21 +77,21 @@ def settings(tmp_path: Path, **given: object) -> Settings:
 def test_what_was_found_out_is_kept_for_that_model_alone(tmp_path: Path) -> None:
     chosen = settings(tmp_path)
     assert get_form(chosen, read_forms(chosen)) == "code"
-    keep_form(chosen, "grammar")
+    store_form(chosen, "grammar")
     kept = read_forms(chosen)
     assert get_form(chosen, kept) == "grammar"
     assert get_form(chosen, kept, "large") == "code"
     assert get_form(settings(tmp_path, program_form="code"), kept) == "code"
-    keep_form(chosen, "code")
+    store_form(chosen, "code")
     assert get_form(chosen, read_forms(chosen)) == "code"
 
 
 async def test_runs_ask_for_the_form_that_was_found_out(tmp_path: Path) -> None:
     brain = Brain(program=[coder(0.0)], program_grammar=[planner(0.0)])
-    question = ProgramQuestion(SAMPLES[1].request, render_offer(TOOLS), TODAY)
+    question = ProgramQuestion(PROGRAM_SAMPLES[1].request, render_offer(SAMPLE_TOOLS), SAMPLE_TODAY)
     async with model_server(brain) as server:
         chosen = read_settings(store=tmp_path / "store", model_url=server.url, model_name="rules")
-        await asyncio.to_thread(keep_form, chosen, "grammar")
+        await asyncio.to_thread(store_form, chosen, "grammar")
         async with open_container(chosen, create=True) as container:
             assert "population" in (await container.create_policy("llm").decide(question)).text
         async with open_container(chosen.model_copy(update={"program_form": "code"}), create=True) as container:

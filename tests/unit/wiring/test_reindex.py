@@ -77,7 +77,7 @@ async def test_the_right_dimension_is_taken_after_a_wrong_one(tmp_path: Path, se
         async with open_container(asks(server, dimension), tmp_path / "store", create=True) as container:
             await container.graph.put_tools(DOCUMENTS)
             with nullcontext() if fits else pytest.raises(UnavailableError, match=r"check_model\.py --embedding"):
-                await index_tools(container.graph.documents(), *await container.get_retrieval())
+                await index_tools(container.graph.stream_documents(), *await container.get_retrieval())
     async with open_container(asks(server), tmp_path / "store") as container:
         assert await (await container.get_retrieval())[1].count() == len(DOCUMENTS)
 
@@ -118,7 +118,7 @@ async def test_of_several_encoders_on_a_server_the_named_one_is_compared_with(
             index = container.create_server_index()
             embedder = await container.embedder()
             await index.setup_staging(embedder.identity, embedder.dimension)
-            await index_tools(container.graph.documents(), embedder, index, container.words)
+            await index_tools(container.graph.stream_documents(), embedder, index, container.words)
             await index.switch()
             await index.close()
     done = await reindex(settings=new, trial=ReindexTrial(ASKED, 1.0, former=former))

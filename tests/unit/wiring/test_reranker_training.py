@@ -41,7 +41,7 @@ WALKED = [
 async def container(tmp_path: Path) -> AsyncGenerator[Container]:
     async with open_container(store=tmp_path / "store", create=True) as opened:
         await opened.graph.put_tools(DOCUMENTS)
-        await index_tools(opened.graph.documents(), *await opened.get_retrieval())
+        await index_tools(opened.graph.stream_documents(), *await opened.get_retrieval())
         yield opened
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from server.watching.secrecy import secrets_of
 from wiring import secret_files
-from wiring.secrets import read_secrets
+from wiring.named_secrets import read_secrets
 from wiring.settings import read_settings
 
 FILES = {
@@ -38,7 +38,7 @@ def test_settings_are_read_from_files_below_the_environment(monkeypatch: pytest.
 
 async def test_named_secrets_and_their_hosts_are_read_from_files() -> None:
     secrets = await asyncio.to_thread(read_secrets)
-    assert await secrets.value("weather", "api.example.com", 443, encrypted=True) == "key-of-weather"
+    assert await secrets.get_value("weather", "api.example.com", 443, encrypted=True) == "key-of-weather"
     assert not await secrets.has("empty")
 
 

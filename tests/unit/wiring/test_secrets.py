@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from wiring.secrets import read_secrets
+from wiring.named_secrets import read_secrets
 from wiring.settings import Settings, read_settings
 
 
@@ -19,7 +19,7 @@ async def test_environment_and_file(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     monkeypatch.setenv("FOOTPATH_SECRET_ONE", "from-environment")
     monkeypatch.setenv("FOOTPATH_SECRET_THREE", "")
     found = await asyncio.to_thread(read_secrets)
-    values = [await found.value(name, "a.example", 443, encrypted=True) for name in ("one", "two", "three", "four")]
+    values = [await found.get_value(name, "a.example", 443, encrypted=True) for name in ("one", "two", "three", "four")]
     assert values == ["from-environment", "with $dollar ${HOME}", "kept", None]
     assert "from-environment" not in repr(found)
     assert "kept" not in repr(await asyncio.to_thread(read_settings))

@@ -4,14 +4,14 @@ import pytest
 from pydantic import Field, SecretStr, ValidationError
 
 from domain.errors import UsageError
-from wiring.settings import EXAMPLES, Settings, read_settings
+from wiring.settings import EXAMPLE_PASSWORDS, Settings, read_settings
 
 
 class WithPassword(Settings):
     some_password: SecretStr = Field(default=SecretStr(""))
 
 
-@pytest.mark.parametrize("password", [*sorted(EXAMPLES), "Password", " neo4j "])
+@pytest.mark.parametrize("password", [*sorted(EXAMPLE_PASSWORDS), "Password", " neo4j "])
 def test_example_passwords_are_refused_in_production(monkeypatch: pytest.MonkeyPatch, password: str) -> None:
     monkeypatch.setenv("FOOTPATH_SOME_PASSWORD", password)
     assert WithPassword().some_password.get_secret_value() == password

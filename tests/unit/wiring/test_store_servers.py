@@ -4,7 +4,7 @@ from contextlib import AsyncExitStack
 
 from tests.servers.qdrant.places import QdrantPlace
 from wiring.settings import Settings
-from wiring.store_servers import StoreServers
+from wiring.store_backends import StoreServers
 
 
 async def test_vectors_over_grpc_are_looked_for_at_the_port_that_is_named(qdrant_server: QdrantPlace) -> None:

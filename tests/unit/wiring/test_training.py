@@ -42,7 +42,7 @@ def test_examples_are_the_requests_that_ended_in_an_answer(tmp_path: Path) -> No
 
 def test_of_an_unlike_source_so_many_and_none_to_judge_by() -> None:
     walked = [trajectory(f"request number {n}", "rain_for_sky") for n in range(5)]
-    _, examples = build_training_set(DOCUMENTS, walked, [], most={"source": 2})
+    _, examples = build_training_set(DOCUMENTS, walked, [], max_by_source={"source": 2})
     assert [one.foreign for one in examples] == [True, True]
     assert all(isinstance(one, TrainingExample) for one in examples)
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from agent.llm.client.langchain import LangchainModel, ModelParameters
+from agent.llm.client.langchain_model import LangchainModel, ModelParameters
 from domain.errors import ModelUnavailableError
 from retriever.training.examples import TrainingExample
 from retriever.training.llm_tasks import AnswerCache, WritingBudget, WritingUsage

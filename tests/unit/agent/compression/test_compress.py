@@ -5,8 +5,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.compression.compress import LIMIT, Compressed, compress, shortened, structure
 from agent.compression.field_selection import FieldChoices
+from agent.compression.response_compression import (
+    COMPRESSION_LIMIT,
+    CompressedResponse,
+    compress_response,
+    parse_structure,
+    shorten_response,
+)
 from agent.policy.protocol import FieldsQuestion
 from domain.errors import UnavailableError
 from domain.tool import ToolDoc, tool_id
@@ -51,20 +57,20 @@ class Naming(OfflinePolicy):
 
 async def test_the_named_fields_are_kept_in_every_item_and_the_rest_is_cut() -> None:
     policy = Naming("[].title", "[].score", "[].invented")
-    found = await compress(tool(), RANKING, policy, FieldChoices())
+    found = await compress_response(tool(), RANKING, policy, FieldChoices())
     assert found is not None
     assert found.fields == ("[].title", "[].score")
     *items, mark = orjson.loads(found.text)
     assert items[0] == {"title": "Title 1", "score": 9.49}
     assert len(items) > 20
     assert mark == f"… {50 - len(items)} more"
-    assert (found.before, len(found.text) <= LIMIT, found.cut) == (len(RANKING), True, True)
+    assert (found.before, len(found.text) <= COMPRESSION_LIMIT, found.cut) == (len(RANKING), True, True)
     assert policy.asked[0].fields == ("[].rank", "[].url", "[].title", "[].img", "[].score")
     assert len(policy.asked[0].response) <= 4_096
 
 
 async def test_what_fits_once_filtered_is_not_cut() -> None:
-    found = await compress(tool(), RANKING, Naming("[].rank"), FieldChoices())
+    found = await compress_response(tool(), RANKING, Naming("[].rank"), FieldChoices())
     assert found is not None
     assert not found.cut
     assert orjson.loads(found.text) == [{"rank": n} for n in range(1, 51)]
@@ -72,16 +78,16 @@ async def test_what_fits_once_filtered_is_not_cut() -> None:
 
 async def test_short_responses_and_those_that_only_spaces_make_long_ask_nobody() -> None:
     policy = Naming("a")
-    assert await compress(tool(), "x" * LIMIT, policy, FieldChoices()) is None
+    assert await compress_response(tool(), "x" * COMPRESSION_LIMIT, policy, FieldChoices()) is None
     spaced = '{"a":' + " " * 2_000 + '1, "b": 2}'
-    found = await compress(tool(), spaced, policy, FieldChoices())
-    assert found == Compressed('{"a":1,"b":2}', (), len(spaced), 13, False)
+    found = await compress_response(tool(), spaced, policy, FieldChoices())
+    assert found == CompressedResponse('{"a":1,"b":2}', (), len(spaced), 13, False)
     assert policy.asked == []
 
 
 @pytest.mark.parametrize("policy", [None, Naming("[].title")])
 async def test_writes_and_failed_calls_are_only_cut(policy: Naming | None) -> None:
-    found = await compress(tool("POST"), RANKING, policy, FieldChoices())
+    found = await compress_response(tool("POST"), RANKING, policy, FieldChoices())
     assert found is not None
     assert found.fields == ()
     assert orjson.loads(found.text)[0]["rank"] == 1
@@ -89,14 +95,16 @@ async def test_writes_and_failed_calls_are_only_cut(policy: Naming | None) -> No
 
 
 async def test_a_policy_that_cannot_answer_costs_only_the_filter() -> None:
-    found = await compress(tool(), RANKING, Naming(error=UnavailableError("the model is down")), FieldChoices())
+    found = await compress_response(
+        tool(), RANKING, Naming(error=UnavailableError("the model is down")), FieldChoices()
+    )
     assert found is not None
     assert found.fields == ()
-    assert len(found.text) <= LIMIT
+    assert len(found.text) <= COMPRESSION_LIMIT
 
 
 async def test_a_policy_that_names_nothing_known_leaves_all_fields() -> None:
-    found = await compress(tool(), RANKING, Naming("nothing"), FieldChoices())
+    found = await compress_response(tool(), RANKING, Naming("nothing"), FieldChoices())
     assert found is not None
     assert orjson.loads(found.text)[0]["url"]
 
@@ -125,28 +133,28 @@ XML = (
     ],
 )
 def test_what_is_no_structure_is_reduced_to_its_text_and_the_cut_is_said(response: str, begins: str) -> None:
-    found = shortened(response, structure(response), ())
+    found = shorten_response(response, parse_structure(response), ())
     assert found.text.startswith(begins)
     assert found.text.endswith(f"(cut; {len(response):,} characters in all)")
-    assert len(found.text) <= LIMIT
+    assert len(found.text) <= COMPRESSION_LIMIT
     assert found.cut
 
 
 def test_json_within_json_and_cut_json_and_python_are_read() -> None:
     inner = orjson.dumps({"a": [1, 2, 3] * 500}).decode()
-    assert structure(orjson.dumps(inner).decode()) == orjson.loads(inner)
-    cut = structure(RANKING[:-200])
+    assert parse_structure(orjson.dumps(inner).decode()) == orjson.loads(inner)
+    cut = parse_structure(RANKING[:-200])
     assert isinstance(cut, list)
     assert cut[:48] == orjson.loads(RANKING)[:48]
-    assert structure("{'a': None, 'b': [True]}") == {"a": None, "b": [True]}
+    assert parse_structure("{'a': None, 'b': [True]}") == {"a": None, "b": [True]}
 
 
 async def test_that_the_response_came_cut_off_is_said() -> None:
-    found = await compress(tool(), RANKING[:-200], Naming("[].rank"), FieldChoices())
+    found = await compress_response(tool(), RANKING[:-200], Naming("[].rank"), FieldChoices())
     assert found is not None
     assert found.text.startswith('[{"rank":1},{"rank":2}')
     assert found.text.endswith("] … (the response itself was cut off)")
-    assert len(found.text) <= LIMIT
+    assert len(found.text) <= COMPRESSION_LIMIT
 
 
 HOSTILE = [
@@ -171,15 +179,15 @@ HOSTILE = [
 @pytest.mark.parametrize("response", HOSTILE, ids=range(len(HOSTILE)))
 @pytest.mark.timeout(5)
 async def test_hostile_responses_end_soon_and_short(response: str) -> None:
-    found = await compress(tool(), response, Naming("a", "*"), FieldChoices())
+    found = await compress_response(tool(), response, Naming("a", "*"), FieldChoices())
     assert found is not None
-    assert len(found.text) <= LIMIT
+    assert len(found.text) <= COMPRESSION_LIMIT
     found.text.encode()
 
 
-@given(st.text(min_size=LIMIT + 1, max_size=LIMIT + 2_000))
+@given(st.text(min_size=COMPRESSION_LIMIT + 1, max_size=COMPRESSION_LIMIT + 2_000))
 def test_any_text_is_cut_to_the_limit(response: str) -> None:
-    found = shortened(response, structure(response), ())
-    assert len(found.text) <= LIMIT
-    again = shortened(found.text, structure(found.text), ())
-    assert len(again.text) <= LIMIT
+    found = shorten_response(response, parse_structure(response), ())
+    assert len(found.text) <= COMPRESSION_LIMIT
+    again = shorten_response(found.text, parse_structure(found.text), ())
+    assert len(again.text) <= COMPRESSION_LIMIT

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from agent.compression.field_selection import FieldChoices, basis_of
+from agent.compression.field_selection import FieldChoices, compute_choice_basis
 from agent.policy.protocol import FieldsQuestion, PolicyNotice
 from domain.errors import UnavailableError
 from domain.tool import ToolId
@@ -57,7 +57,7 @@ async def test_another_policy_or_another_document_is_another_choice() -> None:
     changed = FieldsQuestion(tool(description="Now something else"), "{}", ("a", "b"))
     await choices.choose(changed, one)
     assert len(one.asked) == 2
-    assert basis_of(tool(), "x") != basis_of(tool(description="Now something else"), "x")
+    assert compute_choice_basis(tool(), "x") != compute_choice_basis(tool(description="Now something else"), "x")
 
 
 async def test_a_few_new_fields_are_left_out_and_another_shape_is_asked_about() -> None:

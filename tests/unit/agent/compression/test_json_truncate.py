@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic.types import JsonValue
 
-from agent.compression.json_truncate import fitted, length, written
+from agent.compression.json_truncation import dump_compact, measure_length, truncate_json
 
 scalars = (
     st.none()
@@ -32,7 +32,7 @@ def leaves(value: JsonValue) -> list[JsonValue]:
 
 @given(values, st.integers(48, 400))
 def test_never_longer_always_json_and_nothing_invented(value: JsonValue, room: int) -> None:
-    text = fitted(value, room)
+    text = truncate_json(value, room)
     assert len(text) <= room
     shown = orjson.loads(text.encode("utf-8", "replace"))
     known = [leaf for leaf in leaves(value) if not isinstance(leaf, str)]
@@ -52,21 +52,21 @@ def test_never_longer_always_json_and_nothing_invented(value: JsonValue, room: i
 
 @given(values, st.integers(0, 2_000))
 def test_length_is_that_of_the_written_text(value: JsonValue, most: int) -> None:
-    real = len(written(value))
-    assert length(value, most) == real if real <= most else length(value, most) > most
+    real = len(dump_compact(value))
+    assert measure_length(value, most) == real if real <= most else measure_length(value, most) > most
 
 
 @given(values)
 def test_what_fits_is_whole_and_fitting_twice_changes_nothing(value: JsonValue) -> None:
-    text = written(value)
-    assert fitted(value, max(48, len(text))) == text
-    once = fitted(value, 200)
-    assert fitted(orjson.loads(once.encode("utf-8", "replace")), 200) == once.encode("utf-8", "replace").decode()
+    text = dump_compact(value)
+    assert truncate_json(value, max(48, len(text))) == text
+    once = truncate_json(value, 200)
+    assert truncate_json(orjson.loads(once.encode("utf-8", "replace")), 200) == once.encode("utf-8", "replace").decode()
 
 
 def test_a_list_keeps_its_first_items_and_counts_the_rest() -> None:
     items: list[JsonValue] = [{"id": n, "name": f"item {n}"} for n in range(1_000)]
-    shown = orjson.loads(fitted({"total": 1_000, "items": items, "next": "abc"}, 300))
+    shown = orjson.loads(truncate_json({"total": 1_000, "items": items, "next": "abc"}, 300))
     assert shown["total"] == 1_000
     assert shown["next"] == "abc"
     *first, mark = shown["items"]
@@ -76,19 +76,19 @@ def test_a_list_keeps_its_first_items_and_counts_the_rest() -> None:
 
 
 def test_small_members_stand_beside_a_cut_text() -> None:
-    shown = orjson.loads(fitted({"text": "word " * 1_000, "price": 12.5, "currency": "EUR"}, 200))
+    shown = orjson.loads(truncate_json({"text": "word " * 1_000, "price": 12.5, "currency": "EUR"}, 200))
     assert shown["price"] == 12.5
     assert shown["currency"] == "EUR"
     assert shown["text"].endswith("word…")
 
 
 def test_what_does_not_fit_at_all_is_counted() -> None:
-    shown = orjson.loads(fitted({f"field_{n}": n for n in range(100)}, 120))
+    shown = orjson.loads(truncate_json({f"field_{n}": n for n in range(100)}, 120))
     assert shown.pop("…") == f"{100 - len(shown)} more fields"
 
 
 def test_a_key_that_looks_like_the_mark_stays_what_it_is() -> None:
-    text = fitted({"…": "own", **{f"field_{n}": "value" * 4 for n in range(30)}}, 200)
+    text = truncate_json({"…": "own", **{f"field_{n}": "value" * 4 for n in range(30)}}, 200)
     shown = orjson.loads(text)
     assert shown["…"] == "own"
     assert shown["… cut"].endswith("more fields")
@@ -99,4 +99,4 @@ def test_deep_nesting_ends_in_a_mark(depth: int) -> None:
     value: JsonValue = "x" * 300
     for _ in range(depth):
         value = [value]
-    assert "…" in fitted(value, 200)
+    assert "…" in truncate_json(value, 200)

@@ -3,10 +3,18 @@
 import pytest
 
 from agent.budget import Budget, BudgetMeter
-from agent.execution.approval import TAINTED, ApprovedExecutor, Approver, IntendedCall, describe_approval_scope
-from agent.execution.approvers import AllowChangesApprover, DryRunApprover
+from agent.execution.approval import (
+    TAINTED_NOTE,
+    AllowChangesApprover,
+    AnnouncedCall,
+    AnnouncedCallRegistry,
+    ApprovedExecutor,
+    Approver,
+    DryRunApprover,
+    IntendedCall,
+    describe_approval_scope,
+)
 from agent.execution.executor import CallResult
-from agent.execution.pending_calls import PendingCall, PendingCallRegistry
 from agent.execution.provenance import ProvenanceTracker, RunStatements
 from agent.policy.protocol import PolicyCost
 from domain.errors import NotAllowedError
@@ -41,26 +49,26 @@ class Seen(AllowChangesApprover):
         super().__init__()
         self.calls: list[IntendedCall] = []
 
-    def approval(self, call: IntendedCall):  # as the base class's
+    def approve(self, call: IntendedCall):  # as the base class's
         self.calls.append(call)
-        return super().approval(call)
+        return super().approve(call)
 
 
 def announced(
     title: str, place: str = "1:1:7", tool: ToolDoc = REMOVE, *, tainted: bool = False, in_loop: bool = False
-) -> PendingCall:
+) -> AnnouncedCall:
     made = Slice(parameter="title", expression="x", sources=(Source(kind="call", name="f"),), words="made of x")
-    return PendingCall(f"{place}#0-{title}", tool, {"title": title}, (made,), tainted=tainted, in_loop=in_loop)
+    return AnnouncedCall(f"{place}#0-{title}", tool, {"title": title}, (made,), tainted=tainted, in_loop=in_loop)
 
 
-def approved(approver: Approver, changes: int = 10) -> tuple[ApprovedExecutor, PendingCallRegistry, Calls]:
-    told, calls = PendingCallRegistry(), Calls()
+def approved(approver: Approver, changes: int = 10) -> tuple[ApprovedExecutor, AnnouncedCallRegistry, Calls]:
+    told, calls = AnnouncedCallRegistry(), Calls()
     meter = BudgetMeter(Budget(changes=changes), PolicyCost())
     provenance = ProvenanceTracker(RunStatements(user_messages=("Delete Dune",)))
-    return ApprovedExecutor(calls, approver, provenance, meter, announcements=told), told, calls
+    return ApprovedExecutor(calls, approver, provenance, meter, announced_calls=told), told, calls
 
 
-async def make(executor: ApprovedExecutor, *calls: PendingCall) -> None:
+async def make(executor: ApprovedExecutor, *calls: AnnouncedCall) -> None:
     for one in calls:
         await executor.call(one.tool, one.arguments, one.identity)
 
@@ -93,7 +101,7 @@ async def test_a_loop_is_asked_about_round_by_round_with_what_is_left() -> None:
     for title in ("Dune", "Emma"):
         told.add([one := announced(title, in_loop=True)])
         await make(executor, one)
-    assert [(call.round, call.left) for call in seen.calls] == [(1, 2), (2, 1)]
+    assert [(call.loop_round, call.remaining_changes) for call in seen.calls] == [(1, 2), (2, 1)]
     assert (
         "this is round 2, each round asks, and the run may make 1 more change (FOOTPATH_MAX_CHANGES)"
         in describe_approval_scope(seen.calls[1])
@@ -125,7 +133,7 @@ async def test_taint_and_slices_are_told_also_where_the_arguments_are_others() -
     (call,) = seen.calls
     assert call.always_needs_approval
     assert (call.batch, call.provenance.origins[0].kind, call.provenance.origins[0].slice) == ((), "written", None)
-    assert "foreign" not in TAINTED  # it is for people
+    assert "foreign" not in TAINTED_NOTE  # it is for people
 
 
 async def test_a_dry_run_shows_the_whole_batch() -> None:

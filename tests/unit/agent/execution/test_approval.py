@@ -7,10 +7,18 @@ from contextlib import asynccontextmanager
 import pytest
 
 from agent.budget import Budget, BudgetMeter
-from agent.execution.approval import ApprovedExecutor, Approver, IntendedCall
-from agent.execution.approvers import AllowChangesApprover, DenyChangesApprover, DryRunApprover, HostIsolationApprover
+from agent.execution.approval import (
+    AllowChangesApprover,
+    AnnouncedCall,
+    AnnouncedCallRegistry,
+    ApprovedExecutor,
+    Approver,
+    DenyChangesApprover,
+    DryRunApprover,
+    HostIsolationApprover,
+    IntendedCall,
+)
 from agent.execution.executor import CallResult
-from agent.execution.pending_calls import PendingCall, PendingCallRegistry
 from agent.execution.provenance import CallProvenance, ProvenanceTracker, RunStatements
 from agent.policy.protocol import PolicyCost
 from domain.errors import ForbiddenAddressError, NotAllowedError
@@ -91,12 +99,12 @@ async def test_a_value_of_another_host_is_kept_back_also_from_a_read_and_where_c
     crossing = HostCrossing(source="a.example", target="b.example", parameter="title")
     for tool in (BOOKS, REMOVE):
         with pytest.raises(NotAllowedError, match="FOOTPATH_FLOWS=allow"):
-            async with HostIsolationApprover(AllowChangesApprover()).approval(
+            async with HostIsolationApprover(AllowChangesApprover()).approve(
                 IntendedCall(tool, {}, CallProvenance((), (crossing,)))
             ):
                 pass
     with pytest.raises(NotAllowedError, match="Nobody could be asked"):
-        async with HostIsolationApprover(DenyChangesApprover()).approval(IntendedCall(REMOVE, {})):
+        async with HostIsolationApprover(DenyChangesApprover()).approve(IntendedCall(REMOVE, {})):
             pass
 
 
@@ -164,7 +172,7 @@ class _Slow:
         self._now = now
 
     @asynccontextmanager
-    async def approval(self, call: IntendedCall) -> AsyncGenerator[None]:
+    async def approve(self, call: IntendedCall) -> AsyncGenerator[None]:
         self._now[0] += 1_000
         yield
         self._now[0] += 1
@@ -195,15 +203,15 @@ async def test_what_another_program_has_done_is_not_done_again_unasked(identity:
 
 
 async def test_a_text_that_is_written_anew_changes_nothing_more_with_the_same_tool_unasked() -> None:
-    told, calls = PendingCallRegistry(), Calls()
+    told, calls = AnnouncedCallRegistry(), Calls()
     meter = BudgetMeter(Budget(), PolicyCost())
     executor = ApprovedExecutor(
-        calls, AllowChangesApprover(), ProvenanceTracker(RunStatements()), meter, announcements=told
+        calls, AllowChangesApprover(), ProvenanceTracker(RunStatements()), meter, announced_calls=told
     )
     await executor.call(REMOVE, {"title": "Dune"}, "1:1:0#0")
     with pytest.raises(NotAllowedError, match="made before in this run"):
         await executor.call(REMOVE, {"title": "dune"}, "1:2:0#0")
-    told.add([PendingCall("1:3:0#0", REMOVE, {"title": "Emma"}, earlier_cells=frozenset({"1:1"}))])
+    told.add([AnnouncedCall("1:3:0#0", REMOVE, {"title": "Emma"}, earlier_cells=frozenset({"1:1"}))])
     await executor.call(REMOVE, {"title": "Emma"}, "1:3:0#0")  # a further cell of the first
     await executor.call(REMOVE, {"title": "Ulysses"}, "2:1:0#0")  # another subtask
     assert len(calls.made) == 3
@@ -216,7 +224,7 @@ class Corrects:
         self._arguments = arguments
 
     @asynccontextmanager
-    async def approval(self, call: IntendedCall) -> AsyncGenerator[JsonObject | None]:
+    async def approve(self, call: IntendedCall) -> AsyncGenerator[JsonObject | None]:
         yield self._arguments
 
 

@@ -1,12 +1,12 @@
 """What the caller supplies: keys that catalogues declare as parameters, and the key of a repeated write."""
 
-from agent.execution.caller_supplied import (
+from agent.execution.secret_store import EnvironmentSecrets
+from agent.execution.supplied_values import (
     CachedSecretNames,
-    advise_on_secrets,
     apply_supplied_values,
+    describe_missing_secrets,
     find_required_secrets,
 )
-from agent.execution.secret_store import EnvironmentSecrets
 from domain.tool import Credential, Location, Parameter, ToolDoc, tool_id
 
 HAVING = EnvironmentSecrets({"FOOTPATH_SECRET_MY_SET_API_KEY": "v"})
@@ -79,14 +79,14 @@ async def test_advice_names_the_secret_of_each_required_parameter_that_no_reques
         key("body", "token"),
     )
     assert list(find_required_secrets(given)) == ["my_set_api_key", "my_set_api_username"]
-    assert await advise_on_secrets(given, HAVING) == (
+    assert await describe_missing_secrets(given, HAVING) == (
         "Api-Username is needed: set FOOTPATH_SECRET_MY_SET_API_USERNAME to it and"
         " FOOTPATH_SECRET_MY_SET_API_USERNAME_HOSTS to api.example.com:443",
     )
-    assert len(await advise_on_secrets(given, EnvironmentSecrets({}))) == 2
-    assert await advise_on_secrets(given, EnvironmentSecrets({}), {"city"}) == ()
+    assert len(await describe_missing_secrets(given, EnvironmentSecrets({}))) == 2
+    assert await describe_missing_secrets(given, EnvironmentSecrets({}), {"city"}) == ()
     for url in ("", "stdio:notes", "https://[broken"):
-        assert await advise_on_secrets(given.model_copy(update={"url": url}), EnvironmentSecrets({})) == ()
+        assert await describe_missing_secrets(given.model_copy(update={"url": url}), EnvironmentSecrets({})) == ()
 
 
 async def test_a_name_is_looked_up_once() -> None:

@@ -7,8 +7,8 @@ from dataclasses import replace
 
 import pytest
 
-from agent.execution.execute import MAX_ARGUMENT_ANSWERS, execute_steps
 from agent.execution.executor import CallResult
+from agent.execution.step_execution import MAX_ARGUMENT_ANSWERS, execute_steps
 from agent.policy.protocol import ArgumentsQuestion, CallArguments, FieldsQuestion
 from domain.errors import ForbiddenAddressError
 from domain.event import CallFinished, CallStarted, Event, ResponseCompressed
@@ -229,6 +229,6 @@ async def test_a_call_that_was_answered_stays_answered_where_no_time_is_left_to_
             yield
 
     policy = Slow(constant(1))
-    await execute_steps("List them.", [tool("list")], policy, Lengthy(), {}, emit, within_time=a_moment)
+    await execute_steps("List them.", [tool("list")], policy, Lengthy(), {}, emit, limit_time=a_moment)
     finished = next(event for event in events if isinstance(event, CallFinished))
     assert (finished.result.status, finished.result.response[:9]) == ("ok", '{"items":')

@@ -2,7 +2,7 @@
 
 import pytest
 
-from agent.execution.redaction import looks_secret
+from agent.execution.redaction import contains_secret
 
 
 @pytest.mark.parametrize(
@@ -18,7 +18,7 @@ from agent.execution.redaction import looks_secret
     ],
 )
 def test_keys_and_card_numbers_are_told_by_their_form(text: str) -> None:
-    assert looks_secret(text)
+    assert contains_secret(text)
 
 
 @pytest.mark.parametrize(
@@ -36,4 +36,4 @@ def test_keys_and_card_numbers_are_told_by_their_form(text: str) -> None:
     ],
 )
 def test_what_people_answer_is_none(text: str) -> None:
-    assert not looks_secret(text)
+    assert not contains_secret(text)

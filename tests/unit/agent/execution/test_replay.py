@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agent.execution.call_similarity import (
-    compute_similarity,
+    compute_argument_similarity,
     describe_differences,
     normalize_arguments,
     parse_recorded_arguments,
@@ -127,8 +127,8 @@ def test_similarity_is_symmetric_bounded_and_one_for_equals(
     first: dict[str, object], second: dict[str, object]
 ) -> None:
     one, other = parse_recorded_arguments(repr(first)), parse_recorded_arguments(repr(second))
-    assert 0.0 <= compute_similarity(one, other) <= 1.0
-    assert compute_similarity(one, one) == 1.0
+    assert 0.0 <= compute_argument_similarity(one, other) <= 1.0
+    assert compute_argument_similarity(one, one) == 1.0
     if normalize_arguments(one) == normalize_arguments(other):
-        assert compute_similarity(one, other) == 1.0
+        assert compute_argument_similarity(one, other) == 1.0
         assert describe_differences(one, other) == ""

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic.types import JsonValue
 
-from agent.execution.patterns import has_match, is_supported
-from agent.execution.validation import validate
+from agent.execution.patterns import is_supported_pattern, matches_pattern
+from agent.execution.validation import validate_arguments
 from domain.errors import InvalidArgumentsError
 from domain.tool import JsonType, Parameter, ToolDoc, tool_id
 from graph.importers.openapi_nodes import to_mapping
@@ -32,7 +32,7 @@ def checked(schema: Any, value: JsonValue, **more: Any) -> JsonValue:
     text = schema if isinstance(schema, str) else json.dumps(schema)
     kind = KINDS.get(str(to_mapping(schema).get("type")), "string")
     parameter = Parameter(name="p", type=kind, json_schema=text).model_copy(update=more)
-    return validate(tool(parameter), {"p": value})["p"]
+    return validate_arguments(tool(parameter), {"p": value})["p"]
 
 
 def refusal(schema: Any, value: JsonValue, **more: Any) -> str:
@@ -89,12 +89,12 @@ def test_complaints_say_where_and_what(schema: Any, value: JsonValue, complaint:
 
 def test_null_where_it_may_be() -> None:
     nullable = Parameter(name="p", type="integer", nullable=True)
-    assert validate(tool(nullable), {"p": None}) == {"p": None}
-    assert validate(tool(nullable), {"p": "3"}) == {"p": 3}
+    assert validate_arguments(tool(nullable), {"p": None}) == {"p": None}
+    assert validate_arguments(tool(nullable), {"p": "3"}) == {"p": 3}
     with pytest.raises(InvalidArgumentsError, match="must be of type integer"):
-        validate(tool(nullable), {"p": "x"})
+        validate_arguments(tool(nullable), {"p": "x"})
     with pytest.raises(InvalidArgumentsError, match="must be of type integer, not null"):
-        validate(tool(Parameter(name="p", type="integer")), {"p": None})
+        validate_arguments(tool(Parameter(name="p", type="integer")), {"p": None})
     assert checked(LIST, ["4"], nullable=True) == [4]
 
 
@@ -116,10 +116,10 @@ def test_null_where_it_may_be() -> None:
 )
 def test_formats(form: str, right: str, wrong: str) -> None:
     one = tool(Parameter(name="p", format=form))
-    assert validate(one, {"p": right}) == {"p": right}
+    assert validate_arguments(one, {"p": right}) == {"p": right}
     with pytest.raises(InvalidArgumentsError, match=f"p must be written as {form}"):
-        validate(one, {"p": wrong})
-    assert validate(tool(Parameter(name="p", format="x-own")), {"p": wrong}) == {"p": wrong}
+        validate_arguments(one, {"p": wrong})
+    assert validate_arguments(tool(Parameter(name="p", format="x-own")), {"p": wrong}) == {"p": wrong}
 
 
 deep: dict[str, Any] = {"type": "string"}
@@ -151,13 +151,13 @@ def test_a_hostile_schema_neither_hangs_nor_fetches_nor_crashes(schema: Any, val
 def test_a_pattern_takes_time_linear_in_the_text() -> None:
     started = time.perf_counter()
     for pattern in ("^(a+)+$", "^(a|a)*$", "(x+x+)+y", "^(([a-z])+.)+[A-Z]([a-z])+$", "a*a*a*a*a*a*a*b"):
-        assert not has_match(pattern, "a" * 20_000 + "!")
+        assert not matches_pattern(pattern, "a" * 20_000 + "!")
     assert time.perf_counter() - started < 5
-    assert not is_supported("(?=a)b")
-    assert not is_supported(r"(a)\1")
-    assert not is_supported("x" * 2_000)
-    assert not is_supported("(((a{99}){99}){99}){99}")
-    assert has_match("(?=a)b", "what is not known is taken as found")
+    assert not is_supported_pattern("(?=a)b")
+    assert not is_supported_pattern(r"(a)\1")
+    assert not is_supported_pattern("x" * 2_000)
+    assert not is_supported_pattern("(((a{99}){99}){99}){99}")
+    assert matches_pattern("(?=a)b", "what is not known is taken as found")
 
 
 keywords = st.sampled_from(["type", "enum", "const", "minimum", "multipleOf", "minLength", "pattern", "items", "properties", "required",
@@ -202,6 +202,6 @@ def test_alternatives_that_differ_in_one_field_are_told_together() -> None:
 
 def test_names_in_another_case_are_the_parameters_where_that_is_sure() -> None:
     one = tool(Parameter(name="maxRecords", type="integer"), Parameter(name="filter"))
-    assert validate(one, {"MaxRecords": "3", "Filter": "x"}) == {"maxRecords": 3, "filter": "x"}
+    assert validate_arguments(one, {"MaxRecords": "3", "Filter": "x"}) == {"maxRecords": 3, "filter": "x"}
     with pytest.raises(InvalidArgumentsError, match="Unknown: Filter"):
-        validate(one, {"filter": "x", "Filter": "y", "maxRecords": 1})
+        validate_arguments(one, {"filter": "x", "Filter": "y", "maxRecords": 1})

@@ -30,7 +30,7 @@ def test_the_variable_of_a_name(name: str, expected: str) -> None:
     ],
 )
 async def test_it_goes_to_its_hosts(host: str, port: int, encrypted: bool) -> None:
-    assert await secrets().value("my-key", host, port, encrypted=encrypted) == VALUE
+    assert await secrets().get_value("my-key", host, port, encrypted=encrypted) == VALUE
 
 
 @pytest.mark.parametrize(
@@ -46,21 +46,21 @@ async def test_it_goes_to_its_hosts(host: str, port: int, encrypted: bool) -> No
 )  # fmt: skip
 async def test_and_nowhere_else(host: str, port: int, encrypted: bool, says: str) -> None:
     with pytest.raises(SecretError) as error:
-        await secrets().value("my_key", host, port, encrypted=encrypted)
+        await secrets().get_value("my_key", host, port, encrypted=encrypted)
     assert says in str(error.value)
     assert VALUE not in str(error.value)
 
 
 async def test_without_hosts_it_goes_nowhere() -> None:
     with pytest.raises(SecretError, match=r"add api\.example\.com:443 to FOOTPATH_SECRET_MY_KEY_HOSTS"):
-        await secrets(None).value("my_key", "api.example.com", 443, encrypted=True)
+        await secrets(None).get_value("my_key", "api.example.com", 443, encrypted=True)
 
 
 async def test_one_that_is_not_there_is_advised() -> None:
     made = secrets()
     assert (await made.has("other"), await made.has("my_key")) == (False, True)
-    assert await made.value("other", "api.example.com", 443, encrypted=True) is None
-    assert made.advice("other", "api.example.com", 443) == (
+    assert await made.get_value("other", "api.example.com", 443, encrypted=True) is None
+    assert made.build_advice("other", "api.example.com", 443) == (
         "a key is needed: set FOOTPATH_SECRET_OTHER to it and FOOTPATH_SECRET_OTHER_HOSTS to api.example.com:443"
     )
 

@@ -66,7 +66,7 @@ async def test_each_tool_is_looked_up_once_and_what_reads_not_at_all() -> None:
     class Siblings:
         asked = 0
 
-        async def near(self, tool: ToolDoc) -> list[ToolDoc]:
+        async def find_related(self, tool: ToolDoc) -> list[ToolDoc]:
             self.asked += 1
             return []
 

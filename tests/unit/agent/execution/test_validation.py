@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
-from agent.execution.validation import build_arguments_schema, coerce, validate
+from agent.execution.validation import build_arguments_schema, coerce_value, validate_arguments
 from domain.errors import InvalidArgumentsError
 from domain.model import JsonObject
 from domain.tool import JsonType, Parameter, ToolDoc, tool_id
@@ -28,7 +28,7 @@ def tool(*parameters: Parameter) -> ToolDoc:
     ],
 )  # fmt: skip
 def test_strings_become_values_where_nothing_is_lost(kind: JsonType, value: object, expected: object) -> None:
-    made = coerce(value, Parameter(name="p", type=kind))  # type: ignore[arg-type]
+    made = coerce_value(value, Parameter(name="p", type=kind))  # type: ignore[arg-type]
     assert made == expected
     assert type(made) is type(expected)
 
@@ -70,17 +70,19 @@ def test_complaints_say_what_would_be_right(
     parameters: tuple[Parameter, ...], arguments: JsonObject, complaint: str
 ) -> None:
     with pytest.raises(InvalidArgumentsError, match=complaint):
-        validate(tool(*parameters), arguments)
+        validate_arguments(tool(*parameters), arguments)
 
 
 def test_every_fault_is_told_at_once() -> None:
     with pytest.raises(InvalidArgumentsError, match=r"Unknown: z.*a must be of type integer") as raised:
-        validate(tool(Parameter(name="a", type="integer"), Parameter(name="b", required=True)), {"a": "x", "z": 1})
+        validate_arguments(
+            tool(Parameter(name="a", type="integer"), Parameter(name="b", required=True)), {"a": "x", "z": 1}
+        )
     assert "Required parameter b" in str(raised.value)
 
 
 def test_an_enum_is_met_whatever_its_case() -> None:
-    assert validate(tool(Parameter(name="a", enum=("USD", "EUR"))), {"a": "eur"}) == {"a": "EUR"}
+    assert validate_arguments(tool(Parameter(name="a", enum=("USD", "EUR"))), {"a": "eur"}) == {"a": "EUR"}
 
 
 names = st.text(st.characters(min_codepoint=97, max_codepoint=122), min_size=1, max_size=6)
@@ -97,12 +99,12 @@ anything = st.recursive(
 def test_what_passes_meets_the_schema_and_keeps_its_names(wanted: dict[str, JsonType], arguments: JsonObject) -> None:
     document = tool(*(Parameter(name=name, type=kind) for name, kind in wanted.items()))
     try:
-        passed = validate(document, arguments)
+        passed = validate_arguments(document, arguments)
     except InvalidArgumentsError:
         return
     assert passed.keys() == arguments.keys()
     Draft202012Validator(build_arguments_schema(document)).validate(passed)  # pyright: ignore[reportUnknownMemberType]
-    assert validate(document, passed) == passed
+    assert validate_arguments(document, passed) == passed
 
 
 @pytest.mark.parametrize(
@@ -116,4 +118,4 @@ def test_what_passes_meets_the_schema_and_keeps_its_names(wanted: dict[str, Json
 )
 def test_what_can_be_neither_sent_nor_stored_is_refused(value: JsonObject, said: str) -> None:
     with pytest.raises(InvalidArgumentsError, match=said):
-        validate(tool(Parameter(name="p", type="object")), {"p": value})
+        validate_arguments(tool(Parameter(name="p", type="object")), {"p": value})

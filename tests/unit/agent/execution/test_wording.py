@@ -5,9 +5,16 @@ import json
 import pytest
 from pydantic.types import JsonValue
 
+from agent.execution.call_wording import (
+    MASK,
+    build_tool_title,
+    find_thing_name_at,
+    format_value_for_people,
+    is_named_after,
+    quote_text,
+    summarize_call,
+)
 from agent.execution.provenance import ProvenanceTracker, RunStatements
-from agent.execution.thing_names import find_thing_name_at, is_named_after
-from agent.execution.wording import HIDDEN, build_title, format_for_people, quote_text, summarize_call
 from domain.model import JsonObject
 from domain.plan import StepResult
 from domain.provenance import Slice, Source
@@ -44,7 +51,7 @@ BOOKINGS: JsonValue = {
     ],
 )
 def test_an_operation_is_called_as_people_would(api: str, description: str, title: str) -> None:
-    assert build_title(tool(api, description=description)) == title
+    assert build_tool_title(tool(api, description=description)) == title
 
 
 @pytest.mark.parametrize(
@@ -63,7 +70,7 @@ def test_an_operation_is_called_as_people_would(api: str, description: str, titl
     ],
 )
 def test_values_are_written_as_people_write_them(value: JsonValue, told: str) -> None:
-    assert format_for_people(value) == told
+    assert format_value_for_people(value) == told
 
 
 def summary(arguments: JsonObject, response: JsonValue = BOOKINGS, heard: ToolDoc = LIST) -> str:
@@ -143,7 +150,7 @@ def test_the_item_that_a_program_took_it_from_comes_first() -> None:
 
 
 def test_secrets_are_hidden() -> None:
-    assert summarize_call(tool("login", "api_key"), {"api_key": "s3cr3t"}) == f"Login: api key {HIDDEN}"
+    assert summarize_call(tool("login", "api_key"), {"api_key": "s3cr3t"}) == f"Login: api key {MASK}"
 
 
 def test_long_calls_are_cut() -> None:

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from agent.exporting.exported import exported
-from agent.exporting.forms import FORMS, written
+from agent.exporting.exported_program import build_exported_program
+from agent.exporting.program_files import EXPORT_FORMS, render_exported_file
 from domain.errors import UsageError
 from domain.program import Program, ProgramPlan
 from domain.tool import Parameter, ToolDoc, tool_id
@@ -27,12 +27,15 @@ def plan(text: str, values: dict[str, Any] | None = None, **inputs: dict[str, An
     return ProgramPlan(program=Program(text=text, tools=tools), inputs=inputs, values=values or {})
 
 
-@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("form", EXPORT_FORMS)
 def test_a_secret_of_a_run_is_in_no_file(form: Any) -> None:
     text = "key = token\nfound = await find(city=city, api_key=key)\nfound['name']"
     schema = {**TEXT, "default": "sk-kept", "examples": ["sk-kept"]}
-    made = written(
-        exported(plan(text, {"token": "sk-12345", "city": "Tarn"}, city=TEXT, token=schema), "In {city}", DOCS), form
+    made = render_exported_file(
+        build_exported_program(
+            plan(text, {"token": "sk-12345", "city": "Tarn"}, city=TEXT, token=schema), "In {city}", DOCS
+        ),
+        form,
     )
     assert "sk-" not in made.text
     assert "Tarn" in made.text
@@ -48,12 +51,12 @@ def test_a_secret_of_a_run_is_in_no_file(form: Any) -> None:
 )
 def test_a_program_that_holds_a_secret_is_not_exported(text: str) -> None:
     with pytest.raises(UsageError, match="api_key a value that may be a secret"):
-        exported(plan(text), "In Tarn", DOCS)
+        build_exported_program(plan(text), "In Tarn", DOCS)
 
 
 def test_a_secret_that_an_answer_gives_stands_in_no_text() -> None:
     text = "one = await find(city='Tarn')\nawait find(city='Caldera', api_key=one['token'])"
-    assert exported(plan(text), "Both", DOCS).inputs == {}
+    assert build_exported_program(plan(text), "Both", DOCS).inputs == {}
 
 
 @pytest.mark.parametrize("form", ["python", "mcp", "langgraph"])
@@ -72,7 +75,10 @@ def test_a_secret_that_an_answer_gives_stands_in_no_text() -> None:
 def test_words_stay_words(form: Any, words: str) -> None:
     """A request, a description, a default and a text of somebody else's end no text of the file."""
     schema = {**TEXT, "description": words, "default": words}
-    made = written(exported(plan(f"found = await find(city=city)\n[found, {words!r}]", city=schema), words, DOCS), form)
+    made = render_exported_file(
+        build_exported_program(plan(f"found = await find(city=city)\n[found, {words!r}]", city=schema), words, DOCS),
+        form,
+    )
     tree = ast.parse(made.text)
     kinds = (
         ast.Import,
@@ -97,7 +103,9 @@ def test_words_stay_words(form: Any, words: str) -> None:
 @pytest.mark.parametrize("name", ["footpath", "answer", "server", "State", "given", "city_", "Any"])
 @pytest.mark.parametrize("form", ["python", "mcp", "langgraph"])
 def test_an_input_may_be_called_as_something_of_the_file_is(form: Any, name: str) -> None:
-    made = written(exported(plan(f"await find(city={name})", **{name: TEXT}), "One", DOCS), form)
+    made = render_exported_file(
+        build_exported_program(plan(f"await find(city={name})", **{name: TEXT}), "One", DOCS), form
+    )
     compile(made.text, "exported.py", "exec")
     assert f"'{name}'" in made.text
 
@@ -107,14 +115,16 @@ OR_NULL: list[Any] = [TEXT, {"type": "null"}]
 
 @pytest.mark.parametrize("schema", [TEXT, {"anyOf": OR_NULL}, {"anyOf": [{"anyOf": OR_NULL}, {"type": "null"}]}])
 def test_a_text_that_may_be_left_out_is_words_on_the_command_line_as_any_text(schema: dict[str, Any]) -> None:
-    made = written(exported(plan("await find(city=city)", city={**schema, "default": "Tarn"}), "One", DOCS), "python")
+    made = render_exported_file(
+        build_exported_program(plan("await find(city=city)", city={**schema, "default": "Tarn"}), "One", DOCS), "python"
+    )
     [option] = [line for line in made.text.splitlines() if "add_argument(" in line]
     assert ("'--city'" in option, "json.loads" in option) == (True, False)
 
 
 def test_changes_are_denied_until_the_files_owner_says_otherwise() -> None:
-    reads = written(exported(plan("await find(city='Tarn')"), "One", DOCS), "mcp").text
-    changes = written(exported(plan("await send(city='Tarn')"), "One", DOCS), "mcp").text
+    reads = render_exported_file(build_exported_program(plan("await find(city='Tarn')"), "One", DOCS), "mcp").text
+    changes = render_exported_file(build_exported_program(plan("await send(city='Tarn')"), "One", DOCS), "mcp").text
     assert ("CHANGES" in reads, "readOnlyHint=True" in reads) == (False, True)
     assert ('= "deny"' in changes, "changes=CHANGES" in changes, "readOnlyHint=False" in changes) == (True, True, True)
 
@@ -124,9 +134,9 @@ def test_changes_are_denied_until_the_files_owner_says_otherwise() -> None:
 )
 def test_what_only_a_run_finds_is_not_exported(text: str) -> None:
     with pytest.raises(UsageError, match="leaves open"):
-        exported(plan(text), "One", DOCS)
+        build_exported_program(plan(text), "One", DOCS)
 
 
 def test_tools_that_are_gone_are_named() -> None:
     with pytest.raises(UsageError, match="maps/Maps/find"):
-        exported(plan("await find(city='Tarn')"), "One", {})
+        build_exported_program(plan("await find(city='Tarn')"), "One", {})

@@ -3,11 +3,11 @@
 import pytest
 from pydantic.types import JsonValue
 
-from agent.files.reading import FileLimits, read_file
+from agent.files.file_parsing import FileLimits, read_file
 from domain.errors import UsageError
 from domain.given_file import GivenFile
 
-LIMITS = FileLimits(bytes=2_000, rows=5)
+LIMITS = FileLimits(max_bytes=2_000, max_rows=5)
 
 
 def read(name: str, content: str | bytes, *taken: str) -> GivenFile:

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from agent.learning.learner import RunLearner, learn_from
+from agent.learning.learner import RunLearner, learn_from_run
 from agent.memory.long_term import LongTermMemory
 from domain.errors import UnavailableError
 from domain.event import CandidatesConsidered, ConsideredTool, Event, EventRecord, PlanReady, StepChosen
@@ -15,7 +15,7 @@ from domain.learning_events import MemoryRecalled, RecalledPath
 from domain.plan import CallOutcome, Plan
 from domain.tool import ToolDoc, ToolId
 from domain.trajectory import SolvedRequest
-from graph.backends.memory import MemoryGraph
+from graph.backends.in_memory import InMemoryGraph
 from graph.backends.sqlite_memories import SqliteMemories
 from graph.facts import LiveBatch
 from offline.policy import OfflinePolicy
@@ -71,7 +71,7 @@ def followed(memory: str, *path: ToolId) -> list[Event]:
 
 async def test_a_run_teaches_its_steps_and_is_remembered(memory: LongTermMemory) -> None:
     kept = records(*executed([result(A), result(B, uses="1.id")]), finished())
-    learner = RunLearner(MemoryGraph(), memory, OfflinePolicy())
+    learner = RunLearner(InMemoryGraph(), memory, OfflinePolicy())
     learned = await learner.learn(kept)
     assert learned is not None
     assert {(one.tool, one.scores, one.outcomes) for one in learned.tools} == {
@@ -85,29 +85,29 @@ async def test_a_run_teaches_its_steps_and_is_remembered(memory: LongTermMemory)
 
 async def test_a_run_that_made_no_call_teaches_nothing() -> None:
     kept = records(*executed([result(A, None, attempts=0)]), finished("gave_up"))
-    assert await RunLearner(MemoryGraph()).learn(kept) is None
+    assert await RunLearner(InMemoryGraph()).learn(kept) is None
 
 
 async def test_a_run_is_learnt_from_once_and_where_it_ends() -> None:
     kept = records(*executed([result(A)]), finished())
-    learned = await RunLearner(MemoryGraph()).learn(kept)
+    learned = await RunLearner(InMemoryGraph()).learn(kept)
     assert learned is not None
     again = records(*executed([result(A)]), learned, finished())
-    assert await RunLearner(MemoryGraph()).learn(again) is None
-    assert await RunLearner(MemoryGraph(), is_over=lambda: False).learn(kept) is None
+    assert await RunLearner(InMemoryGraph()).learn(again) is None
+    assert await RunLearner(InMemoryGraph(), is_over=lambda: False).learn(kept) is None
 
 
 async def test_learning_twice_is_learning_once(memory: LongTermMemory) -> None:
-    graph, own = MemoryGraph(), await memory.keep([SolvedRequest(ASKED, (A, B))])
+    graph, own = InMemoryGraph(), await memory.keep([SolvedRequest(ASKED, (A, B))])
     await memory.embed()
     kept = records(*followed(own[0], A, B), *executed([result(A), result(B)]), finished())
-    first = await learn_from(kept, graph, memory)
-    again = await learn_from(kept, graph, memory)
+    first = await learn_from_run(kept, graph, memory)
+    again = await learn_from_run(kept, graph, memory)
     assert first is not None
     assert again is not None
     assert [(one.memory, one.good) for one in first.judged] == [(own[0], True)]
     assert again.judged == first.judged
-    assert (await graph.facts([A]))[A].ok == 1
+    assert (await graph.get_facts([A]))[A].ok == 1
     (found,) = await memory.recall(ASKED, 5, everything)
     assert (found.memory.good, found.memory.bad) == (1, 0)
 
@@ -117,11 +117,11 @@ async def test_a_memory_whose_path_failed_loses_rank_and_goes(memory: LongTermMe
     await memory.keep([SolvedRequest(ASKED, (C, D))])
     await memory.embed()
     failed = [*followed(own, A, B), *executed([result(A), result(B, "gone")]), finished("gave_up")]
-    graph = MemoryGraph()
+    graph = InMemoryGraph()
     for run in range(3):
         assert any(one.memory.id == own for one in await memory.recall(ASKED, 5, everything))
         kept = [record.model_copy(update={"run": f"r{run}"}) for record in records(*failed)]
-        learned = await learn_from(kept, graph, memory)
+        learned = await learn_from_run(kept, graph, memory)
         assert learned is not None
         assert [(one.memory, one.good) for one in learned.judged] == [(own, False)]
         assert (await memory.recall(ASKED, 5, everything))[0].memory.path == (C, D)
@@ -132,7 +132,7 @@ async def test_a_memory_is_not_judged_by_what_one_caller_met(memory: LongTermMem
     (own,) = await memory.keep([SolvedRequest(ASKED, (A, B))])
     await memory.embed()
     kept = records(*followed(own, A, B), *executed([result(A), result(B, "refused")]), finished("gave_up"))
-    learned = await learn_from(kept, MemoryGraph(), memory)
+    learned = await learn_from_run(kept, InMemoryGraph(), memory)
     assert learned is not None
     assert learned.judged == ()
 
@@ -140,9 +140,9 @@ async def test_a_memory_is_not_judged_by_what_one_caller_met(memory: LongTermMem
 @pytest.mark.parametrize("outcome", ["absent", "refused", "unreached", "caller_fault"])
 async def test_two_hundred_users_who_ask_in_vain_leave_the_graph_as_it_was(outcome: CallOutcome) -> None:
     """Of a tool that answered before, and of one that nobody has called yet: each asks for three things that are not there."""
-    graph = MemoryGraph()
-    await learn_from(records(*executed([result(A), result(B, uses="1.id")]), finished()), graph)
-    before = [node async for node in graph.nodes()], [edge async for edge in graph.edges()]
+    graph = InMemoryGraph()
+    await learn_from_run(records(*executed([result(A), result(B, uses="1.id")]), finished()), graph)
+    before = [node async for node in graph.stream_nodes()], [edge async for edge in graph.stream_edges()]
     for user in range(200):
         asked = [
             result(tool, outcome).model_copy(update={"arguments": {"city": f"{user} {city}"}})
@@ -150,8 +150,8 @@ async def test_two_hundred_users_who_ask_in_vain_leave_the_graph_as_it_was(outco
             for city in "xyz"
         ]
         kept = records(*executed(asked), finished("gave_up"))
-        await learn_from([record.model_copy(update={"run": f"user {user}"}) for record in kept], graph)
-    assert ([node async for node in graph.nodes()], [edge async for edge in graph.edges()]) == before
+        await learn_from_run([record.model_copy(update={"run": f"user {user}"}) for record in kept], graph)
+    assert ([node async for node in graph.stream_nodes()], [edge async for edge in graph.stream_edges()]) == before
 
 
 async def test_a_memory_whose_tool_went_is_passed_over(memory: LongTermMemory) -> None:
@@ -171,8 +171,8 @@ async def test_an_answer_around_a_failure_is_kept_where_a_like_replaced_what_fai
         kept = records(shown, *executed([result(B, "transient")]), *again, finished())
         return [record.model_copy(update={"run": name}) for record in kept]
 
-    unlike = await learn_from(run("r1", 0.4), MemoryGraph(), memory)
-    like = await learn_from(run("r2", 0.7), MemoryGraph(), memory)
+    unlike = await learn_from_run(run("r1", 0.4), InMemoryGraph(), memory)
+    like = await learn_from_run(run("r2", 0.7), InMemoryGraph(), memory)
     assert unlike is not None
     assert like is not None
     assert unlike.remembered == ()
@@ -180,7 +180,7 @@ async def test_an_answer_around_a_failure_is_kept_where_a_like_replaced_what_fai
 
 
 async def test_a_store_that_is_down_takes_no_answer_away() -> None:
-    class Down(MemoryGraph):
+    class Down(InMemoryGraph):
         async def learn(self, batch: LiveBatch) -> bool:
             raise UnavailableError("the graph is not there")
 
@@ -189,7 +189,7 @@ async def test_a_store_that_is_down_takes_no_answer_away() -> None:
     assert learned is not None
     assert "the graph is not there" in learned.error
     assert learned.deferred == "", "nobody keeps it"
-    kept_for_later = await RunLearner(Down(), keeps=True).learn(kept)
+    kept_for_later = await RunLearner(Down(), can_defer=True).learn(kept)
     assert kept_for_later is not None
     assert kept_for_later.deferred == "waiting"
 
@@ -199,10 +199,10 @@ async def test_the_policy_scores_within_what_outcomes_allow() -> None:
         async def score(self, question: object) -> tuple[float, ...]:
             return (0.25, 1.0)
 
-    graph = MemoryGraph()
+    graph = InMemoryGraph()
     docs = [ToolDoc(id=tool, category="c", toolset="s", api="x", function="x") for tool in (A, B)]
     await graph.put_tools(docs)
     kept = records(*executed([result(A), result(B, "gone")]), finished("gave_up"))
-    learned = await learn_from(kept, graph, None, Generous())
+    learned = await learn_from_run(kept, graph, None, Generous())
     assert learned is not None
     assert [(one.tool, one.scores) for one in learned.tools] == [(A, (0.25,)), (B, (0.0,))]

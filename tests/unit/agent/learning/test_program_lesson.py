@@ -2,9 +2,9 @@
 
 import pytest
 
-from agent.learning.answer_shapes import learn_answers
-from agent.learning.run_lesson import MOST_CALLS, build_lesson
-from agent.memory.from_run import solved
+from agent.learning.learner import learn_answer_shapes
+from agent.learning.run_lesson import MAX_OUTCOMES_PER_TOOL, build_lesson
+from agent.memory.run_lessons import extract_solved_requests
 from agent.transcript import RunTranscript
 from domain.event import Event, RunOutcome
 from domain.program import Answered
@@ -41,7 +41,7 @@ def test_a_program_teaches_a_transition_for_each_dependency_however_often_it_cal
 
 def test_many_calls_of_a_fan_out_count_as_a_few() -> None:
     outcomes = taught(program(), *calls(200), ended()).outcomes
-    assert outcomes.count((INFO, "ok")) == MOST_CALLS
+    assert outcomes.count((INFO, "ok")) == MAX_OUTCOMES_PER_TOOL
     assert outcomes.count((SEARCH, "ok")) == 1
 
 
@@ -117,11 +117,11 @@ def test_a_text_that_cannot_be_read_teaches_no_transition_and_no_less_of_its_too
 def test_memory_keeps_the_tools_that_answered_by_their_first_calls() -> None:
     made = [*calls(2), *call(5, "info", {"person_id": 9}, time=2, outcome="absent")]
     records = run_of([program(), *made, ended()])
-    [kept] = solved(records, RunTranscript.from_records(records))
+    [kept] = extract_solved_requests(records, RunTranscript.from_records(records))
     assert kept.request == ASKED
     assert kept.path == (SEARCH, COLLEAGUES, INFO)
     records = run_of([program(), *calls(2), ended("partly")], "partly")
-    assert list(solved(records, RunTranscript.from_records(records))) == []
+    assert list(extract_solved_requests(records, RunTranscript.from_records(records))) == []
 
 
 async def test_answers_of_programs_are_learnt_as_those_of_steps() -> None:
@@ -132,5 +132,5 @@ async def test_answers_of_programs_are_learnt_as_those_of_steps() -> None:
             learnt.update({tool: len(shapes) for tool, shapes in seen.items()})
             return set()
 
-    await learn_answers(run_of([program(), *calls(200), ended()]), Keeping())  # type: ignore[arg-type]
+    await learn_answer_shapes(run_of([program(), *calls(200), ended()]), Keeping())  # type: ignore[arg-type]
     assert learnt == {SEARCH: 1, COLLEAGUES: 1, INFO: 5}

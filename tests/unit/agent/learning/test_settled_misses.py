@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from agent.learning.learner import learn_from
+from agent.learning.learner import learn_from_run
 from domain.plan import CallOutcome, StepResult
 from domain.tool import Parameter, ToolDoc, ToolId, tool_id
-from graph.backends.memory import MemoryGraph
-from graph.backends.sqlite import SqliteGraph
+from graph.backends.in_memory import InMemoryGraph
+from graph.backends.sqlite_graph import SqliteGraph
 from graph.facts import GraphBatch, ToolFacts
 from graph.store import GraphStore
 from graph.weights import compute_availability
@@ -18,7 +18,7 @@ from tests.unit.agent.learning.test_lesson import executed, finished, records
 
 @pytest.fixture(params=["memory", "sqlite"])
 async def graph(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncGenerator[GraphStore]:
-    store: GraphStore = MemoryGraph() if request.param == "memory" else SqliteGraph(tmp_path / "graph.db")
+    store: GraphStore = InMemoryGraph() if request.param == "memory" else SqliteGraph(tmp_path / "graph.db")
     await store.setup()
     await store.put_tools([tool(name) for name in ("a", "b", "c", "d")])
     yield store
@@ -50,16 +50,18 @@ async def run(
         response="{}",
     )
     told = records(*executed([result]), finished("answered" if outcome == "ok" else "gave_up"))
-    learned = await learn_from([one.model_copy(update={"run": f"run {next(_run)}"}) for one in told], graph, user=user)
+    learned = await learn_from_run(
+        [one.model_copy(update={"run": f"run {next(_run)}"}) for one in told], graph, user=user
+    )
     assert learned is None or not learned.error
-    return (await graph.facts([tool]))[tool]
+    return (await graph.get_facts([tool]))[tool]
 
 
 async def test_different_values_of_two_users_show_that_a_tool_that_never_answered_is_gone(graph: GraphStore) -> None:
     for n in range(20):
         assert await run(graph, "undecided", f"name {n}", "eve") == ToolFacts()
     assert (await run(graph, "undecided", "name 1", "bob")).gone == 1
-    assert (compute_availability((await graph.facts([A]))[A]) or 0) < 0.1
+    assert (compute_availability((await graph.get_facts([A]))[A]) or 0) < 0.1
 
 
 async def test_the_same_value_shows_nothing_however_many_ask(graph: GraphStore) -> None:
@@ -76,18 +78,18 @@ async def test_five_hundred_misses_of_twenty_users_change_nothing_of_a_tool_that
     graph: GraphStore,
 ) -> None:
     before = await run(graph, "ok", "anna")
-    edges = [edge async for edge in graph.edges()]
-    for n in range(500 if isinstance(graph, MemoryGraph) else 60):
+    edges = [edge async for edge in graph.stream_edges()]
+    for n in range(500 if isinstance(graph, InMemoryGraph) else 60):
         assert await run(graph, "undecided", f"name {n}", f"user {n % 20}") == before
-    assert [edge async for edge in graph.edges()] == edges
-    assert [key async for key in graph.applied_keys() if key.startswith("miss:")] == []
+    assert [edge async for edge in graph.stream_edges()] == edges
+    assert [key async for key in graph.stream_applied_keys() if key.startswith("miss:")] == []
 
 
 async def test_what_was_imported_is_an_answer_too(graph: GraphStore) -> None:
     batch = GraphBatch("imported")
     batch.calls[A], batch.successes[A] = 2, 1
     await graph.apply(batch)
-    before = (await graph.facts([A]))[A]
+    before = (await graph.get_facts([A]))[A]
     for n in range(9):
         assert await run(graph, "undecided", f"name {n}", f"user {n}") == before
 
@@ -96,7 +98,7 @@ async def test_several_tools_of_an_api_that_never_answered_are_gone(graph: Graph
     ids = [tool(name).id for name in ("a", "b", "c")]
     found = [(await run(graph, "undecided", "anna", "bob", one)).gone for one in ids]
     assert found == [0, 0, 1]
-    facts = await graph.facts([*ids, tool("d").id])
+    facts = await graph.get_facts([*ids, tool("d").id])
     assert [facts[one].gone for one in ids] == [1, 1, 1]  # those that were missed before it was clear, too
     assert facts[tool("d").id] == ToolFacts()  # nobody has called it
 
@@ -135,7 +137,7 @@ async def test_another_path_in_the_document_begins_anew(graph: GraphStore) -> No
 async def test_neither_values_nor_users_are_kept(graph: GraphStore) -> None:
     for n in range(200):
         await run(graph, "undecided", f"secret name {n}", f"user {n}", tool(["a", "b"][n % 2]).id)
-    keys = [key async for key in graph.applied_keys() if key.startswith("miss:")]
+    keys = [key async for key in graph.stream_applied_keys() if key.startswith("miss:")]
     assert keys
     assert not any("secret" in key or "user 1" in key for key in keys)
     assert all(int(key.rpartition(":")[2]) < 256 for key in keys)

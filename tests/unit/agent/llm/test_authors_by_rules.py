@@ -6,10 +6,10 @@ import random
 import pytest
 
 from agent.llm.client.chat import ModelReply, ModelTokenUsage
-from agent.llm.program_prompt import build_program_messages
+from agent.llm.program_authoring import build_program_messages
 from agent.llm.program_reply import extract_program
 from agent.llm.prompts import PromptFence, load_instructions
-from agent.programs.protocol import ProgramAttempt, ProgramQuestion
+from agent.programs.program_types import ProgramAttempt, ProgramQuestion
 from agent.programs.signatures import render_offer
 from agent.programs.value_previews import preview_values
 from domain.tool import Parameter, ToolDoc, ToolId

@@ -6,9 +6,8 @@ from dataclasses import replace
 import pytest
 
 from agent.llm.policy import LlmPolicy
-from agent.offer.candidates import Candidate, FollowingCandidate
-from agent.policy.path_questions import ReflectionQuestion
-from agent.policy.protocol import PathQuestion
+from agent.offer.candidates import FollowingCandidate, ToolCandidate
+from agent.policy.protocol import PathQuestion, ReflectionQuestion
 from domain.tool import Parameter, ToolDoc, tool_id
 from tests.contract.policy import candidate, situation
 from tests.flows.small_world import GEOCODE
@@ -55,11 +54,11 @@ async def test_so_it_is_in_a_whole_path_and_as_a_start_tool(request_text: str) -
 
 
 async def test_what_follows_goes_by_the_number_it_comes_behind() -> None:
-    behind = FollowingCandidate(1, Candidate(BOOK_TABLE, 0.5, None, (0.6,), "graph"))
+    behind = FollowingCandidate(1, ToolCandidate(BOOK_TABLE, 0.5, None, (0.6,), "graph"))
     model = Told(json.dumps({"reason": "so", "action": "advance", "number": 2, "then": [3], "done": True}))
     given = replace(situation(candidate(CANCEL), candidate(GEOCODE)), followers=(behind,))
     found = await LlmPolicy(model).decide(given)
-    assert (found.index, found.then, found.last) == (1, (BOOK_TABLE.id,), True)
+    assert (found.index, found.next_tools, found.completes_path) == (1, (BOOK_TABLE.id,), True)
     shown = model.heard[0][1].text
     assert "1. Tables/cancelReservation (MAY CHANGE SOMETHING): " in shown
     assert f"3. {CHANGES} | after 2" in shown

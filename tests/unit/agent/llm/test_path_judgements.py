@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 import pytest
 
 from agent.llm.policy import LlmPolicy
-from agent.policy.path_questions import AdoptionQuestion, ScoreQuestion
+from agent.policy.protocol import AdoptionQuestion, ScoreQuestion
 from domain.errors import InvalidDecisionError
 from domain.memory import Memory, RecalledMemory
 from domain.plan import StepResult

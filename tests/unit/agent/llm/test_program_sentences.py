@@ -3,7 +3,7 @@
 import json
 
 from agent.llm.policy import LlmPolicy
-from agent.programs.protocol import ProgramAttempt, ProgramQuestion
+from agent.programs.program_types import ProgramAttempt, ProgramQuestion
 from agent.programs.signatures import render_offer
 from tests.unit.agent.llm.test_policy import Told
 from tests.unit.agent.programs.tools_of_people import TOOLS

@@ -3,9 +3,9 @@
 import re
 
 from agent.llm.client.chat import ChatMessage
-from agent.llm.program_prompt import build_program_messages
+from agent.llm.program_authoring import build_program_messages
 from agent.llm.prompts import PromptFence, load_instructions
-from agent.programs.protocol import ProgramAttempt, ProgramQuestion
+from agent.programs.program_types import ProgramAttempt, ProgramQuestion
 from agent.programs.signatures import render_offer
 from agent.text import estimate_tokens
 from tests.flows.small_world import BOOKS, GEOCODE, REMOVE

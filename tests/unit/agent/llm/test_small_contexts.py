@@ -5,10 +5,10 @@ import json
 import pytest
 
 from agent.llm.client.chat import ChatMessage
-from agent.llm.program_prompt import build_program_messages
+from agent.llm.program_authoring import build_program_messages
 from agent.llm.prompts import PromptFence, load_instructions
 from agent.programs.offered_functions import OFFER_SIZE, build_functions
-from agent.programs.protocol import ProgramAttempt, ProgramQuestion
+from agent.programs.program_types import ProgramAttempt, ProgramQuestion
 from agent.text import estimate_tokens
 from domain.tool import Parameter, ToolDoc, tool_id
 from tests.unit.agent.programs.tools_of_people import TOOLS
@@ -51,9 +51,11 @@ def tokens(messages: list[ChatMessage]) -> int:
 async def test_prompts_keep_within_a_small_context(prompt: str, required: int) -> None:
     tools = [*TOOLS[:2], *(heavy(number, required) for number in range(OFFER_SIZE - 2))]
     offered = build_functions(tools, OFFER)
-    assert offered.text.tokens <= OFFER
-    assert offered.text.complete_count >= 2, "the best tools are told whole"
-    asked = ProgramQuestion("Who is it? " * 70, offered.text, "2026-11-23", attempts=REPAIRS, unknown=offered.unknown)
+    assert offered.offer.tokens <= OFFER
+    assert offered.offer.complete_count >= 2, "the best tools are told whole"
+    asked = ProgramQuestion(
+        "Who is it? " * 70, offered.offer, "2026-11-23", attempts=REPAIRS, unstructured=offered.unstructured
+    )
     assert tokens(build_program_messages(asked, await load_instructions(prompt), PromptFence())) + ANSWER <= ROOM
 
 

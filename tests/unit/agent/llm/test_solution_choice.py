@@ -5,11 +5,11 @@ import json
 import pytest
 
 from agent.llm.policy import LlmPolicy
-from agent.llm.program_prompt import build_program_messages
+from agent.llm.program_authoring import build_program_messages
 from agent.llm.prompts import PromptFence, load_instructions
-from agent.programs.protocol import KnownPrograms, ProgramQuestion
+from agent.programs.program_types import KnownPrograms, ProgramQuestion
 from agent.programs.signatures import render_offer
-from agent.solutions.author_context import to_known_program
+from agent.solutions.example_selection import to_known_program
 from agent.solutions.protocol import NearSolution, SolutionQuestion
 from domain.model import JsonObject
 from domain.tool import ToolId
@@ -42,7 +42,7 @@ async def test_all_are_shown_in_one_prompt_by_their_calls_and_what_they_serve() 
     model = Told(answer(1))
     policy = LlmPolicy(model)
     chosen = await policy.decide(question())
-    assert (chosen.place, chosen.path, chosen.reason) == (0, (), "so it is")
+    assert (chosen.index, chosen.path, chosen.reason) == (0, (), "so it is")
     shown = model.heard[0][1].text
     assert "1. search_books: by whom is {title}?\n" in shown
     assert "2. search_books -> delete_book (CHANGES): Remove {title}.\n" in shown
@@ -53,25 +53,25 @@ async def test_all_are_shown_in_one_prompt_by_their_calls_and_what_they_serve() 
 
 async def test_none_fits_and_a_path_is_named() -> None:
     chosen = await LlmPolicy(Told(answer(None, "search_books"))).decide(question())
-    assert (chosen.place, chosen.path) == (None, ("search_books",))
+    assert (chosen.index, chosen.path) == (None, ("search_books",))
 
 
 @pytest.mark.parametrize("unusable", [answer(3), answer(0), answer(None, "rm"), "the first one"])
 async def test_what_cannot_be_used_is_told_back_once(unusable: str) -> None:
     model = Told(unusable, answer(2))
-    assert (await LlmPolicy(model).decide(question())).place == 1
+    assert (await LlmPolicy(model).decide(question())).index == 1
     assert "That cannot be used" in model.heard[1][-1].text
 
 
 async def test_no_valid_choice_is_none() -> None:
     chosen = await LlmPolicy(Told(answer(9), answer(9))).decide(question())
-    assert (chosen.place, chosen.path) == (None, ())
+    assert (chosen.index, chosen.path) == (None, ())
     assert chosen.reason
 
 
 async def test_a_path_beside_a_choice_is_of_no_account() -> None:
     chosen = await LlmPolicy(Told(answer(1, "whatever"))).decide(question())
-    assert (chosen.place, chosen.path) == (0, ())
+    assert (chosen.index, chosen.path) == (0, ())
 
 
 async def test_a_pattern_can_hold_no_fence() -> None:
@@ -88,24 +88,24 @@ async def test_without_a_model_the_nearest_is_chosen_where_it_is_near_enough(
     likeness: tuple[float, float], place: int | None
 ) -> None:
     chosen = await OfflinePolicy().decide(question(*likeness))
-    assert (chosen.place, chosen.path) == (place, ())
+    assert (chosen.index, chosen.path) == (place, ())
     assert chosen.reason
 
 
 async def test_where_the_model_is_out_of_reach_the_second_policy_chooses() -> None:
     policy, _ = made(BUSY)
     assert (await policy.decide(question())).reason == "offline"
-    assert [one.to for one in policy.notices] == ["offline"]
+    assert [one.new_policy for one in policy.notices] == ["offline"]
 
 
 async def shown(known: KnownPrograms) -> str:
-    asked = ProgramQuestion("Who wrote Dune?", render_offer([BOOKS]), "2026-11-23", known=known)
+    asked = ProgramQuestion("Who wrote Dune?", render_offer([BOOKS]), "2026-11-23", known_programs=known)
     return build_program_messages(asked, await load_instructions("program"), PromptFence("0"))[1].text
 
 
 async def test_the_author_is_shown_what_was_chosen_with_its_inputs() -> None:
     one = to_known_program(AUTHOR, "Who wrote {title}?", {"search_books": BOOKS.id})
-    text = await shown(KnownPrograms((one,), chosen=True))
+    text = await shown(KnownPrograms((one,), is_chosen=True))
     assert (
         '[[known 0]]\n# for: Who wrote {title}?\n# title: {"type": "string"}\nbooks = await search_books(title=title)'
         in text

@@ -56,5 +56,5 @@ async def test_without_a_model_rules_decide() -> None:
     asked = FillQuestion("Tell me the population of Oslo.", "What is the population of {city}?", {"city": {"type": "string"}}, "2026-11-23", {})  # fmt: skip
     filled = await OfflinePolicy().decide(asked)
     assert (filled.fits, filled.values) == (True, {"city": "Oslo"})
-    assert (await made(BUSY)[0].decide(asked)).why == "offline"
+    assert (await made(BUSY)[0].decide(asked)).reason == "offline"
     assert not (await OfflinePolicy().decide(QUESTION)).fits

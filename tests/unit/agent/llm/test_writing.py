@@ -4,11 +4,10 @@ import pytest
 
 from agent.llm.client.chat import ModelReply, ModelTokenUsage
 from agent.llm.policy import LlmPolicy
-from agent.policy.circuit_breaker import CircuitBreaker
 from agent.policy.delegating_policy import DelegatingPolicy
-from agent.policy.fallback import FallbackPolicy
+from agent.policy.fallback import CircuitBreaker, FallbackPolicy
 from agent.policy.protocol import PhraseQuestion
-from agent.programs.protocol import ProgramQuestion, WrittenProgram
+from agent.programs.program_types import ProgramQuestion, WrittenProgram
 from agent.programs.signatures import render_offer
 from offline.policy import OfflinePolicy
 from tests.flows.small_world import BOOKS
@@ -45,32 +44,32 @@ async def test_a_reply_that_was_cut_off_is_not_asked_for_again() -> None:
 
 
 async def test_who_writes() -> None:
-    assert LlmPolicy(Told()).writes
-    assert not LlmPolicy(Told(), writes=False).writes
-    assert OfflinePolicy().writes
+    assert LlmPolicy(Told()).can_write_programs
+    assert not LlmPolicy(Told(), writes=False).can_write_programs
+    assert OfflinePolicy().can_write_programs
     assert (await OfflinePolicy().decide(QUESTION)).why
-    assert DelegatingPolicy(LlmPolicy(Told())).writes
-    assert FallbackPolicy(LlmPolicy(Told()), OfflinePolicy(), CircuitBreaker()).writes
+    assert DelegatingPolicy(LlmPolicy(Told())).can_write_programs
+    assert FallbackPolicy(LlmPolicy(Told()), OfflinePolicy(), CircuitBreaker()).can_write_programs
 
 
 async def test_a_model_that_fails_writes_no_more_in_this_run_and_that_is_told() -> None:
     policy, first = made(BUSY)
     written = await policy.decide(QUESTION)
     assert written == WrittenProgram("", "no program was written: it is busy")
-    assert not policy.writes
-    assert [(n.policy, n.to, n.reason) for n in policy.notices] == [("llm", "offline", "it is busy")]
+    assert not policy.can_write_programs
+    assert [(n.old_policy, n.new_policy, n.reason) for n in policy.notices] == [("llm", "offline", "it is busy")]
     await policy.decide(QUESTION)
     assert first.asked == 2
-    assert not policy.writes
+    assert not policy.can_write_programs
 
 
 async def test_a_spent_budget_and_an_endpoint_left_alone_are_why() -> None:
     policy, first = made(SPENT)
     assert (await policy.decide(QUESTION)).why.endswith("no calls left")
-    assert not policy.writes
+    assert not policy.can_write_programs
     assert first.asked == 1
     breaker = CircuitBreaker()
-    breaker.record_failure(str(KEY), at_once=True)
+    breaker.record_failure(str(KEY), opens_now=True)
     other, asked = made(breaker=breaker)
     assert "left alone for a while: wrong key" in (await other.decide(QUESTION)).why
     assert asked.asked == 0

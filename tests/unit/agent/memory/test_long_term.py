@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from agent.memory.long_term import LongTermMemory
-from agent.memory.path_reuse import next_of
-from agent.memory.similarity import likeness, pattern, telling
+from agent.memory.path_reuse import find_next_tool
+from agent.memory.request_patterns import build_pattern, compute_pattern_similarity, split_pattern_words
 from domain.memory import RecalledMemory
 from domain.tool import FINISH, ToolId
 from domain.trajectory import SolvedRequest
@@ -89,15 +89,15 @@ async def test_another_owner_sees_the_shared_ones_only(store: SqliteMemories, me
 
 
 def test_values_leave_the_pattern() -> None:
-    assert pattern("Convert 250 VDK on 2026-03-01") == pattern("Convert 31 VDK on 2025-12-24")
-    assert "Oslo" not in pattern("What is the temperature in Oslo?")
+    assert build_pattern("Convert 250 VDK on 2026-03-01") == build_pattern("Convert 31 VDK on 2025-12-24")
+    assert "Oslo" not in build_pattern("What is the temperature in Oslo?")
 
 
 def test_words_that_are_not_shared_count_against_a_likeness() -> None:
     asked = "on which place of the table is <name>"
-    assert likeness(0.9, asked, asked) == pytest.approx(0.9)
-    assert likeness(0.9, "book a table at <name>", asked) <= 0.81
-    assert telling("what is <name> now") == {"what", "is", "name", "now"}
+    assert compute_pattern_similarity(0.9, asked, asked) == pytest.approx(0.9)
+    assert compute_pattern_similarity(0.9, "book a table at <name>", asked) <= 0.81
+    assert split_pattern_words("what is <name> now") == {"what", "is", "name", "now"}
 
 
 @pytest.mark.parametrize(
@@ -105,4 +105,4 @@ def test_words_that_are_not_shared_count_against_a_likeness() -> None:
     [((), PLACES), ((PLACES,), WEATHER), ((PLACES, PLACES), WEATHER), ((PLACES, WEATHER), FINISH), ((BOOKS,), None)],
 )
 def test_what_follows_on_a_remembered_path(walked: tuple[ToolId, ...], following: ToolId | None) -> None:
-    assert next_of((PLACES, WEATHER), walked) == following
+    assert find_next_tool((PLACES, WEATHER), walked) == following

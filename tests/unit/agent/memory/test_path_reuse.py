@@ -8,11 +8,10 @@ from typing import Any
 import pytest
 
 from agent.budget import Budget, BudgetMeter
-from agent.memory.path_reuse import AGREED, IDENTICAL, agreed, remembering
-from agent.offer.candidates import Candidate
-from agent.policy.path_questions import AdoptionQuestion, PathAdoption
-from agent.policy.protocol import MoveQuestion, NextMove, PolicyCost
-from agent.search.dfs import EmitStep, SearchDeps, SearchNode, WalkResult
+from agent.memory.path_reuse import MIN_REUSE_SIMILARITY, MIN_VOTE_SHARE, build_reusing_planner, find_agreed_memory
+from agent.offer.candidates import ToolCandidate
+from agent.policy.protocol import AdoptionQuestion, MoveQuestion, NextMove, PathAdoption, PolicyCost
+from agent.search.dfs import EmitStep, SearchDeps, SearchNode, SearchResult
 from agent.search.state import DeadPrefix, SearchState
 from domain.event import PathEnded, StepChosen
 from domain.memory import Memory, RecalledMemory
@@ -32,26 +31,28 @@ def recalled(similarity: float, *path: ToolId, good: int = 0, bad: int = 0) -> R
 
 
 def test_nothing_is_agreed_on_by_nobody() -> None:
-    assert agreed([]) is None
+    assert find_agreed_memory([]) is None
 
 
 def test_the_most_similar_of_those_that_agree_speaks() -> None:
     best = recalled(0.9, T1, T2)
-    assert agreed([recalled(0.85, T1, T2), best, recalled(0.5, T3)]) is best
+    assert find_agreed_memory([recalled(0.85, T1, T2), best, recalled(0.5, T3)]) is best
 
 
 def test_what_is_not_similar_enough_is_not_proposed() -> None:
-    assert agreed([recalled(IDENTICAL - 0.01, T1)]) is None
-    assert agreed([recalled(IDENTICAL, T1)]) is not None
+    assert find_agreed_memory([recalled(MIN_REUSE_SIMILARITY - 0.01, T1)]) is None
+    assert find_agreed_memory([recalled(MIN_REUSE_SIMILARITY, T1)]) is not None
 
 
 def test_divided_memories_agree_on_nothing() -> None:
-    assert agreed([recalled(0.99, T1), recalled(0.98, T2)]) is None
+    assert find_agreed_memory([recalled(0.99, T1), recalled(0.98, T2)]) is None
 
 
 def test_how_a_path_has_done_since_weighs() -> None:
-    assert agreed([recalled(0.99, T1), recalled(0.95, T2, bad=9)]) is not None
-    assert agreed([recalled(0.99, T1, bad=9), recalled(0.95, T2)], share=AGREED) == recalled(0.95, T2)
+    assert find_agreed_memory([recalled(0.99, T1), recalled(0.95, T2, bad=9)]) is not None
+    assert find_agreed_memory([recalled(0.99, T1, bad=9), recalled(0.95, T2)], min_share=MIN_VOTE_SHARE) == recalled(
+        0.95, T2
+    )
 
 
 class World:
@@ -64,7 +65,7 @@ class World:
 
     async def expand(self, state: SearchState) -> SearchNode:
         shown = tuple(
-            replace(Candidate(doc(n), 0.5, None, (0.5,), "graph"), **self._changes.get(f"t{n}", {})) for n in (1, 2)
+            replace(ToolCandidate(doc(n), 0.5, None, (0.5,), "graph"), **self._changes.get(f"t{n}", {})) for n in (1, 2)
         )
         return SearchNode((), (), (0.5,), shown, 0.1)
 
@@ -80,7 +81,7 @@ class World:
         deps: SearchDeps,
         meter: BudgetMeter,
         emit: EmitStep,
-    ) -> WalkResult:
+    ) -> SearchResult:
         del request, clauses, deps, meter, emit
         return PathEnded(path=(), how="gave_up", reason="the planner's own"), state
 
@@ -92,7 +93,7 @@ class World:
 
         self.meter = BudgetMeter(Budget(), PolicyCost())
         deps = SearchDeps(self.expand, choose, no_path, none_follow)
-        plan = remembering(self.planner, self.adopt, memories, EnglishReader())
+        plan = build_reusing_planner(self.planner, self.adopt, memories, EnglishReader())
         return await walked_by(plan, deps, self.meter, state, request)
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from agent.offer.offer_maker import OfferMaker
 from domain.tool import Parameter, ToolDoc, ToolId, tool_id
-from graph.backends.memory import MemoryGraph
+from graph.backends.in_memory import InMemoryGraph
 from graph.links import FeedLink, SubstituteLink, ToolLinks
 from retriever.experience import Precedent
 
@@ -70,8 +70,8 @@ def links() -> list[ToolLinks]:
     return [*films, ToolLinks(PORTRAIT.id, [FeedLink(CAST.id, PORTRAIT.id, "cast[].id", "person_id", 0.95)])]
 
 
-async def graph_of(*documents: ToolDoc, linked: Sequence[ToolLinks] = ()) -> MemoryGraph:
-    graph = MemoryGraph()
+async def graph_of(*documents: ToolDoc, linked: Sequence[ToolLinks] = ()) -> InMemoryGraph:
+    graph = InMemoryGraph()
     await graph.setup()
     await graph.put_tools(documents)
     if linked:

@@ -1,7 +1,7 @@
 """What counts otherwise where tools were picked out of a large catalogue."""
 
-from agent.offer.offer import OfferSignal, ReasonKind
-from agent.offer.offer_weights import OfferWeights
+from agent.offer.offer_maker import OfferWeights
+from agent.offer.tool_offer import OfferSignal, ReasonKind
 
 COUNTS = OfferWeights({"found": 0.5, "named": 2.0}, among_many={"found": 1.0})
 SIGNALS: dict[ReasonKind, OfferSignal] = {

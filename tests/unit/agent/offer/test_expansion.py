@@ -1,9 +1,9 @@
 from collections import Counter
 from pathlib import Path
 
-from agent.offer.expansion import NodeExpander
+from agent.offer.node_expansion import NodeExpander
 from agent.offer.tool_evidence import ToolEvidence
-from agent.search.settings import THESIS, WalkSettings
+from agent.search.dfs import THESIS, SearchSettings
 from agent.search.state import SearchState
 from domain.tool import ToolDoc, unresolved_id
 from graph.facts import GraphBatch
@@ -15,12 +15,12 @@ REQUEST = "weather forecast for Paris"
 
 
 async def expander(
-    folder: Path, settings: WalkSettings | None = None, tools: tuple[ToolDoc, ...] = TOOLS
+    folder: Path, settings: SearchSettings | None = None, tools: tuple[ToolDoc, ...] = TOOLS
 ) -> NodeExpander:
     store = await graph(WALKS, tools)
     await store.apply(GraphBatch(key="more", transitions=Counter({(GEOCODE.id, unresolved_id("lost")): 4})))
     evidence = ToolEvidence((REQUEST,), store, await finder(folder, tools), WeightParameters(), reader=EnglishReader())
-    return NodeExpander(REQUEST, evidence, settings or WalkSettings())
+    return NodeExpander(REQUEST, evidence, settings or SearchSettings())
 
 
 async def test_the_start_offers_what_is_relevant_and_what_makes_it_fillable(tmp_path: Path) -> None:
@@ -52,14 +52,14 @@ async def test_finish_is_offered_outside_the_candidates(tmp_path: Path) -> None:
 
 
 async def test_no_more_than_k_are_offered_and_none_twice(tmp_path: Path) -> None:
-    expand = await expander(tmp_path, WalkSettings(k=2))
+    expand = await expander(tmp_path, SearchSettings(candidate_count=2))
     for state in (SearchState(), SearchState().offer([GEOCODE.id]).push(GEOCODE.id)):
         ids = [c.tool.id for c in (await expand(state)).candidates]
         assert len(ids) == len(set(ids)) <= 2
 
 
 async def test_below_the_floor_the_retriever_adds_nothing(tmp_path: Path) -> None:
-    expand = await expander(tmp_path, WalkSettings(floor=1.0))
+    expand = await expander(tmp_path, SearchSettings(min_relevance=1.0))
     state = SearchState().offer([BOOKS.id]).push(BOOKS.id)
     assert {c.tool.id for c in (await expand(state)).candidates} <= {GEOCODE.id}
 
@@ -79,7 +79,7 @@ async def plain(folder: Path, k: int = 10, category: str = "") -> NodeExpander:
     store = await graph(WALKS)
     await store.apply(GraphBatch(key="failed", transitions=Counter(), calls=Counter({OLD_WEATHER.id: 400})))
     evidence = ToolEvidence((REQUEST,), store, await finder(folder), WeightParameters(), reader=EnglishReader())
-    return NodeExpander(REQUEST, evidence, WalkSettings(k=k), options=THESIS, category=category)
+    return NodeExpander(REQUEST, evidence, SearchSettings(candidate_count=k), options=THESIS, category=category)
 
 
 async def test_as_the_thesis_has_it_a_node_offers_the_heaviest_edges_however_available(tmp_path: Path) -> None:

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from agent.execution.approvers import AllowChangesApprover
+from agent.execution.approval import AllowChangesApprover
 from agent.execution.executor import CallResult
 from agent.run import run
 from agent.transcript import RunTranscript

@@ -5,9 +5,8 @@ from collections import Counter
 import pytest
 
 from agent.offer.neighbourhood import MAX_HITS
-from agent.offer.offer import OfferEntry, ReasonKind
-from agent.offer.offer_maker import OfferMaker
-from agent.offer.offer_weights import OfferWeights
+from agent.offer.offer_maker import OfferMaker, OfferWeights
+from agent.offer.tool_offer import OfferEntry, ReasonKind
 from domain.tool import ToolDoc, ToolId
 from graph.facts import GraphBatch, LiveBatch
 from tests.unit.agent.offer.offer_samples import (

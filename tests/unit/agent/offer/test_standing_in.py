@@ -2,15 +2,13 @@
 
 from pathlib import Path
 
-from agent.offer.expansion import NodeExpander
-from agent.offer.exploration import has_rival
-from agent.offer.fallback_tools import LIFTED_SHARE, has_same_shape
+from agent.offer.failing_tools import LIFTED_SHARE, has_rival, has_same_shape
+from agent.offer.node_expansion import NodeExpander
 from agent.offer.tool_evidence import ToolEvidence
-from agent.search.dfs import SearchNode
-from agent.search.settings import WalkSettings
+from agent.search.dfs import SearchNode, SearchSettings
 from agent.search.state import SearchState
 from domain.tool import Parameter, ToolDoc
-from graph.backends.memory import MemoryGraph
+from graph.backends.in_memory import InMemoryGraph
 from graph.facts import LiveBatch, LiveOutcome
 from graph.weights import WeightParameters
 from offline.reader import EnglishReader
@@ -20,12 +18,14 @@ REQUEST = "weather forecast: the temperature of the next days"
 AFTER_GEOCODE = SearchState().offer([GEOCODE.id]).push(GEOCODE.id)
 
 
-async def node(folder: Path, store: MemoryGraph, state: SearchState = AFTER_GEOCODE) -> tuple[SearchNode, ToolEvidence]:
+async def node(
+    folder: Path, store: InMemoryGraph, state: SearchState = AFTER_GEOCODE
+) -> tuple[SearchNode, ToolEvidence]:
     evidence = ToolEvidence((REQUEST,), store, await finder(folder, TOOLS), WeightParameters(), reader=EnglishReader())
-    return await NodeExpander(REQUEST, evidence, WalkSettings())(state), evidence
+    return await NodeExpander(REQUEST, evidence, SearchSettings())(state), evidence
 
 
-async def after(*outcomes: LiveOutcome) -> MemoryGraph:
+async def after(*outcomes: LiveOutcome) -> InMemoryGraph:
     """The small world, in which the old weather was called so."""
     store = await graph(WALKS)
     await store.learn(LiveBatch("r", {}, (), tuple((OLD_WEATHER.id, outcome) for outcome in outcomes)))

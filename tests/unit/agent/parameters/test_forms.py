@@ -5,8 +5,7 @@ from datetime import date
 
 import pytest
 
-from agent.parameters.forms import allowed, form_of
-from agent.parameters.needs import need_of
+from agent.parameter_needs import derive_need, find_format, list_allowed_values
 from agent.policy.protocol import ArgumentsQuestion
 from domain.tool import Parameter, ToolDoc, tool_id
 from offline.nlp.entities import find_spans
@@ -35,14 +34,14 @@ def tool(*parameters: Parameter) -> ToolDoc:
     ],
 )
 def test_the_form_is_told_by_format_pattern_or_example(parameter: Parameter, form: str) -> None:
-    assert form_of(parameter) == form
+    assert find_format(parameter) == form
 
 
 def test_items_of_a_list_may_be_few() -> None:
     parameter = Parameter(name="state", type="array", json_schema=STATES)
-    assert allowed(parameter) == ("open", "in_progress", "done")
-    assert need_of(parameter).enum == ("open", "in_progress", "done")
-    assert allowed(Parameter(name="state", type="array", json_schema="{broken")) == ()
+    assert list_allowed_values(parameter) == ("open", "in_progress", "done")
+    assert derive_need(parameter).enum == ("open", "in_progress", "done")
+    assert list_allowed_values(Parameter(name="state", type="array", json_schema="{broken")) == ()
     found = bind(ArgumentsQuestion("List the low priority tasks which are done", tool(parameter), ()))
     assert found.values == {"state": ["done"]}
 

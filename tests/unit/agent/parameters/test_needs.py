@@ -2,8 +2,7 @@
 
 import pytest
 
-from agent.parameters.kinds import NeedKind
-from agent.parameters.needs import need_of
+from agent.parameter_needs import NeedKind, derive_need
 from domain.tool import JsonType, Parameter
 
 
@@ -25,4 +24,4 @@ from domain.tool import JsonType, Parameter
     ],
 )
 def test_what_a_parameter_wants(name: str, kind: JsonType, description: str, wanted: NeedKind) -> None:
-    assert need_of(Parameter(name=name, type=kind, description=description, required=True)).kind == wanted
+    assert derive_need(Parameter(name=name, type=kind, description=description, required=True)).kind == wanted

@@ -5,9 +5,8 @@ from dataclasses import replace
 import pytest
 
 from agent.budget import Budget, BudgetMeter
-from agent.offer.candidates import Candidate, FollowingCandidate
-from agent.planners.protocol import Planner
-from agent.planners.registry import PLANNER_DESCRIPTIONS, PLANNER_OPTIONS, PLANNERS, get_planner
+from agent.offer.candidates import FollowingCandidate, ToolCandidate
+from agent.planners.registry import PLANNER_DESCRIPTIONS, PLANNER_OPTIONS, PLANNERS, Planner, get_planner
 from agent.policy.protocol import MoveQuestion, NextMove, PathQuestion, PolicyCost, Results, WholePath
 from agent.search.dfs import SearchDeps, SearchNode
 from agent.search.state import SearchState
@@ -26,8 +25,8 @@ def doc(name: str) -> ToolDoc:
 A, B, C = doc("a"), doc("b"), doc("c")
 
 
-def candidate(tool: ToolDoc, weight: float = 0.5) -> Candidate:
-    return Candidate(tool, weight, None, (0.5,), "start")
+def candidate(tool: ToolDoc, weight: float = 0.5) -> ToolCandidate:
+    return ToolCandidate(tool, weight, None, (0.5,), "start")
 
 
 class Told:
@@ -57,7 +56,7 @@ class Told:
         return (FollowingCandidate(0, candidate(C)),) if node.candidates else ()
 
     def deps(self, results: Results = ()) -> SearchDeps:
-        return SearchDeps(self.expand, self.choose, self.whole_path, self.followers, results=lambda: results)
+        return SearchDeps(self.expand, self.choose, self.whole_path, self.followers, get_results=lambda: results)
 
 
 async def steps(
@@ -151,14 +150,16 @@ def test_an_unknown_name_says_which_there_are() -> None:
 
 
 async def test_several_steps_of_one_decision_are_walked_without_asking_again() -> None:
-    told = Told(NextMove("advance", "both", 0, then=(B.id,), last=True))
+    told = Told(NextMove("advance", "both", 0, next_tools=(B.id,), completes_path=True))
     walked, meter = await steps(get_planner("dfs"), replace(told.deps(), several=True))
     assert (end(walked).how, end(walked).path, meter.decisions) == ("finished", (A.id, B.id), 1)
     assert told.situations[0].followers[0].candidate.tool == C
 
 
 async def test_where_one_step_is_named_at_a_time_nothing_else_of_a_decision_is_walked() -> None:
-    told = Told(NextMove("advance", "both", 0, then=(B.id,), last=True), NextMove("finish", "a was enough"))
+    told = Told(
+        NextMove("advance", "both", 0, next_tools=(B.id,), completes_path=True), NextMove("finish", "a was enough")
+    )
     walked, meter = await steps(get_planner("thesis"), told.deps())
     assert (end(walked).how, end(walked).path, meter.decisions) == ("finished", (A.id,), 2)
-    assert [situation.several for situation in told.situations] == [False, False]
+    assert [situation.allows_several for situation in told.situations] == [False, False]

@@ -1,7 +1,7 @@
 """The calls of a program and what feeds them."""
 
-from agent.plans.call_graph import ProgramCall, collect_plan_calls, collect_program_calls
-from agent.plans.compilation import compile_plan
+from agent.plans.plan_compilation import compile_plan
+from agent.plans.program_calls import ProgramCall, collect_plan_calls, collect_program_calls
 from domain.program import Program, ProgramPlan
 from domain.tool import ToolDoc, ToolId
 from tests.unit.agent.plans.test_compiling import DOCS, STEPS

@@ -6,8 +6,8 @@ import pytest
 import pytest_asyncio
 from pydantic.types import JsonValue
 
-from agent.plans.checked_plan import LONGEST_PLAN, MOST_INPUTS, CheckedPlan, check_plan
-from agent.programs.limits import SandboxLimits
+from agent.plans.plan_text_check import MAX_INPUTS, MAX_PLAN_LENGTH, CheckedPlan, check_plan
+from agent.programs.program_types import SandboxLimits
 from agent.programs.sandbox import MontySandbox
 from domain.model import JsonObject
 from domain.tool import ToolId
@@ -133,7 +133,7 @@ async def test_what_is_put_right_is_told_where_it_was_written(sandbox: MontySand
         ({"who": {"type": "bogus"}}, {}, "who", "The JSON Schema of who cannot be used: type: 'bogus'"),
         ({"who": {"$ref": "http://example.org/a"}}, {}, "who", "references are not followed (http://example.org/a)"),
         ({"who": {"type": "string"}}, {"whom": "a"}, "whom", "There is no input whom"),
-        ({f"i{n}": {} for n in range(MOST_INPUTS)} | {"who": {}}, {}, "", "at most 50 inputs"),
+        ({f"i{n}": {} for n in range(MAX_INPUTS)} | {"who": {}}, {}, "", "at most 50 inputs"),
     ),
 )
 async def test_what_is_wrong_with_inputs_is_told_by_their_names(
@@ -159,7 +159,7 @@ async def test_a_tool_that_is_gone_is_told(sandbox: MontySandbox) -> None:
 
 
 async def test_too_much_is_not_read(sandbox: MontySandbox) -> None:
-    made = await said(sandbox, "x = 1\n" * LONGEST_PLAN)
+    made = await said(sandbox, "x = 1\n" * MAX_PLAN_LENGTH)
     assert "longer than" in made.complaints[0].message
     deep = await said(sandbox, f"x = {'(' * 90}1{')' * 90}\n" + "x = [" * 80 + "]" * 80)
     assert len(deep.complaints) == 1

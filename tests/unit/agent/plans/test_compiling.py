@@ -7,8 +7,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic.types import JsonValue
 
-from agent.plans.compilation import choose_input_names, compile_plan, has_own_answer, to_document
-from agent.plans.literals import to_expression
+from agent.plans.plan_compilation import (
+    choose_input_names,
+    compile_plan,
+    has_own_answer,
+    to_expression,
+    to_plan_document,
+)
 from agent.programs.analysis.constants import evaluate_constant
 from domain.errors import NotLinearError
 from domain.model import JsonObject
@@ -57,7 +62,7 @@ def test_steps_are_a_program_that_people_can_read() -> None:
     assert plan.program.tools == TOOLS
     assert "async def search(name: str, limit: int = ...)" in plan.program.stubs
     assert not has_own_answer(plan.program)
-    assert to_document(plan, DOCS) == STEPS
+    assert to_plan_document(plan, DOCS) == STEPS
 
 
 def test_steps_before_its_own_are_earlier_results() -> None:
@@ -69,9 +74,9 @@ def test_steps_before_its_own_are_earlier_results() -> None:
     )
     plan = compile_plan(document, DOCS, (SEARCH, COLLEAGUES))
     assert plan.program.text.splitlines()[0] == 'info_answer = await info(person_id=earlier[1]["people"][0]["id"])'
-    assert to_document(plan, DOCS, (SEARCH, COLLEAGUES)) == document
+    assert to_plan_document(plan, DOCS, (SEARCH, COLLEAGUES)) == document
     with pytest.raises(NotLinearError, match=r"line 1 .* an earlier result that is not there"):
-        to_document(plan, DOCS)
+        to_plan_document(plan, DOCS)
 
 
 def test_parameters_of_a_plan_are_inputs_by_names_that_a_text_can_have() -> None:
@@ -89,7 +94,7 @@ def test_parameters_of_a_plan_are_inputs_by_names_that_a_text_can_have() -> None
     assert plan.program.text.splitlines()[0] == "search_answer = await search(name=name, limit=order_id)"
     assert list(plan.inputs) == ["name", "order_id", "search_2"]
     assert choose_input_names(document, ["search"]) == {"name": "name", "order-id": "order_id", "search": "search_2"}
-    assert to_document(plan, DOCS) == document
+    assert to_plan_document(plan, DOCS) == document
 
 
 def test_a_tool_that_nobody_knows_any_more_is_what_its_steps_say() -> None:
@@ -97,14 +102,14 @@ def test_a_tool_that_nobody_knows_any_more_is_what_its_steps_say() -> None:
     document = PlanDocument(steps=(PlannedStep(tool=gone, arguments={"order.id": "7", "class": None}),))
     plan = compile_plan(document, {})
     assert plan.program.text == 'Get_order_v2_answer = await Get_order_v2(order_id="7", class_=None)'
-    assert to_document(plan, {}) == document
+    assert to_plan_document(plan, {}) == document
 
 
 def test_long_calls_have_a_line_for_each_value() -> None:
     document = PlanDocument(steps=(PlannedStep(tool=SEARCH, arguments={"name": "x" * 100, "limit": 1}),))
     plan = compile_plan(document, DOCS)
     assert len(plan.program.text.splitlines()) == 4
-    assert to_document(plan, DOCS) == document
+    assert to_plan_document(plan, DOCS) == document
 
 
 TEXT = st.text(st.characters(), max_size=12) | st.sampled_from(
@@ -161,8 +166,8 @@ def test_any_plan_comes_back_as_it_was(
     document, docs, before = made
     plan = compile_plan(document, docs, before)
     plan.program.text.encode()
-    assert to_document(plan, docs, before) == document
-    assert compile_plan(to_document(plan, docs, before), docs, before) == plan
+    assert to_plan_document(plan, docs, before) == document
+    assert compile_plan(to_plan_document(plan, docs, before), docs, before) == plan
 
 
 @settings(max_examples=100, deadline=None)
@@ -186,7 +191,7 @@ def test_deep_and_large_values_stand_as_json() -> None:
     document = PlanDocument(steps=(PlannedStep(tool=SEARCH, arguments={"name": deep, "limit": large}),))
     plan = compile_plan(document, DOCS)
     assert plan.program.text.startswith("import json\n")
-    assert to_document(plan, DOCS) == document
+    assert to_plan_document(plan, DOCS) == document
 
 
 def written(text: str, **inputs: str) -> ProgramPlan:
@@ -213,7 +218,7 @@ names.sort()
 
 def test_a_straight_program_that_a_model_wrote_is_steps_and_what_it_says_is_lost() -> None:
     plan = written(STRAIGHT, who="string")
-    document = to_document(plan, DOCS)
+    document = to_plan_document(plan, DOCS)
     assert document.parameters == {"who": {"type": "string"}}
     assert [(step.tool, step.arguments, step.takes, step.named) for step in document.steps] == [
         (SEARCH, {}, {}, {"name": "who"}),
@@ -270,5 +275,5 @@ FOUND = "found = await search(name='a')\n"
 )
 def test_what_steps_cannot_say_is_told_with_its_line(text: str, line: int, what: str) -> None:
     with pytest.raises(NotLinearError, match=what) as told:
-        to_document(written(text), DOCS)
+        to_plan_document(written(text), DOCS)
     assert told.value.line == line

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from agent.plans.differences import compare_documents
+from agent.plans.plan_differences import compare_documents
 from domain.plan import PlanDocument
 
 FIND = {"tool": "places/search/find", "arguments": {"city": "Oslo"}}

@@ -2,7 +2,7 @@
 
 import pytest
 
-from agent.plans.draft import draft_plan
+from agent.plans.plan_drafts import draft_plan
 from agent.policy.protocol import ArgumentsQuestion
 from domain.tool import Parameter, ToolDoc, tool_id
 from offline.reader import EnglishReader

@@ -8,10 +8,10 @@ from pydantic.types import JsonValue
 
 from agent.execution.executor import CallResult, Executor
 from agent.plans import dry_run
-from agent.plans.compilation import compile_plan
 from agent.plans.cost_estimate import ModelPrice, estimate_cost
-from agent.plans.draft import draft_plan
-from agent.plans.dry_run import MAX_SHOWN, DryRunContext, DryRunResult, simulate_plan
+from agent.plans.dry_run import MAX_SHOWN_RESPONSE, DryRunContext, DryRunResult, simulate_plan
+from agent.plans.plan_compilation import compile_plan
+from agent.plans.plan_drafts import draft_plan
 from agent.programs.offered_functions import build_functions
 from agent.programs.sandbox import MontySandbox
 from domain.model import JsonObject
@@ -62,14 +62,14 @@ async def steps(sandbox: MontySandbox, document: PlanDocument, recorded: Executo
 
 
 async def test_recorded_answers_feed_the_calls_behind_them(sandbox: MontySandbox) -> None:
-    recorded = ScriptedExecutor(search_places=LYON, get_daily_forecast=ok({"x": "y" * (2 * MAX_SHOWN)}))
+    recorded = ScriptedExecutor(search_places=LYON, get_daily_forecast=ok({"x": "y" * (2 * MAX_SHOWN_RESPONSE)}))
     told = await steps(sandbox, WEATHER, recorded)
     assert [call.arguments for call in told.calls] == [{"city": "Paris"}, {"latitude": 45.7, "longitude": 4.8}]
     assert [(call.step, call.line, call.status, call.changes) for call in told.calls] == [
         (1, 1, "answered", False),
         (2, 2, "answered", False),
     ]
-    assert len(told.calls[1].response) == MAX_SHOWN
+    assert len(told.calls[1].response) == MAX_SHOWN_RESPONSE
     assert not any(call.example for call in told.calls)
     assert (told.stopped, told.speaks, told.says) == ("", False, None)
 
@@ -114,7 +114,7 @@ async def test_what_it_would_break_off_with_is_told_with_its_line(sandbox: Monty
 
 
 async def test_it_is_bounded(sandbox: MontySandbox, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(dry_run, "MOST_CALLS", 3)
+    monkeypatch.setattr(dry_run, "MAX_DRY_RUN_CALLS", 3)
     plan = written('for n in range(9):\n    found = await search_places(city="Paris")\n1')
     told = await simulate_plan(plan, around(sandbox, ScriptedExecutor(search_places=LYON)))
     assert (len(told.calls), told.stopped, told.stopped_line) == (3, "it makes more than 3 calls", 2)
@@ -148,9 +148,9 @@ async def test_a_model_is_asked_for_the_answer_that_steps_do_not_make(
     sandbox: MontySandbox, model: bool, calls: int
 ) -> None:
     gone = await steps(sandbox, WEATHER, ScriptedExecutor(search_places=LYON, get_daily_forecast=LYON))
-    free = estimate_cost(gone, DOCS, model=model, phrases=False, price=None)
+    free = estimate_cost(gone, DOCS, has_model=model, rephrases=False, price=None)
     assert (free.model_calls, free.cost) == (calls, None)
-    dear = estimate_cost(gone, DOCS, model=model, phrases=False, price=ModelPrice(1.0, 10.0))
+    dear = estimate_cost(gone, DOCS, has_model=model, rephrases=False, price=ModelPrice(1.0, 10.0))
     assert dear.cost == pytest.approx((dear.prompt_tokens + 10 * dear.completion_tokens) / 1_000_000)
     assert (dear.tokens > 0) is model
 
@@ -162,8 +162,8 @@ async def test_a_model_is_asked_for_what_is_left_open_and_to_say_an_answer_anew(
     )
     gone = await simulate_plan(plan, around(sandbox, recorded))
     assert (gone.calls[0].arguments, gone.calls[0].found) == ({"city": "Paris"}, ("city",))
-    assert estimate_cost(gone, DOCS, model=True, phrases=False, price=None).model_calls == 1
-    assert estimate_cost(gone, DOCS, model=True, phrases=True, price=None).model_calls == 2
+    assert estimate_cost(gone, DOCS, has_model=True, rephrases=False, price=None).model_calls == 1
+    assert estimate_cost(gone, DOCS, has_model=True, rephrases=True, price=None).model_calls == 2
 
 
 def unsaid(tool: ToolDoc, request: str) -> JsonObject:

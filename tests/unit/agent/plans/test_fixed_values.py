@@ -5,7 +5,7 @@ from types import FrameType
 
 import pytest
 
-from agent.plans.fixed_values import collect_fixed_values
+from agent.plans.planned_arguments import collect_fixed_values
 from domain.program import Program, ProgramPlan
 from domain.tool import ToolId
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from agent.plans.effective_program import find_effective_program
+from agent.plans.executed_plan import find_effective_program
 from agent.plans.stored_plan import dump_plan, list_stored_tools, restore_plan
 from agent.transcript import RunTranscript
 from domain.errors import ConflictError

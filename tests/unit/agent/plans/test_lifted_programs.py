@@ -8,10 +8,9 @@ import pytest
 import pytest_asyncio
 from pydantic.types import JsonValue
 
-from agent.plans.checked_plan import check_plan
-from agent.plans.parameterize import find_input_candidates, parameterize_plan
-from agent.programs.limits import SandboxLimits
-from agent.programs.protocol import PendingCall, ReturnedValue
+from agent.plans.parameterization import find_input_candidates, parameterize_plan
+from agent.plans.plan_text_check import check_plan
+from agent.programs.program_types import ReturnedValue, SandboxCall, SandboxLimits
 from agent.programs.sandbox import MontySandbox
 from domain.model import JsonObject
 from domain.program import Program, ProgramPlan
@@ -38,7 +37,7 @@ async def course(sandbox: MontySandbox, plan: ProgramPlan, **values: JsonValue) 
     """The calls that a plan makes, and what it says."""
     made: list[str] = []
 
-    def answer(call: PendingCall) -> JsonValue:
+    def answer(call: SandboxCall) -> JsonValue:
         made.append(f"{call.function} {json.dumps(call.arguments, sort_keys=True)}")
         return PEOPLE
 

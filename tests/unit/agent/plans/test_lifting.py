@@ -4,9 +4,9 @@ import ast
 
 import pytest
 
-from agent.plans.differences import compare_plans
-from agent.plans.inputs import build_shown_schemas, select_inputs, set_input_values
-from agent.plans.parameterize import find_input_candidates, parameterize_plan
+from agent.plans.parameterization import find_input_candidates, parameterize_plan
+from agent.plans.plan_differences import compare_plans
+from agent.plans.plan_inputs import build_shown_schemas, select_inputs, set_input_values
 from domain.model import JsonObject
 from domain.program import Program, ProgramPlan
 from domain.tool import ToolId

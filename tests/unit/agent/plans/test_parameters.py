@@ -2,7 +2,7 @@
 
 import pytest
 
-from agent.plans.parameters import fill_parameters, find_misfits, find_undeclared_names
+from agent.plans.plan_inputs import fill_parameters, find_undeclared_names, find_value_faults
 from domain.errors import InvalidArgumentsError
 from domain.plan import PlanDocument, PlannedStep, Take
 from domain.tool import ToolId
@@ -38,7 +38,7 @@ def test_a_parameter_with_a_default_may_be_left_out() -> None:
     ],
 )
 def test_all_that_is_wrong_is_told(given: dict[str, object], words: list[str]) -> None:
-    found = [said for _, said in find_misfits(PLAN, given)]  # pyright: ignore[reportArgumentType]
+    found = [said for _, said in find_value_faults(PLAN, given)]  # pyright: ignore[reportArgumentType]
     assert len(found) == len(words)
     assert all(any(word in said for said in found) for word in words), found
     with pytest.raises(InvalidArgumentsError) as caught:
@@ -49,6 +49,6 @@ def test_all_that_is_wrong_is_told(given: dict[str, object], words: list[str]) -
 def test_a_name_that_is_no_parameter_is_told() -> None:
     plan = PlanDocument(steps=(STEP,))
     assert find_undeclared_names(plan) == ["where", "n"]
-    assert len(find_misfits(plan, {})) == 2
+    assert len(find_value_faults(plan, {})) == 2
     with pytest.raises(InvalidArgumentsError):
         fill_parameters(plan, {})

@@ -2,7 +2,7 @@
 
 import pytest
 
-from agent.plans.compilation import to_document
+from agent.plans.plan_compilation import to_plan_document
 from domain.errors import NotLinearError
 from domain.plan import Take
 from domain.program import Program, ProgramPlan
@@ -44,7 +44,7 @@ def plan(text: str) -> ProgramPlan:
 )
 def test_what_could_make_another_call_than_is_shown_is_told_with_its_line(text: str, line: int, what: str) -> None:
     with pytest.raises(NotLinearError, match=what) as told:
-        to_document(plan(text), {})
+        to_plan_document(plan(text), {})
     assert told.value.line == line
 
 
@@ -58,10 +58,10 @@ one, two = await asyncio.gather(info(person_id=first["id"]), colleagues(person_i
 await info(person_id=q)
 f"{first} of {len(two)}"
 """
-    steps = to_document(plan(text), {}).steps
+    steps = to_plan_document(plan(text), {}).steps
     assert [step.tool for step in steps] == [SEARCH, INFO, COLLEAGUES, INFO]
     assert steps[3].arguments == {"person_id": {"a": [1]}}
-    assert to_document(plan("await info(person_id=(await search(name='a'))['id'])"), {}).steps[1].takes == {
+    assert to_plan_document(plan("await info(person_id=(await search(name='a'))['id'])"), {}).steps[1].takes == {
         "person_id": Take(step=1, field="id")
     }
 
@@ -70,4 +70,4 @@ f"{first} of {len(two)}"
 def test_names_that_name_each_other_too_often_are_no_steps(held: str, taken: str) -> None:
     names = "\n".join(f"x{number + 1} = x{number}{taken}" for number in range(1500))
     with pytest.raises(NotLinearError, match="cannot be read"):
-        to_document(plan(f"x0 = {held}\n{names}\nawait info(person_id=x1500)"), {})
+        to_plan_document(plan(f"x0 = {held}\n{names}\nawait info(person_id=x1500)"), {})

@@ -1,7 +1,7 @@
 """What one program does otherwise than another: in words, and line by line."""
 
-from agent.plans.compilation import compile_plan
-from agent.plans.differences import TextLine, compare_plans, diff_lines
+from agent.plans.plan_compilation import compile_plan
+from agent.plans.plan_differences import DiffLine, compare_plans, diff_lines
 from domain.plan import PlanDocument, PlannedStep
 from domain.program import Program, ProgramPlan
 from tests.unit.agent.plans.test_compiling import DOCS, STEPS
@@ -80,14 +80,14 @@ def test_lines_that_differ_are_shown_with_those_around_them() -> None:
     before = "\n".join(f"line {n}" for n in range(1, 12))
     after = before.replace("line 6", "line six")
     assert diff_lines(before, after) == (
-        TextLine("skipped", ""),
-        TextLine("same", "line 4", 4, 4),
-        TextLine("same", "line 5", 5, 5),
-        TextLine("gone", "line 6", before=6),
-        TextLine("new", "line six", after=6),
-        TextLine("same", "line 7", 7, 7),
-        TextLine("same", "line 8", 8, 8),
-        TextLine("skipped", ""),
+        DiffLine("skipped", ""),
+        DiffLine("same", "line 4", 4, 4),
+        DiffLine("same", "line 5", 5, 5),
+        DiffLine("gone", "line 6", before=6),
+        DiffLine("new", "line six", after=6),
+        DiffLine("same", "line 7", 7, 7),
+        DiffLine("same", "line 8", 8, 8),
+        DiffLine("skipped", ""),
     )
     assert diff_lines(before, before) == ()
 

@@ -9,10 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic.types import JsonValue
 
-from agent.plans.request_spans import find_request_words
+from agent.plans.request_words import find_request_words
 
 OFTEN = """
-from agent.plans.request_spans import find_request_words
+from agent.plans.request_words import find_request_words
 assert find_request_words(["a"] * 40 + ["z"], "a " * 2000) == ""
 assert find_request_words(["a"] * 20_000 + ["z"], "a " * 2000) == ""
 """

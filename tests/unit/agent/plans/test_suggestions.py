@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from agent.offer.tool_evidence import ToolEvidence
-from agent.plans.suggestions import ToolSuggestion, suggest_tools
+from agent.plans.plan_drafts import ToolSuggestion, suggest_tools
 from domain.plan import PlanDocument, PlannedStep, Take
 from domain.tool import ToolId
 from graph.weights import WeightParameters

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 import pytest
 from pydantic import JsonValue
 
-from agent.plans.validation import PlanCheckContext, find_problems
+from agent.plans.plan_validation import PlanCheckContext, find_problems
 from domain.plan import PlanDocument, PlannedStep, Take
 from domain.tool import Flow, Parameter, ToolDoc, ToolId, tool_id
 
@@ -38,7 +38,7 @@ def said(
 ) -> list[tuple[int | None, str | None, str]]:
     """``parameters``: of a template; a plan for one run without them."""
     document = PlanDocument(steps=steps, parameters=dict(parameters or {}))
-    around = PlanCheckContext(DOCS, given, 3, template=parameters is not None)
+    around = PlanCheckContext(DOCS, given, 3, is_template=parameters is not None)
     return [(one.step, one.parameter, one.message) for one in find_problems(document, around)]
 
 
@@ -112,12 +112,12 @@ def test_a_template_names_its_parameters() -> None:
 def test_parameters_that_nothing_fills_or_uses_are_told(docs: Mapping[ToolId, ToolDoc] | None) -> None:
     step = PlannedStep(tool=SEARCH.id, named={"city": "where"})
     document = PlanDocument(steps=(step,), parameters={"where": {}, "when": {}})
-    (unused,) = find_problems(document, PlanCheckContext(docs, template=True))
+    (unused,) = find_problems(document, PlanCheckContext(docs, is_template=True))
     assert (unused.step, unused.parameter, "No step uses" in unused.message) == (None, "when", True)
     of_a_run = find_problems(document, PlanCheckContext(docs))
     assert [(one.step, one.parameter) for one in of_a_run] == [(None, "where"), (None, "when")]
     assert all("gets no values" in one.message for one in of_a_run)
-    (unknown,) = find_problems(PlanDocument(steps=(step,)), PlanCheckContext(docs, template=True))
+    (unknown,) = find_problems(PlanDocument(steps=(step,)), PlanCheckContext(docs, is_template=True))
     assert (unknown.step, unknown.parameter, unknown.message) == (1, "city", "The plan has no parameter where.")
 
 

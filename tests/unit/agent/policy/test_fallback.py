@@ -5,11 +5,10 @@ from typing import TypeVar
 
 import pytest
 
-from agent.policy.circuit_breaker import CircuitBreaker
-from agent.policy.fallback import BROKEN_OFF_NOTE, FallbackPolicy
+from agent.policy.decider import Decider, PolicyQuestion
+from agent.policy.fallback import BROKEN_OFF_NOTE, CircuitBreaker, FallbackPolicy
 from agent.policy.protocol import MoveQuestion, NextMove, PhraseQuestion, PolicyCost, PolicyNotice, UnservedQuestion
-from agent.policy.question import Decider, PolicyQuestion
-from agent.programs.protocol import ProgramQuestion, WrittenProgram
+from agent.programs.program_types import ProgramQuestion, WrittenProgram
 from agent.solutions.protocol import ChosenSolution, FilledSolution, FillQuestion, SolutionQuestion
 from domain.errors import BudgetExceededError, FootpathError, InvalidDecisionError, ModelUnavailableError
 from domain.plan import StepResult
@@ -31,7 +30,7 @@ class Scripted(Decider):
         self.name = name
         self.cost = PolicyCost()
         self.notices: list[PolicyNotice] = []
-        self.writes = name != "offline"
+        self.can_write_programs = name != "offline"
         self.asked = 0
         self._script = list(script)
         self._pieces = pieces or (name,)
@@ -50,7 +49,7 @@ class Scripted(Decider):
         return NextMove("give_up", self.name)
 
     async def fill(self, question: FillQuestion) -> FilledSolution:
-        return FilledSolution(fits=False, values={}, why=self.name)
+        return FilledSolution(fits=False, values={}, reason=self.name)
 
     async def choose_solution(self, question: SolutionQuestion) -> ChosenSolution:
         return ChosenSolution(None, reason=self.name)
@@ -96,14 +95,16 @@ async def test_without_failures_nothing_is_said() -> None:
 async def test_a_failed_decision_is_the_second_policys_and_the_change_is_told_both_ways() -> None:
     policy, _ = made(BUSY, BUSY)
     assert await deciders(policy, 4) == ["offline", "offline", "llm", "llm"]
-    assert [(n.policy, n.to, n.reason) for n in policy.notices] == [
+    assert [(n.old_policy, n.new_policy, n.reason) for n in policy.notices] == [
         ("llm", "offline", "it is busy"), ("offline", "llm", "the model answers again"),
     ]  # fmt: skip
 
 
 async def test_failures_in_a_row_open_the_breaker_until_a_trial_succeeds() -> None:
     clock = Clock()
-    policy, first = made(BUSY, BUSY, BUSY, BUSY, breaker=CircuitBreaker(failures=3, pause=60, clock=clock))
+    policy, first = made(
+        BUSY, BUSY, BUSY, BUSY, breaker=CircuitBreaker(failure_threshold=3, pause_seconds=60, clock=clock)
+    )
     assert await deciders(policy, 10) == ["offline"] * 10
     assert first.asked == 3
     clock.now = 61
@@ -111,7 +112,7 @@ async def test_failures_in_a_row_open_the_breaker_until_a_trial_succeeds() -> No
     assert first.asked == 4
     clock.now = 122
     assert await deciders(policy, 3) == ["llm"] * 3
-    assert [n.to for n in policy.notices] == ["offline", "llm"]
+    assert [n.new_policy for n in policy.notices] == ["offline", "llm"]
 
 
 @pytest.mark.parametrize("error", [KEY, SLOW], ids=["lasting", "timeout"])
@@ -149,7 +150,7 @@ async def answered(policy: FallbackPolicy) -> str:
 async def test_an_answer_that_breaks_off_keeps_what_was_said() -> None:
     policy, _ = made(BUSY, pieces=("It is ", "war"))
     assert await answered(policy) == f"It is war{BROKEN_OFF_NOTE}offline"
-    assert [n.to for n in policy.notices] == ["offline"]
+    assert [n.new_policy for n in policy.notices] == ["offline"]
 
 
 @pytest.mark.parametrize("error", [BUSY, USELESS, SPENT])
@@ -165,20 +166,20 @@ async def test_a_whole_answer_stands_alone() -> None:
 
 
 def test_a_success_forgets_earlier_failures() -> None:
-    breaker = CircuitBreaker(failures=2)
-    breaker.record_failure("a", at_once=False)
+    breaker = CircuitBreaker(failure_threshold=2)
+    breaker.record_failure("a", opens_now=False)
     breaker.record_success()
-    breaker.record_failure("b", at_once=False)
+    breaker.record_failure("b", opens_now=False)
     assert breaker.allow_request()
-    breaker.record_failure("c", at_once=False)
+    breaker.record_failure("c", opens_now=False)
     assert not breaker.allow_request()
-    assert breaker.reason == "c"
+    assert breaker.last_failure == "c"
 
 
 def test_half_open_lets_one_through_a_pause() -> None:
     clock = Clock()
-    breaker = CircuitBreaker(failures=1, pause=10, clock=clock)
-    breaker.record_failure("a", at_once=False)
+    breaker = CircuitBreaker(failure_threshold=1, pause_seconds=10, clock=clock)
+    breaker.record_failure("a", opens_now=False)
     clock.now = 11
     assert [breaker.allow_request(), breaker.allow_request()] == [True, False]
     clock.now = 22

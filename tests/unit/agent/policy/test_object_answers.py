@@ -9,10 +9,9 @@ import pytest
 
 from agent.budget import Stopwatch
 from agent.execution.provenance import ProvenanceTracker, RunStatements
-from agent.policy.ask_user import AskUserPolicy
-from agent.policy.object_answers import describe_form, find_fault, parse_answer
+from agent.policy.ask_user import AskUserPolicy, describe_answer_form, find_value_fault, parse_user_answer
+from agent.policy.decider import Decider
 from agent.policy.protocol import ArgumentsQuestion, CallArguments, Policy, PolicyCost, PolicyNotice
-from agent.policy.question import Decider
 from agent.user_questions import UserQuestion, UserQuestions
 from domain.model import JsonObject
 from domain.tool import Parameter, ToolDoc, tool_id
@@ -42,9 +41,9 @@ ADA: JsonObject = {"name": "Ada Moss", "house_number": 3}
 
 
 def test_a_question_for_an_object_names_its_fields() -> None:
-    assert describe_form(GARDENER) == "answer as name: …, house_number: …; phone may be left out"
-    assert describe_form(Parameter(name="n")) == ""
-    assert describe_form(Parameter(name="n", type="object")) == "answer with an object as JSON"
+    assert describe_answer_form(GARDENER) == "answer as name: …, house_number: …; phone may be left out"
+    assert describe_answer_form(Parameter(name="n")) == ""
+    assert describe_answer_form(Parameter(name="n", type="object")) == "answer with an object as JSON"
 
 
 @pytest.mark.parametrize(
@@ -57,14 +56,14 @@ def test_a_question_for_an_object_names_its_fields() -> None:
     ],
 )
 def test_fields_are_read_as_people_write_them(said: str) -> None:
-    assert parse_answer(said, GARDENER) == ADA
-    assert find_fault(ADA, BOOK, GARDENER) == ""
+    assert parse_user_answer(said, GARDENER) == ADA
+    assert find_value_fault(ADA, BOOK, GARDENER) == ""
 
 
 def test_what_names_no_field_stays_as_it_is_and_is_wrong() -> None:
     said = "Ada Moss, 3 Elm Street"
-    assert parse_answer(said, GARDENER) == said
-    assert "gardener must be of type object" in find_fault(said, BOOK, GARDENER)
+    assert parse_user_answer(said, GARDENER) == said
+    assert "gardener must be of type object" in find_value_fault(said, BOOK, GARDENER)
 
 
 class Lacks(Decider):

@@ -5,11 +5,10 @@ from typing import Any, TypeVar, cast
 import pytest
 
 from agent.llm.policy import LlmPolicy
+from agent.policy.decider import Decider, PolicyQuestion
 from agent.policy.delegating_policy import DelegatingPolicy, PolicyByPurpose
-from agent.policy.protocol import FieldsQuestion, MoveQuestion, NextMove, PhraseQuestion
-from agent.policy.question import Decider, PolicyQuestion
-from agent.policy.subtasks import DecomposeQuestion
-from agent.programs.protocol import ProgramQuestion
+from agent.policy.protocol import DecomposeQuestion, FieldsQuestion, MoveQuestion, NextMove, PhraseQuestion
+from agent.programs.program_types import ProgramQuestion
 from agent.programs.signatures import OfferText
 from offline.policy import OfflinePolicy
 from tests.contract.policy import FOUND, situation
@@ -28,7 +27,7 @@ class Noting(Decider):
     def __init__(self) -> None:
         self.asked: list[PolicyQuestion[Any]] = []
 
-    async def pass_on(self, question: PolicyQuestion[T]) -> T:
+    async def delegate(self, question: PolicyQuestion[T]) -> T:
         self.asked.append(question)
         return cast("T", None)
 

@@ -9,14 +9,13 @@ from functools import partial
 from random import Random
 
 from agent.budget import Budget, BudgetMeter
-from agent.execution.approval import ApprovedExecutor, Approver, IntendedCall
-from agent.execution.approvers import AllowChangesApprover
+from agent.execution.approval import AllowChangesApprover, ApprovedExecutor, Approver, IntendedCall
 from agent.execution.call_cache import CachingExecutor
 from agent.execution.executor import CallResult, Executor
 from agent.execution.provenance import ProvenanceTracker, RunStatements
 from agent.policy.protocol import PolicyCost
-from agent.programs.program_runner import CallEnvironment, ProgramRunner, StepCount
-from agent.programs.protocol import (
+from agent.programs.program_runner import CallEnvironment, ProgramRunner, StepCounter
+from agent.programs.program_types import (
     FreeTextAnswer,
     LookRequest,
     ProgramError,
@@ -62,7 +61,7 @@ class AllowsAll:
         self.again: list[bool] = []
 
     @asynccontextmanager
-    async def approval(self, call: IntendedCall) -> AsyncGenerator[None]:
+    async def approve(self, call: IntendedCall) -> AsyncGenerator[None]:
         if not call.tool.safe:
             self.again.append(call.possible_repeat)
         yield
@@ -131,14 +130,14 @@ class Work:
     def __post_init__(self) -> None:
         self.meter = BudgetMeter(self.budget, PolicyCost())
         log = RunLog(self.past, UNSAFE)
-        made = log.collect_calls(ledger=self.ledger)
+        made = log.collect_calls(has_ledger=self.ledger)
         self.meter.changes = log.count_changes(made)
         provenance = ProvenanceTracker(RunStatements())
         self.asking = UserQuestions(self.asker, provenance, self.meter.stopwatch, [])
         caller = ApprovedExecutor(self.executor, self.approver, provenance, self.meter, made)
         self.reusing = CachingExecutor(caller, made)
         self.memo = log.get_memo(1)
-        self.steps = StepCount()
+        self.steps = StepCounter()
         self.turns = 0
         self.told = RunEventStream("r", self.past)
 

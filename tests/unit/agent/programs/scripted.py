@@ -4,9 +4,9 @@ from collections.abc import Callable, Mapping
 
 from pydantic.types import JsonValue
 
-from agent.programs.protocol import CallFailure, CellStop, PendingCall, PendingCalls, SandboxSession
+from agent.programs.program_types import CallFailure, CellStop, PendingCalls, SandboxCall, SandboxSession
 
-Answer = Callable[[PendingCall], JsonValue | CallFailure]
+Answer = Callable[[SandboxCall], JsonValue | CallFailure]
 
 
 async def driven(

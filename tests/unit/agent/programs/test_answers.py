@@ -5,8 +5,8 @@ import json
 import pytest
 from pydantic.types import JsonValue
 
-from agent.programs.answers import find_final_error, to_answer
-from agent.programs.protocol import CallFailure
+from agent.programs.program_types import CallFailure
+from agent.programs.program_values import find_final_error, to_answer
 from domain.plan import StepResult, StepStatus
 from tests.unit.agent.programs.programs_at_work import DOCS
 

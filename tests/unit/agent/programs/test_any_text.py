@@ -3,7 +3,7 @@
 import ast
 import random
 
-from agent.programs.program_checks import check
+from agent.programs.program_checks import check_program
 from tests.unit.agent.programs.good_programs import PROGRAMS
 from tests.unit.agent.programs.test_checking import END, FUNCTIONS, OFFER
 
@@ -62,9 +62,9 @@ def broken(seed: int) -> str:
 async def test_no_text_brings_the_checks_down() -> None:
     parsed = 0
     for seed in range(1500):
-        made = await check(broken(seed), OFFER, FUNCTIONS, NoTypes(), {})  # pyright: ignore[reportArgumentType]
+        made = await check_program(broken(seed), OFFER, FUNCTIONS, NoTypes(), {})  # pyright: ignore[reportArgumentType]
         parsed += not any("is no Python" in one for one in made.complaints)
-        again = await check(made.text, OFFER, FUNCTIONS, NoTypes(), {})  # pyright: ignore[reportArgumentType]
+        again = await check_program(made.text, OFFER, FUNCTIONS, NoTypes(), {})  # pyright: ignore[reportArgumentType]
         assert again.text == made.text or made.complaints, "what was put right stays as it is"
     assert parsed > 100
 
@@ -78,4 +78,4 @@ async def test_deep_and_wide_texts_are_refused_at_once() -> None:
         "x = [" + "1," * 9000 + "]",
         "if x:\n" * 3,
     ):
-        assert (await check(text + END, OFFER, FUNCTIONS, NoTypes(), {})).complaints  # pyright: ignore[reportArgumentType]
+        assert (await check_program(text + END, OFFER, FUNCTIONS, NoTypes(), {})).complaints  # pyright: ignore[reportArgumentType]

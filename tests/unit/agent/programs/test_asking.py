@@ -6,9 +6,16 @@ from dataclasses import dataclass, field
 import pytest
 import pytest_asyncio
 
-from agent.programs.limits import SandboxLimits
+from agent.programs.program_types import SandboxLimits
 from agent.programs.sandbox import MontySandbox
-from agent.user_questions import MAX_ANSWER_CHARS, MAX_CHOICES, MAX_QUESTIONS, UserQuestion, build_question, find_choice
+from agent.user_questions import (
+    MAX_ANSWER_CHARS,
+    MAX_CHOICES,
+    MAX_QUESTIONS,
+    UserQuestion,
+    build_user_question,
+    restore_choice,
+)
 from domain.event import EventRecord, ProgramEnded, ProgramFailed, QuestionAnswered
 from tests.unit.agent.programs.programs_at_work import Host, Work
 
@@ -49,11 +56,11 @@ async def test_an_answer_is_what_the_call_gives(sandbox: MontySandbox) -> None:
     host, user = Host(), Says(["b"])
     records = await Work(sandbox, host, asker=user).records(WHICH)
     (question,) = user.asked
-    assert (question.text, question.choices, question.foreign, question.tainted) == (
+    assert (question.text, question.choices, question.may_quote_response, question.is_tainted) == (
         "Which one?", ("a", "b", "c"), True, False,
     )  # fmt: skip
     warned = " What it asks may be the wording of what tools answered. Tell it no password and no key."
-    assert question.framed == f"The plan asks: “Which one?”{warned}"
+    assert question.display_text == f"The plan asks: “Which one?”{warned}"
     assert host.sent[-1] == ("get", "b")
     (told,) = answered(records)
     assert (told.question, told.choices, told.answer, told.unanswered) == ("Which one?", ("a", "b", "c"), "b", "")
@@ -154,13 +161,13 @@ async def test_what_is_asked_in_a_loop_is_told_once(sandbox: MontySandbox) -> No
 
 def test_choices_that_begin_alike_stay_apart() -> None:
     begun = "Meeting " * 30
-    asked = build_question("q", "Which?", [f"{begun}a", f"{begun}b", f"{begun}b"])
+    asked = build_user_question("q", "Which?", [f"{begun}a", f"{begun}b", f"{begun}b"])
     assert len(asked.choices) == 2
-    assert find_choice([f"{begun}a", f"{begun}b"], asked.choices[1]) == f"{begun}b"
-    assert find_choice([f"{begun}a", f"{begun}b"], asked.choices[0]) == f"{begun}a"
+    assert restore_choice([f"{begun}a", f"{begun}b"], asked.choices[1]) == f"{begun}b"
+    assert restore_choice([f"{begun}a", f"{begun}b"], asked.choices[0]) == f"{begun}a"
 
 
 def test_choices_that_are_not_shown_are_told() -> None:
-    asked = build_question("q", "Which?", [str(n) for n in range(MAX_CHOICES + 12)])
+    asked = build_user_question("q", "Which?", [str(n) for n in range(MAX_CHOICES + 12)])
     assert len(asked.choices) == MAX_CHOICES
     assert "12 more" in asked.text

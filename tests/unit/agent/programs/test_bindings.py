@@ -5,8 +5,8 @@ import json
 import pytest
 from pydantic.types import JsonValue
 
-from agent.programs import bindings as told
-from agent.programs.bindings import AnswerIndex, find_bindings
+from agent.programs import argument_bindings as told
+from agent.programs.argument_bindings import AnswerIndex, find_bindings
 from domain.plan import StepResult
 from domain.provenance import Slice, Source
 from domain.tool import ToolId
@@ -26,7 +26,7 @@ def made(expression: str) -> Slice:
     [(8, "2.items[1].id"), ("7", "2.items[0].id"), (True, "2.items[0].on"), ({"a": 1}, "2.items[1].of"), (ITEMS, "2")],
 )
 def test_a_value_is_told_by_the_field_that_holds_it(value: JsonValue, place: str) -> None:
-    (one,) = find_bindings({"q": value}, [made("x")], ANSWERED, "", AnswerIndex(), plan=False)
+    (one,) = find_bindings({"q": value}, [made("x")], ANSWERED, "", AnswerIndex(), is_plan=False)
     assert (one.origin, one.reference) == ("step", place)
 
 
@@ -40,6 +40,6 @@ def test_an_answer_is_read_once_whatever_is_looked_for_in_it(monkeypatch: pytest
     monkeypatch.setattr(told, "read_value", counted)
     answers = AnswerIndex()
     for value in range(50):
-        (one,) = find_bindings({"q": value + 100}, [made("x + 1")], ANSWERED, "", answers, plan=False)
+        (one,) = find_bindings({"q": value + 100}, [made("x + 1")], ANSWERED, "", answers, is_plan=False)
         assert one.origin == "computed"
     assert len(read) == 1

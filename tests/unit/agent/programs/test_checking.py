@@ -5,8 +5,8 @@ from collections.abc import AsyncIterator
 import pytest
 import pytest_asyncio
 
-from agent.programs.limits import SandboxLimits
-from agent.programs.program_checks import MAX_COMPLAINTS, CheckedProgram, check, find_type_complaints
+from agent.programs.program_checks import MAX_COMPLAINTS, CheckedProgram, check_program, find_type_complaints
+from agent.programs.program_types import SandboxLimits
 from agent.programs.sandbox import MontySandbox
 from agent.programs.signatures import render_offer
 from tests.unit.agent.programs.good_programs import PROGRAMS
@@ -27,7 +27,7 @@ async def sandbox() -> AsyncIterator[MontySandbox]:
 
 
 async def checked(sandbox: MontySandbox, text: str) -> CheckedProgram:
-    return await check(text, OFFER, FUNCTIONS, sandbox, {"earlier": "list[str]"})
+    return await check_program(text, OFFER, FUNCTIONS, sandbox, {"earlier": "list[str]"})
 
 
 async def test_nothing_is_said_against_right_programs(sandbox: MontySandbox) -> None:
@@ -81,7 +81,7 @@ async def test_slips_are_told(sandbox: MontySandbox, text: str, told: str) -> No
 
 
 async def test_where_no_function_is_known_yet_none_is_listed(sandbox: MontySandbox) -> None:
-    [said] = (await check("await searchPerson(name='a')" + END, render_offer([]), {}, sandbox, {})).complaints
+    [said] = (await check_program("await searchPerson(name='a')" + END, render_offer([]), {}, sandbox, {})).complaints
     assert "There is no function `searchPerson`: none is known yet" in said
 
 

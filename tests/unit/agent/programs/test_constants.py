@@ -3,7 +3,7 @@
 import pytest
 from pydantic.types import JsonValue
 
-from agent.programs.analysis.constants import LiftableValues, find_fixed_values, find_value_parts
+from agent.programs.analysis.constants import LiftableValueFinder, find_fixed_values, find_value_parts
 from domain.source_text import parse_source
 
 
@@ -47,30 +47,30 @@ def test_what_an_f_string_says_counts_where_its_name_goes_into_a_call() -> None:
     ],
 )
 def test_a_value_is_called_by_what_it_stands_beside(text: str, value: JsonValue, name: str) -> None:
-    [found] = LiftableValues(parse_source(text), {"book"}).find(lambda one: one.value == value)
+    [found] = LiftableValueFinder(parse_source(text), {"book"}).find_values(lambda one: one.value == value)
     assert (found.value, found.name) == (value, name)
 
 
 def test_keys_and_questions_are_no_values() -> None:
     text = 'x["Bo"]; x.get("Bo"); await ask("Bo"); {"answered": "Bo"}; f"{x} Bo"'
-    assert LiftableValues(parse_source(text), {"book"}).find(lambda one: one.value == "Bo") == []
+    assert LiftableValueFinder(parse_source(text), {"book"}).find_values(lambda one: one.value == "Bo") == []
 
 
 def test_of_a_list_that_is_not_taken_what_stands_in_it_is_asked_for() -> None:
-    values = LiftableValues(parse_source('await book(names=["Bo", "Al"])'), {"book"})
-    assert [one.value for one in values.find(lambda one: isinstance(one.value, list))] == [["Bo", "Al"]]
-    assert [(one.value, one.function) for one in values.find(lambda one: one.value == "Al")] == [("Al", "book")]
+    values = LiftableValueFinder(parse_source('await book(names=["Bo", "Al"])'), {"book"})
+    assert [one.value for one in values.find_values(lambda one: isinstance(one.value, list))] == [["Bo", "Al"]]
+    assert [(one.value, one.function) for one in values.find_values(lambda one: one.value == "Al")] == [("Al", "book")]
 
 
 def test_a_statement_that_only_names_a_value_is_told_by_its_lines() -> None:
     text = 'who = "Bo"\nx = 1; most = "Al"'
-    found = LiftableValues(parse_source(text), set()).find(lambda one: isinstance(one.value, str))
-    assert [one.line for one in found] == [(0, len('who = "Bo"\n')), None]
+    found = LiftableValueFinder(parse_source(text), set()).find_values(lambda one: isinstance(one.value, str))
+    assert [one.own_lines for one in found] == [(0, len('who = "Bo"\n')), None]
 
 
 def test_texts_for_people_are_those_that_no_tool_takes_and_nothing_is_compared_with() -> None:
     text = 'await book(name="a"); x == "b"; x["c"]; y = "d"; f"e {x}"'
-    spans = LiftableValues(parse_source(text), {"book"}).find_texts()
+    spans = LiftableValueFinder(parse_source(text), {"book"}).find_texts()
     assert [text[start:end] for start, end in sorted(spans)] == ['"d"', 'f"e {x}"']
 
 

@@ -9,8 +9,7 @@ import pytest
 
 from agent.execution.approval import IntendedCall
 from agent.execution.executor import CallResult
-from agent.programs.limits import SandboxLimits
-from agent.programs.protocol import Sandbox
+from agent.programs.program_types import Sandbox, SandboxLimits
 from agent.programs.sandbox import MontySandbox
 from domain.errors import ExcludedCallError
 from domain.event import CallFinished, CallStarted, EventRecord, ProgramEnded, ProgramFailed
@@ -39,7 +38,7 @@ class Corrects:
     asked: list[str] = field(default_factory=list[str])
 
     @asynccontextmanager
-    async def approval(self, call: IntendedCall) -> AsyncGenerator[JsonObject | None]:
+    async def approve(self, call: IntendedCall) -> AsyncGenerator[JsonObject | None]:
         name = str(call.arguments["name"])
         self.asked.append(name)
         if name in self.out:

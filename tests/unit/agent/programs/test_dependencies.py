@@ -17,7 +17,7 @@ def read(*texts: str) -> tuple[set[str], set[str]]:
     def name(site: Site) -> str:
         return texts[site[0] - 1].encode()[site[1] : site[1] + 1].decode()
 
-    return {name(one) + name(other) for one, other in found.pairs}, {name(one) for one in found.ends}
+    return {name(one) + name(other) for one, other in found.pairs}, {name(one) for one in found.end_calls}
 
 
 @pytest.mark.parametrize(

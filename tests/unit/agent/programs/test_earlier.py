@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from agent.conversation import CUT_NOTE, REUSED_NOTE, ConversationHistory, EarlierRun
+from agent.conversation import REUSED_NOTE, TRUNCATED_NOTE, ConversationHistory, EarlierRun
 from agent.programs.analysis.slices import SliceContext, SlicedProgram
 from agent.programs.program_request import EarlierResults, build_earlier_results
 from domain.plan import StepResult
@@ -84,7 +84,7 @@ def test_what_is_shown_is_bounded_and_the_newest_has_room_first() -> None:
 
 
 def test_what_was_cut_says_so_and_holds_what_is_complete() -> None:
-    cut = step(GEOCODE, '[{"a": 1}, {"a": 2}, {"a": ', CUT_NOTE)
+    cut = step(GEOCODE, '[{"a": 1}, {"a": 2}, {"a": ', TRUNCATED_NOTE)
     results = found(run_of("?", cut), given=[cut])
     assert results.values == ([{"a": 1}, {"a": 2}, {}],)
     assert "only a part" in results.text

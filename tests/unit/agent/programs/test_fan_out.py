@@ -7,8 +7,8 @@ import pytest
 import pytest_asyncio
 
 from agent.execution.http import HttpExecutor, HttpParameters
-from agent.programs.limits import SandboxLimits
-from agent.programs.program_runner import AT_ONCE
+from agent.programs.program_runner import MAX_CONCURRENT_CALLS
+from agent.programs.program_types import SandboxLimits
 from agent.programs.sandbox import MontySandbox
 from domain.event import ProgramEnded
 from domain.tool import Parameter
@@ -27,7 +27,7 @@ async def sandbox() -> AsyncIterator[MontySandbox]:
 
 
 @pytest.mark.parametrize(
-    ("host_concurrency", "most"), [(3, 3), (100, AT_ONCE)], ids=["the host's bound", "the program's"]
+    ("host_concurrency", "most"), [(3, 3), (100, MAX_CONCURRENT_CALLS)], ids=["the host's bound", "the program's"]
 )
 async def test_a_slow_host_is_asked_within_its_bounds(
     host_concurrency: int, most: int, sandbox: MontySandbox, monkeypatch: pytest.MonkeyPatch

@@ -7,11 +7,17 @@ import pytest
 import pytest_asyncio
 from pydantic.types import JsonValue
 
-from agent.programs.grammar.compiling import compile_sentence
 from agent.programs.grammar.sentence import Sentence
-from agent.programs.limits import SandboxLimits
-from agent.programs.program_checks import check
-from agent.programs.protocol import CallFailure, LookRequest, PendingCall, ProgramError, ReturnedValue
+from agent.programs.grammar.sentence_compiler import compile_sentence
+from agent.programs.program_checks import check_program
+from agent.programs.program_types import (
+    CallFailure,
+    LookRequest,
+    ProgramError,
+    ReturnedValue,
+    SandboxCall,
+    SandboxLimits,
+)
 from agent.programs.sandbox import MontySandbox
 from tests.unit.agent.programs.scripted import driven
 from tests.unit.agent.programs.tools_of_people import DOCS, OFFER, answered
@@ -46,14 +52,14 @@ def sentence(*steps: Step, answer: JsonValue = "", answered: str = "yes", missin
     return Sentence.model_validate({"steps": steps, "answered": answered, "answer": answer, "missing": missing})
 
 
-async def outcome(sandbox: MontySandbox, *steps: Step, calls: list[PendingCall] | None = None, **end: Any) -> Any:
+async def outcome(sandbox: MontySandbox, *steps: Step, calls: list[SandboxCall] | None = None, **end: Any) -> Any:
     """What a sentence comes to when it is run; it compiles, and the type check has nothing against it."""
     made = compile_sentence(sentence(*steps, **end), OFFER)
     assert made.complaints == ()
-    checked = await check(made.text, OFFER, DOCS, sandbox, {})
+    checked = await check_program(made.text, OFFER, DOCS, sandbox, {})
     assert checked.complaints == (), made.text
 
-    def host(pending: PendingCall) -> JsonValue | CallFailure:
+    def host(pending: SandboxCall) -> JsonValue | CallFailure:
         if calls is not None:
             calls.append(pending)
         return answered(pending)
@@ -80,7 +86,7 @@ async def test_a_chain_by_what_the_first_call_found(sandbox: MontySandbox) -> No
 
 
 async def test_where_nothing_is_found_the_answer_is_no(sandbox: MontySandbox) -> None:
-    calls: list[PendingCall] = []
+    calls: list[SandboxCall] = []
     steps = (call("found", "findPeople", name="Nobody"), FIRST, call("others", "coauthors", id="{person.id}"))
     end = await outcome(sandbox, *steps, answer="{others[].name}", missing="Niemand heißt so.", calls=calls)
     assert end == {"answered": "no", "answer": "", "missing": "Niemand heißt so."}
@@ -183,7 +189,7 @@ async def test_the_one_that_a_name_means(sandbox: MontySandbox) -> None:
 
 
 async def test_a_change_by_what_was_found_with_fields_of_a_body(sandbox: MontySandbox) -> None:
-    calls: list[PendingCall] = []
+    calls: list[SandboxCall] = []
     sent = call(
         "sent", "sendLetter", letter__to="{ada.id}", letter__copies="{ada.name}", letter__urgent="true", kind="grand"
     )

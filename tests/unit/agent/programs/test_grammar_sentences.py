@@ -12,10 +12,10 @@ from pydantic import ValidationError
 from pydantic.types import JsonValue
 
 from agent.llm.structured_output import build_answer_form
-from agent.programs.grammar.compiling import compile_sentence
 from agent.programs.grammar.sentence import MAX_STEPS, Sentence
-from agent.programs.limits import SandboxLimits
-from agent.programs.program_checks import check
+from agent.programs.grammar.sentence_compiler import compile_sentence
+from agent.programs.program_checks import check_program
+from agent.programs.program_types import SandboxLimits
 from agent.programs.sandbox import MontySandbox
 from tests.unit.agent.programs.test_grammar import ALL, FIRST, call, each, sentence, step
 from tests.unit.agent.programs.tools_of_people import DOCS, OFFER
@@ -107,7 +107,7 @@ def test_every_sentence_is_complained_about_or_compiles_into_a_text_that_parses_
     async def errors() -> list[tuple[str, tuple[str, ...]]]:
         sandbox = MontySandbox(SandboxLimits(workers=1))
         try:
-            checked = [await check(text, OFFER, DOCS, sandbox, {}) for text in sorted(texts)]
+            checked = [await check_program(text, OFFER, DOCS, sandbox, {}) for text in sorted(texts)]
             return [(one.text, one.complaints) for one in checked if one.complaints]
         finally:
             await sandbox.close()

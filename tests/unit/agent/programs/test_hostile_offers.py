@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from agent.llm.client.chat import ChatMessage
-from agent.llm.program_prompt import build_program_messages
+from agent.llm.program_authoring import build_program_messages
 from agent.llm.prompts import PromptFence
-from agent.programs.protocol import ProgramAttempt, ProgramQuestion
+from agent.programs.program_types import ProgramAttempt, ProgramQuestion
 from agent.programs.signatures import PREAMBLE, render_offer
 from domain.tool import Parameter, ToolDoc, tool_id
 from tests.architecture.source_tree import ROOT

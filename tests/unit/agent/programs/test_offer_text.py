@@ -22,7 +22,7 @@ TOOLS = [
 def test_without_a_budget_all_are_whole() -> None:
     offer = render_offer(TOOLS)
     assert offer.text == "\n".join(one.text for one in offer.signatures)
-    assert (offer.complete_count, offer.left_out) == (6, ())
+    assert (offer.complete_count, offer.omitted) == (6, ())
     assert offer.tokens == len(offer.text) // 4 + 1
 
 
@@ -36,7 +36,7 @@ def test_the_first_are_whole_and_the_rest_by_name_and_parameters() -> None:
 def test_what_has_no_place_is_named() -> None:
     offer = render_offer(TOOLS, 25)
     assert [one.name for one in offer.signatures] == ["search", "search_Set_1"]
-    assert offer.left_out == tuple(tool.id for tool in TOOLS[2:])
+    assert offer.omitted == tuple(tool.id for tool in TOOLS[2:])
 
 
 def test_what_is_known_of_a_response_is_shown() -> None:
@@ -49,7 +49,7 @@ def test_no_budget_is_passed(budget: int, tools: int) -> None:
     offer = render_offer(TOOLS[:tools], budget)
     assert offer.tokens <= max(budget, 0)
     assert len(ast.parse(offer.text).body) == len(offer.signatures)
-    assert len(offer.signatures) + len(offer.left_out) == tools
+    assert len(offer.signatures) + len(offer.omitted) == tools
     assert offer.complete_count <= len(offer.signatures)
     more = render_offer(TOOLS[:tools], budget + 10)
     assert more.complete_count >= offer.complete_count or len(more.signatures) > len(offer.signatures)

@@ -10,11 +10,10 @@ import pytest_asyncio
 from pydantic.types import JsonValue
 
 from agent.budget import Budget
-from agent.execution.approvers import DenyChangesApprover
+from agent.execution.approval import DenyChangesApprover
 from agent.execution.executor import CallResult
-from agent.programs.limits import SandboxLimits
-from agent.programs.program_runner import AT_ONCE, CallEnvironment, ProgramRunner
-from agent.programs.protocol import CallFailure, CellStop, PendingCalls, ProgramError
+from agent.programs.program_runner import MAX_CONCURRENT_CALLS, CallEnvironment, ProgramRunner
+from agent.programs.program_types import CallFailure, CellStop, PendingCalls, ProgramError, SandboxLimits
 from agent.programs.sandbox import MontySandbox
 from domain.event import CallFinished, CallStarted, Event, EventRecord, ProgramEnded, ProgramFailed
 from domain.model import JsonObject
@@ -76,7 +75,7 @@ async def test_so_many_calls_are_under_way_at_once_and_no_more(sandbox: MontySan
     host = Host(rounds=400)
     await ran(Work(sandbox, host), f"{GATHER}await asyncio.gather(*[get(name=str(n)) for n in range(200)])\n1")
     assert len(host.sent) == 200
-    assert host.most == AT_ONCE
+    assert host.most == MAX_CONCURRENT_CALLS
 
 
 async def test_a_failed_call_can_be_caught_and_says_its_status(sandbox: MontySandbox) -> None:

@@ -6,8 +6,15 @@ from collections.abc import AsyncIterator
 import pytest
 import pytest_asyncio
 
-from agent.programs.limits import SandboxLimits
-from agent.programs.protocol import CallFailure, LookRequest, PendingCall, PendingCalls, ProgramError, ReturnedValue
+from agent.programs.program_types import (
+    CallFailure,
+    LookRequest,
+    PendingCalls,
+    ProgramError,
+    ReturnedValue,
+    SandboxCall,
+    SandboxLimits,
+)
 from agent.programs.sandbox import MontySandbox
 from tests.unit.agent.programs.scripted import driven
 
@@ -69,9 +76,9 @@ async def test_a_look_that_is_caught_ends_the_session(sandbox: MontySandbox) -> 
 
 
 async def test_a_function_of_an_earlier_cell_calls_from_there(sandbox: MontySandbox) -> None:
-    calls: list[PendingCall] = []
+    calls: list[SandboxCall] = []
 
-    def answer(call: PendingCall) -> str:
+    def answer(call: SandboxCall) -> str:
         calls.append(call)
         return "x"
 

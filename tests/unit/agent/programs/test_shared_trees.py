@@ -4,18 +4,17 @@ import ast
 
 import pytest
 
-from agent.plans.compilation import has_own_answer, to_document
-from agent.plans.differences import compare_plans
-from agent.plans.inputs import select_inputs
-from agent.plans.parameterize import find_input_candidates
+from agent.plans.parameterization import find_input_candidates
+from agent.plans.plan_compilation import has_own_answer, to_plan_document
+from agent.plans.plan_differences import compare_plans
+from agent.plans.plan_inputs import select_inputs
 from agent.programs.analysis.canonical_form import build_canonical_form, rename_functions, rewrite_for_sharing
 from agent.programs.analysis.faults import find_end_faults, find_faults, find_plan_faults
 from agent.programs.analysis.instrumented_text import instrument_text
 from agent.programs.analysis.program_flow import ProgramFlow, find_call_dependencies
-from agent.programs.analysis.program_reader import read_program_text
-from agent.programs.analysis.repairs import repair
+from agent.programs.analysis.repairs import read_program_text, repair_program_text
 from agent.programs.analysis.slices import SliceContext, SlicedProgram, is_answer_from_calls
-from agent.solutions.derived_values import find_derived_values
+from agent.solutions.extraction import find_derived_values
 from domain.errors import NotLinearError
 from domain.program import Program, ProgramPlan
 from domain.source_text import parse_source
@@ -39,7 +38,7 @@ def test_no_analysis_changes_a_tree_that_is_shared() -> None:
     before = ast.dump(source.tree, include_attributes=True)
     assert read_program_text(TEXT) == TEXT
     assert [*find_faults(source, {}, {"look"}, {}), *find_end_faults(source), *find_plan_faults(source, {"search"}, 0)]
-    assert repair(TEXT, {}, set())[0] != TEXT
+    assert repair_program_text(TEXT, {}, set())[0] != TEXT
     assert find_call_dependencies({1: PROGRAM}).pairs
     assert ProgramFlow({1: PROGRAM}).calls
     assert rename_functions(TEXT, {"search": "seek"}) != TEXT
@@ -54,6 +53,6 @@ def test_no_analysis_changes_a_tree_that_is_shared() -> None:
     assert compare_plans(PLAN, PLAN.model_copy(update={"program": PROGRAM.model_copy(update={"text": "1"})}), {})
     assert has_own_answer(PROGRAM)
     with pytest.raises(NotLinearError):
-        to_document(PLAN, {})
+        to_plan_document(PLAN, {})
     assert parse_source(TEXT) is source
     assert ast.dump(source.tree, include_attributes=True) == before

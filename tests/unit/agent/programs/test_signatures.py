@@ -44,7 +44,7 @@ def test_what_is_shown() -> None:
         "async def findRooms(town: str, from_: str, page: int = 1, class_: Literal['plain', 'grand'] = 'plain') -> "
         "{'rooms':list[{'room-id':str,'beds':int,'price':float,'view':Any}],'next':Any}: ..."
     )
-    assert made.short == (
+    assert made.short_text == (
         "async def findRooms(town: str, from_: str, page: int = 1, class_: Literal['plain', 'grand'] = 'plain'): ..."
     )
     assert made.arguments == {"town": "town", "from_": "from", "page": "page", "class_": "class"}
@@ -76,7 +76,7 @@ def test_a_body_says_which_of_its_fields_may_be_missing() -> None:
     body = Parameter(name="guest", type="object", required=True, location="body", json_schema=json.dumps(schema))
     made = build_signature(doc(method="POST", parameters=(body,)))
     assert "(guest: {'name':str,'tags':NotRequired[list[{'id':NotRequired[int]}]]})" in made.text
-    assert "(guest: dict)" in made.short
+    assert "(guest: dict)" in made.short_text
     assert namespace(made)["findRooms"].__annotations__["guest"].__required_keys__ == {"name"}
 
 
@@ -219,7 +219,7 @@ def test_whatever_a_catalogue_says_it_is_one_function_and_nothing_else(docs: lis
     for one, document in zip(made, docs, strict=True):
         assert one.tool == document.id
         assert_one_function(one.text, one)
-        assert_one_function(one.short, one)
+        assert_one_function(one.short_text, one)
         assert len(one.text.split("\n")) == 2
         assert all(char.isprintable() for line in one.text.split("\n") for char in line)
         assert one.name.isidentifier()

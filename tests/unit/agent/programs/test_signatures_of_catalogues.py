@@ -28,7 +28,7 @@ def valid(docs: list[ToolDoc]) -> list[ToolSignature]:
     made = build_signatures(docs)
     assert len({one.name for one in made}) == len(docs)
     for one in made:
-        for text in (one.text, one.short, one.stub):
+        for text in (one.text, one.short_text, one.stub):
             compile(text, one.tool, "exec")
         assert one.tokens <= MOST_TOKENS, one.text
     exec(PREAMBLE, found := dict[str, object]())

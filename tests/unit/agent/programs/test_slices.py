@@ -184,11 +184,11 @@ def test_places_are_bytes_and_need_not_be_exact() -> None:
 def test_a_call_by_a_function_of_a_cell_before_is_found_in_that_cell() -> None:
     send = "async def send(to):\n    await sendMail(to=to)"
     found = program(send, "", "await sendMail(to=today)\nawait send('bob')")
-    assert [one.expression for one in found.slice_arguments(*last_call(send), back=2)] == ["to"]
-    assert {source.name for one in found.slice_arguments(*last_call(send), back=2) for source in one.sources} == {
+    assert [one.expression for one in found.slice_arguments(*last_call(send), cells_back=2)] == ["to"]
+    assert {source.name for one in found.slice_arguments(*last_call(send), cells_back=2) for source in one.sources} == {
         "'bob'"
     }
-    assert found.slice_arguments(*last_call(send), back=3) == ()
+    assert found.slice_arguments(*last_call(send), cells_back=3) == ()
 
 
 @pytest.mark.parametrize(

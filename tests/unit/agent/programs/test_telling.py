@@ -1,7 +1,7 @@
 """What an author is told of a failure: enough to mend it, without the words of a response unless they are marked as such."""
 
 from agent.programs.author_feedback import describe_complaints, describe_failure
-from agent.programs.protocol import ProgramError
+from agent.programs.program_types import ProgramError
 from domain.plan import StepResult
 from domain.tool import ToolId
 

@@ -10,10 +10,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from pydantic.types import JsonValue
 
-from agent.programs.limits import SandboxLimits
-from agent.programs.protocol import LookRequest, PendingCalls, ProgramError, ReturnedValue
+from agent.programs.program_types import LookRequest, PendingCalls, ProgramError, ReturnedValue, SandboxLimits
+from agent.programs.program_values import MAX_VALUE_DEPTH, from_program_value, to_program_value
 from agent.programs.sandbox import MontySandbox
-from agent.programs.sandbox_values import MAX_DEPTH, from_program_value, to_program_value
 from tests.unit.agent.programs.scripted import driven
 
 TEXT = st.text(st.characters(exclude_categories=()), max_size=20)
@@ -58,7 +57,7 @@ async def test_a_value_comes_back_as_json_has_it(sandbox: MontySandbox, value: J
     json.dumps(expected(value)).encode()
 
 
-@given(st.integers(1, 3 * MAX_DEPTH))
+@given(st.integers(1, 3 * MAX_VALUE_DEPTH))
 def test_what_lies_too_deep_is_left_out_on_the_way_in(depth: int) -> None:
     value: JsonValue = 1
     for _ in range(depth):
@@ -66,7 +65,7 @@ def test_what_lies_too_deep_is_left_out_on_the_way_in(depth: int) -> None:
     inside, levels = to_program_value(value), 0
     while isinstance(inside, list):
         inside, levels = inside[0], levels + 1
-    assert levels == min(depth, MAX_DEPTH)
+    assert levels == min(depth, MAX_VALUE_DEPTH)
     assert from_program_value(to_program_value(value)) == to_program_value(value)
 
 

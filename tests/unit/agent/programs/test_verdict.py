@@ -3,7 +3,14 @@
 import pytest
 from pydantic.types import JsonValue
 
-from agent.programs.verdict import FinishedProgram, ProgramVerdict, is_nothing, judge_claim, parse_claim, render_answer
+from agent.programs.program_verdict import (
+    FinishedProgram,
+    ProgramVerdict,
+    is_empty_value,
+    judge_claim,
+    parse_claim,
+    render_answer_value,
+)
 from agent.request_reader import RequestReview
 from domain.plan import StepResult, StepStatus
 from domain.tool import ToolDoc
@@ -41,14 +48,14 @@ def test_the_last_value_is_a_claim(value: JsonValue, answered: str, answer: str)
 
 @pytest.mark.parametrize("value", [None, "", "  ", "None", "null", "[]", "Unknown.", [], {}, [None], {"a": ""}])
 def test_some_values_are_nothing(value: JsonValue) -> None:
-    assert is_nothing(value)
+    assert is_empty_value(value)
 
 
 @pytest.mark.parametrize(
     "value", [0, False, "0", "no", "None of them is cheaper", ["", "x", {"count": 1}, [{"title": "Dune"}]]]
 )
 def test_others_are_not(value: JsonValue) -> None:
-    assert not is_nothing(value)
+    assert not is_empty_value(value)
 
 
 @pytest.mark.parametrize(
@@ -58,7 +65,7 @@ def test_others_are_not(value: JsonValue) -> None:
         (FinishedProgram("1"), "no"),
         (FinishedProgram("1", (call(BOOKS, "failed"),)), "no"),
         (FinishedProgram("1", earlier_calls=(READ,)), "yes"),
-        (FinishedProgram("1", uses_given=True), "yes"),
+        (FinishedProgram("1", may_answer_without_calls=True), "yes"),
         (FinishedProgram("1", (READ, call(REMOVE, "failed"))), "no"),
         (FinishedProgram("1", (call(REMOVE, title="a"), call(REMOVE, "failed", title="b"))), "partly"),
         (FinishedProgram("1", (call(REMOVE, "failed", title="b"), call(REMOVE, title="b"))), "yes"),
@@ -113,4 +120,4 @@ def test_a_value_that_is_not_there_is_seen_in_a_text() -> None:
 
 
 def test_long_answers_are_cut() -> None:
-    assert len(render_answer("x" * 20_000)) == 16_000
+    assert len(render_answer_value("x" * 20_000)) == 16_000

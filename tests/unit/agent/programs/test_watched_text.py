@@ -5,7 +5,7 @@ import ast
 import pytest
 
 from agent.programs.analysis.instrumented_text import instrument_text
-from agent.programs.protocol import ReturnedValue
+from agent.programs.program_types import ReturnedValue
 from agent.programs.sandbox import MontySandbox
 from agent.programs.sandbox_cell import WATCH
 from domain.model import JsonObject

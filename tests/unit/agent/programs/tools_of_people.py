@@ -5,7 +5,7 @@ from collections.abc import Mapping
 
 from pydantic.types import JsonValue
 
-from agent.programs.protocol import CallFailure, PendingCall
+from agent.programs.program_types import CallFailure, SandboxCall
 from agent.programs.signatures import render_offer
 from domain.tool import Parameter, ToolDoc, tool_id
 
@@ -63,7 +63,7 @@ TOOLS = (
 OFFER = render_offer(TOOLS)
 
 
-def answered(call: PendingCall) -> JsonValue | CallFailure:
+def answered(call: SandboxCall) -> JsonValue | CallFailure:
     """What the people's API says."""
     given = dict(call.arguments)
     match call.function:

@@ -6,15 +6,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agent.budget import Budget, BudgetMeter
-from agent.offer.candidates import Candidate, FollowingCandidate
-from agent.planners.protocol import Planner
+from agent.offer.candidates import FollowingCandidate, ToolCandidate
+from agent.planners.registry import Planner
 from agent.policy.protocol import MoveQuestion, NextMove, PathQuestion, PolicyCost, WholePath
-from agent.search.dfs import SearchDeps, SearchNode, WalkEvent, search
+from agent.search.dfs import SearchDeps, SearchEvent, SearchNode, search
 from agent.search.state import Path, SearchState
 from domain.event import CandidatesConsidered, PathEnded, StepBacktracked, StepChosen
 from domain.tool import ToolDoc, ToolId, tool_id
 
-Step = tuple[WalkEvent | PathEnded, SearchState]
+Step = tuple[SearchEvent | PathEnded, SearchState]
 """An event of a walk or its end, and the state after it."""
 
 Graph = dict[int, list[int]]
@@ -44,7 +44,7 @@ def deps(graph: Graph, seed: int = 0) -> SearchDeps:
 
     async def expand(state: SearchState) -> SearchNode:
         here = number(state.path[-1]) if state.path else 0
-        shown = tuple(Candidate(doc(n), 0.5, None, (0.5,), "graph") for n in graph.get(here, []))
+        shown = tuple(ToolCandidate(doc(n), 0.5, None, (0.5,), "graph") for n in graph.get(here, []))
         path = tuple(doc(number(tool)) for tool in state.path)
         return SearchNode(path, ((0.5,),) * len(path), (0.5,), shown, 0.1, value=float(len(path)))
 
@@ -79,7 +79,7 @@ async def walked_by(
     """All that a planner tells, and its end."""
     told: list[Step] = []
 
-    async def tell(event: WalkEvent, after: SearchState) -> None:
+    async def tell(event: SearchEvent, after: SearchState) -> None:
         told.append((event, after))
 
     end = await planner(request, (request,), state or SearchState(), dependencies, meter, tell)

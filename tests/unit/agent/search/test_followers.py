@@ -2,11 +2,11 @@
 
 from pathlib import Path
 
-from agent.offer.candidates import Candidate
+from agent.offer.candidates import ToolCandidate
 from agent.offer.tool_evidence import ToolEvidence
 from agent.search.dfs import SearchNode
+from agent.search.search_deps import FollowerFinder
 from agent.search.state import SearchState
-from agent.search.walk import FollowerFinder
 from domain.tool import ToolDoc
 from graph.weights import WeightParameters
 from tests.flows.small_world import BOOKS, GEOCODE, NEW_WEATHER, OLD_WEATHER, WALKS, finder, graph
@@ -19,7 +19,7 @@ async def found(
 ) -> list[tuple[int, str, tuple[str, ...]]]:
     evidence = ToolEvidence((REQUEST,), await graph(WALKS), await finder(folder), WeightParameters())
     await evidence.read(tool.id for tool in tools)
-    candidates = tuple(Candidate(tool, 0.5, None, (0.5,), "start") for tool in tools)
+    candidates = tuple(ToolCandidate(tool, 0.5, None, (0.5,), "start") for tool in tools)
     state = (state or SearchState()).offer([tool.id for tool in tools])
     node = SearchNode((), (), (0.5,), candidates, 0.0)
     followers = await FollowerFinder(REQUEST, evidence)(state, node)

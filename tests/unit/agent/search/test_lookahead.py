@@ -4,24 +4,26 @@ from dataclasses import replace
 
 import pytest
 
-from agent.offer.candidates import Candidate
+from agent.offer.candidates import ToolCandidate
 from agent.policy.protocol import NextMove
 from agent.search.dfs import Lookahead
 from domain.event import Feed
 from domain.tool import ToolDoc, tool_id
 
 
-def candidate(name: str, weight: float = 0.2) -> Candidate:
+def candidate(name: str, weight: float = 0.2) -> ToolCandidate:
     tool = ToolDoc(id=tool_id("c", "s", name), category="c", toolset="s", api=name, function=name)
-    return Candidate(tool, weight, None, (0.5,), "graph")
+    return ToolCandidate(tool, weight, None, (0.5,), "graph")
 
 
 A, B = candidate("a"), candidate("b", 0.3)
 
 
-def foreseen(*then: Candidate, last: bool = False) -> Lookahead:
+def foreseen(*then: ToolCandidate, last: bool = False) -> Lookahead:
     foresight = Lookahead()
-    foresight.note(NextMove("advance", "why", 0, then=tuple(c.tool.id for c in then), last=last))
+    foresight.replace_steps(
+        NextMove("advance", "why", 0, next_tools=tuple(c.tool.id for c in then), completes_path=last)
+    )
     return foresight
 
 
@@ -48,7 +50,7 @@ def test_without_a_word_of_the_end_it_is_asked_for() -> None:
     ],
     ids=["not on offer", "an input is missing", "past paths go elsewhere"],
 )
-def test_what_is_not_safe_is_asked_for_and_the_rest_is_forgotten(here: tuple[Candidate, ...]) -> None:
+def test_what_is_not_safe_is_asked_for_and_the_rest_is_forgotten(here: tuple[ToolCandidate, ...]) -> None:
     foresight = foreseen(A, B, last=True)
     assert foresight.take_move(here) is None
     assert foresight.take_move((A, B)) is None
@@ -61,5 +63,5 @@ def test_a_tool_that_the_path_feeds_is_safe_whatever_past_paths_did() -> None:
 
 def test_any_other_move_forgets_what_was_foreseen() -> None:
     foresight = foreseen(A, last=True)
-    foresight.note(NextMove("backtrack", "a mistake"))
+    foresight.replace_steps(NextMove("backtrack", "a mistake"))
     assert foresight.take_move((A,)) is None

@@ -3,7 +3,7 @@
 import pytest
 from pydantic.types import JsonValue
 
-from agent.solutions.alignment import RequestValue, align_request, count_fixed_words
+from agent.solutions.patterns import RequestValue, align_request, count_fixed_words
 from agent.solutions.plain_values import SHAPE_KEYWORD, describe_shape, read_plain_value
 from domain.model import JsonObject
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from agent.solutions.from_run import is_pattern, learn_solutions
+from agent.solutions.extraction import extract_solutions, is_usable_pattern
 from agent.solutions.plain_values import SHAPE_KEYWORD
 from agent.transcript import RunTranscript
 from domain.event import Event, ProgramLooked, QuestionAnswered
@@ -17,7 +17,7 @@ def kept(text: str, request: str = "", response: str = "") -> list[Solution]:
         first = records[0].model_copy(update={"event": records[0].event.model_copy(update={"request": request})})
         subtask = records[1].model_copy(update={"event": records[1].event.model_copy(update={"description": request})})
         records = [first, subtask, *records[2:]]
-    return list(learn_solutions(records, RunTranscript.from_records(records), {}, "anna"))
+    return list(extract_solutions(records, RunTranscript.from_records(records), {}, "anna"))
 
 
 def test_the_values_of_the_request_are_inputs_and_are_not_kept() -> None:
@@ -52,7 +52,7 @@ same = [one for one in people if one["name"].lower() == "henrik grimaldo"]
 
 def kept_of_a_search(text: str) -> list[Solution]:
     records = run_of([program(text), *call(1, "search", {}, text=text), ended()])
-    return list(learn_solutions(records, RunTranscript.from_records(records), {}, "anna"))
+    return list(extract_solutions(records, RunTranscript.from_records(records), {}, "anna"))
 
 
 def test_a_value_compared_in_lower_case_is_the_same_input() -> None:
@@ -93,7 +93,7 @@ def test_nothing_is_kept_that_a_call_takes_and_nobody_said(call_of_it: str) -> N
     text = f'who = "Henrik Grimaldo"\nasked = f"{{who}}, Norway"\npeople = {wait}{call_of_it}\n{SAYS}\n'
     events: list[Event] = [program(text), *call(1, "search", {}, text=text), ended()]
     records = run_of(events)
-    assert not list(learn_solutions(records, RunTranscript.from_records(records), {}, "anna"))
+    assert not list(extract_solutions(records, RunTranscript.from_records(records), {}, "anna"))
 
 
 @pytest.mark.parametrize("then", ["await info(person_id=33)", 'await info(person_id=people[4]["id"])'])
@@ -109,7 +109,7 @@ def test_what_an_author_picked_out_of_what_it_saw_is_of_this_run_alone(then: str
         ended(number=2),
     ]
     records = run_of(events)
-    assert not list(learn_solutions(records, RunTranscript.from_records(records), {}, "anna"))
+    assert not list(extract_solutions(records, RunTranscript.from_records(records), {}, "anna"))
 
 
 @pytest.mark.parametrize("own_words", [True, False])
@@ -125,7 +125,7 @@ def test_what_was_written_after_a_users_answer_is_for_that_user_alone(own_words:
     else:
         events += [*call(1, "search", {}, text=first), ended()]
     records = run_of(events)
-    assert bool(list(learn_solutions(records, RunTranscript.from_records(records), {}, "anna"))) is not own_words
+    assert bool(list(extract_solutions(records, RunTranscript.from_records(records), {}, "anna"))) is not own_words
 
 
 @pytest.mark.parametrize(
@@ -142,4 +142,4 @@ def test_what_was_written_after_a_users_answer_is_for_that_user_alone(own_words:
     ],
 )
 def test_a_wording_names_each_input_once_and_says_enough(text: str, good: bool) -> None:
-    assert is_pattern(text, ["name"]) is good
+    assert is_usable_pattern(text, ["name"]) is good

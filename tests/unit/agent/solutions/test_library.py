@@ -5,12 +5,12 @@ from typing import Literal
 
 import pytest
 
-from agent.solutions.evidence import MAX_NET_FAILURES, MAX_WRONG
+from agent.solutions.evidence import MAX_NET_FAILURES, MAX_WRONG_REQUESTS
 from agent.solutions.library import SolutionLibrary
 from domain.errors import UnavailableError
 from domain.program import ProgramPlan
 from domain.solution import Solution
-from graph.backends.memory import MemoryPatterns, MemorySolutions
+from graph.backends.in_memory import InMemoryPatterns, InMemorySolutions
 from retriever.embedders.bundled import BundledEmbedder
 from retriever.index import Vectors
 from tests.unit.agent.solutions.tools_of_scholars import COLLEAGUES, COUNT, PERSON, Catalogue, plan, solution
@@ -24,8 +24,8 @@ class Shelf:
     """A store of solutions, and the libraries of its owners."""
 
     def __init__(self) -> None:
-        self.store = MemorySolutions()
-        self.index = MemoryPatterns()
+        self.store = InMemorySolutions()
+        self.index = InMemoryPatterns()
         self.catalogue = Catalogue()
         self.embedder = BundledEmbedder()
 
@@ -112,20 +112,20 @@ async def test_of_the_same_program_one_is_told(shelf: Shelf) -> None:
 async def test_a_run_counts_once_and_its_last_word_stands(shelf: Shelf) -> None:
     (name,) = await shelf.of("ann").add([solution(COLLEAGUES, WHO, owner="ann")])
     for good in (True, True):
-        await shelf.of("ann").judge(name, good=good, run="r1")
+        await shelf.of("ann").record_outcome(name, good=good, run="r1")
     assert ((await shelf.one(name)).good, (await shelf.one(name)).bad) == (1, 0)
-    await shelf.of("ann").judge(name, good=False, run="r1", wrong=ASKED)
+    await shelf.of("ann").record_outcome(name, good=False, run="r1", wrong=ASKED)
     kept = await shelf.one(name)
     assert (kept.good, kept.bad, kept.wrong) == (0, 1, (ASKED,))
-    await shelf.of("ann").judge(name, good=True, run="r1", right=ASKED)
+    await shelf.of("ann").record_outcome(name, good=True, run="r1", right=ASKED)
     kept = await shelf.one(name)
     assert (kept.good, kept.bad, kept.wrong) == (1, 0, ())
-    await shelf.of("ann").judge("unknown", good=True)
+    await shelf.of("ann").record_outcome("unknown", good=True)
 
 
 async def test_what_has_done_better_comes_first(shelf: Shelf) -> None:
     first, second = await shelf.of().add([solution(COLLEAGUES, WHO), solution(COUNT, WHO)])
-    await shelf.of().judge(first, good=False)
+    await shelf.of().record_outcome(first, good=False)
     assert [one.solution.id for one in await shelf.of().find_near(ASKED, 5)] == [second, first]
 
 
@@ -133,14 +133,14 @@ async def test_what_keeps_failing_is_suspended(shelf: Shelf) -> None:
     (name,) = await shelf.of().add([solution(COLLEAGUES, WHO)])
     for _ in range(MAX_NET_FAILURES):
         assert await shelf.of().find_near(ASKED, 5)
-        await shelf.of().judge(name, good=False)
+        await shelf.of().record_outcome(name, good=False)
     assert await shelf.of().find_near(ASKED, 5) == []
     assert (await shelf.one(name)).suspended == "it has failed 3 times, and served 0 times"
 
 
 async def test_an_answer_that_was_wrong_is_not_given_again(shelf: Shelf) -> None:
     (name,) = await shelf.of("ann").add([solution(COLLEAGUES, WHO, MANY, owner="ann")])
-    await shelf.of("ann").judge(name, good=False, wrong=ASKED)
+    await shelf.of("ann").record_outcome(name, good=False, wrong=ASKED)
     assert await shelf.of("ann").find_near(ASKED, 5) == []
     assert await shelf.of("ann").find_near("who are the colleagues of Ann Lee", 5) == []
     assert [one.pattern for one in await shelf.of("ann").find_near("How many papers has Ann Lee written?", 5)] == [MANY]
@@ -148,17 +148,20 @@ async def test_an_answer_that_was_wrong_is_not_given_again(shelf: Shelf) -> None
 
 async def test_what_is_wrong_for_too_many_requests_is_suspended(shelf: Shelf) -> None:
     (name,) = await shelf.of("ann").add([solution(COLLEAGUES, WHO)])
-    for number in range(MAX_WRONG):
-        await shelf.of("ann").judge(name, good=False, wrong=f"request {number}")
+    for number in range(MAX_WRONG_REQUESTS):
+        await shelf.of("ann").record_outcome(name, good=False, wrong=f"request {number}")
     await shelf.of("ann").reinstate(name)
-    assert len((await shelf.one(name)).wrong) == MAX_WRONG
-    await shelf.of("ann").judge(name, good=False, wrong="one more")
+    assert len((await shelf.one(name)).wrong) == MAX_WRONG_REQUESTS
+    await shelf.of("ann").record_outcome(name, good=False, wrong="one more")
     kept = await shelf.one(name)
-    assert (len(kept.wrong), kept.suspended) == (MAX_WRONG, f"its answers to {MAX_WRONG} requests were wrong")
+    assert (len(kept.wrong), kept.suspended) == (
+        MAX_WRONG_REQUESTS,
+        f"its answers to {MAX_WRONG_REQUESTS} requests were wrong",
+    )
 
 
 async def test_what_is_forgotten_while_it_is_embedded_leaves_no_vector(shelf: Shelf) -> None:
-    (name,) = await shelf.of("ann").keep([solution(COLLEAGUES, WHO)])
+    (name,) = await shelf.of("ann").add_unembedded([solution(COLLEAGUES, WHO)])
     embed = shelf.embedder.embed
 
     async def forgotten_meanwhile(texts: Sequence[str], role: Literal["query", "document"]) -> Vectors:
@@ -173,14 +176,14 @@ async def test_what_is_forgotten_while_it_is_embedded_leaves_no_vector(shelf: Sh
 
 async def test_what_one_owner_says_is_wrong_of_a_shared_one_is_that_owners_alone(shelf: Shelf) -> None:
     (name,) = await shelf.of().add([solution(COLLEAGUES, WHO)])
-    await shelf.of("ann").judge(name, good=True, run="r1")
-    await shelf.of("ann").judge(name, good=False, run="r1", wrong=ASKED)
+    await shelf.of("ann").record_outcome(name, good=True, run="r1")
+    await shelf.of("ann").record_outcome(name, good=False, run="r1", wrong=ASKED)
     assert await shelf.of("ann").find_near(ASKED, 5) == []
     assert [one.solution.id for one in await shelf.of("bob").find_near(ASKED, 5)] == [name]
     shared = await shelf.one(name)
     assert (shared.good, shared.bad, shared.wrong) == (0, 0, ())  # it has not served, and is not spoiled for all
     assert "r1" not in shared.model_dump_json()
-    await shelf.of("ann").judge(name, good=True, run="r1", right=ASKED)
+    await shelf.of("ann").record_outcome(name, good=True, run="r1", right=ASKED)
     assert len(await shelf.of("ann").find_near(ASKED, 5)) == 1
     assert ((await shelf.one(name)).good, (await shelf.one(name)).bad) == (1, 0)
 
@@ -214,7 +217,7 @@ async def test_what_was_never_tried_may_be_taken_once_a_run_was_served_by_it(she
 async def test_what_has_failed_too_often_stays_suspended_whoever_writes_it_again(shelf: Shelf) -> None:
     (name,) = await shelf.of().add([solution(COLLEAGUES, WHO)])
     for _ in range(MAX_NET_FAILURES + 1):
-        await shelf.of().judge(name, good=False)
+        await shelf.of().record_outcome(name, good=False)
     await shelf.of().add([solution(COLLEAGUES, WHO, runs=("r1",))])
     assert await shelf.of().find_near(ASKED, 5) == []
 
@@ -251,4 +254,4 @@ async def test_what_is_out_of_reach_says_so() -> None:
     with pytest.raises(UnavailableError, match="the disk is gone"):
         await library.add([solution(COLLEAGUES, WHO)])
     with pytest.raises(UnavailableError, match="the disk is gone"):
-        await library.judge("x", good=True)
+        await library.record_outcome("x", good=True)

@@ -4,8 +4,7 @@ import time
 
 import pytest
 
-from agent.solutions.alignment import align_request
-from agent.solutions.patterns import is_worded_like
+from agent.solutions.patterns import align_request, is_worded_like
 
 
 @pytest.mark.timeout(20)

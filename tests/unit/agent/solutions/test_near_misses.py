@@ -5,12 +5,12 @@ import re
 
 import pytest
 
-from agent.plans.parameterize import infer_value_schema
-from agent.plans.request_template import RequestWords, insert_names
-from agent.solutions.alignment import QUOTED, list_inputs
+from agent.plans.parameterization import infer_value_schema
+from agent.plans.request_words import RequestWords, insert_placeholders
+from agent.solutions.patterns import QUOTATION, list_inputs
 from agent.solutions.plain_values import SHAPE_KEYWORD, describe_shape
 from agent.solutions.protocol import FillQuestion
-from agent.solutions.selection import find_unaccounted, read_plain_values
+from agent.solutions.selection import find_unaccounted_values, read_request_values
 from domain.model import JsonObject
 from offline.solution_reuse import fill_inputs
 from playground.near_misses import NEAR_MISSES, near_misses
@@ -33,10 +33,10 @@ def learnt() -> list[tuple[str, str, dict[str, JsonObject]]]:
         kind = str(one["id"]).rpartition("-")[0]
         said = [str(value) for value in one["entities"]]
         names = NAMES.get(kind, ("value",))
-        pattern = insert_names(
+        pattern = insert_placeholders(
             str(one["request"]), [RequestWords(words, name) for words, name in zip(said, names, strict=True)]
         )
-        quoted = {hit[hit.lastindex or 0] for hit in QUOTED.finditer(str(one["request"]))}
+        quoted = {hit[hit.lastindex or 0] for hit in QUOTATION.finditer(str(one["request"]))}
         inputs: dict[str, JsonObject] = {}
         for name, words in zip(names, said, strict=True):
             value = float(words) if name == "sum" else words
@@ -58,7 +58,7 @@ def test_the_file_is_what_is_made() -> None:
 @pytest.mark.parametrize("request_text", [str(one["request"]) for one in near_misses()])
 def test_a_near_miss_is_taken_by_nothing_that_is_not_asked(request_text: str) -> None:
     for _, pattern, inputs in learnt():
-        assert read_plain_values(request_text, pattern, inputs) is None, pattern
+        assert read_request_values(request_text, pattern, inputs) is None, pattern
         assert not fill_inputs(FillQuestion(request_text, pattern, inputs, "2026-11-23", {})).fits, pattern
 
 
@@ -67,7 +67,7 @@ def test_what_is_asked_of_another_thing_is_taken_by_its_own_kind_alone() -> None
     for one in pairs()[0]:
         kind = str(one["id"]).rpartition("-")[0]
         takes = {
-            other for other, pattern, inputs in patterns if read_plain_values(str(one["request"]), pattern, inputs)
+            other for other, pattern, inputs in patterns if read_request_values(str(one["request"]), pattern, inputs)
         }
         assert takes == {kind}
 
@@ -77,7 +77,7 @@ def test_paraphrases_are_taken_by_their_own_kind_or_by_none() -> None:
     for one in pairs()[1]:
         kind = re.sub(r"-again-\d+$", "", str(one["id"]))
         takes = {
-            other for other, pattern, inputs in patterns if read_plain_values(str(one["request"]), pattern, inputs)
+            other for other, pattern, inputs in patterns if read_request_values(str(one["request"]), pattern, inputs)
         }
         assert takes <= {kind}, one["request"]
         fits = {
@@ -90,6 +90,11 @@ def test_paraphrases_are_taken_by_their_own_kind_or_by_none() -> None:
 
 def test_figures_and_quotations_that_nothing_took_keep_a_solution_from_being_taken() -> None:
     asked = 'How many inhabitants did Oslo have in 1990 by "Statistics"?'
-    assert find_unaccounted(asked, "How many inhabitants does {city} have?", {"city": "Oslo"}) == ["1990", "Statistics"]
-    assert not find_unaccounted("Which weekday was 9 March 2001?", "Which weekday was {day}?", {"day": "2001-03-09"})
+    assert find_unaccounted_values(asked, "How many inhabitants does {city} have?", {"city": "Oslo"}) == [
+        "1990",
+        "Statistics",
+    ]
+    assert not find_unaccounted_values(
+        "Which weekday was 9 March 2001?", "Which weekday was {day}?", {"day": "2001-03-09"}
+    )
     assert json.loads(json.dumps(list_inputs("{a|b} {name} {other}"))) == ["name", "other"]

@@ -7,7 +7,7 @@ import pytest
 from agent.solutions.library import SolutionLibrary
 from domain.errors import ConflictError
 from domain.solution import Solution
-from graph.backends.memory import MemoryPatterns, MemorySolutions
+from graph.backends.in_memory import InMemoryPatterns, InMemorySolutions
 from retriever.embedders.bundled import BundledEmbedder
 from tests.unit.agent.solutions.tools_of_scholars import COUNT, PAPERS, PERSON, Catalogue, solution
 
@@ -22,7 +22,7 @@ class Shelf:
     """A store of solutions with the libraries of its owners."""
 
     def __init__(self, catalogue: Catalogue | None = None) -> None:
-        self.store, self.index, self.embedder = MemorySolutions(), MemoryPatterns(), BundledEmbedder()
+        self.store, self.index, self.embedder = InMemorySolutions(), InMemoryPatterns(), BundledEmbedder()
         self.catalogue = catalogue or Catalogue()
 
     def of(self, owner: str = "") -> SolutionLibrary:
@@ -37,7 +37,7 @@ class Shelf:
         """An owner's solution, which has served once since. ``planned``: by a run of the owner's."""
         asked = given.patterns if planned else ()
         (name,) = await self.of(owner).add([given.model_copy(update={"owner": owner, "planned": asked})])
-        await self.of(owner).judge(name, good=True, run=f"{owner}'s run")
+        await self.of(owner).record_outcome(name, good=True, run=f"{owner}'s run")
 
 
 async def test_what_several_owners_came_to_is_shared() -> None:
@@ -48,7 +48,7 @@ async def test_what_several_owners_came_to_is_shared() -> None:
     (one,) = await shelf.shared()
     assert (one.patterns, one.good, one.runs, one.verdicts) == ((MANY,), 3, (), {})
     assert [near.solution.id for near in await shelf.of("dan").find_near(ASKED, 3)] == [one.id]
-    await shelf.of("ann").judge(f"{one.id}", good=True, run="one more")
+    await shelf.of("ann").record_outcome(f"{one.id}", good=True, run="one more")
     assert [kept.good for kept in await shelf.shared()] == [4]
 
 
@@ -158,7 +158,7 @@ async def test_where_one_person_may_be_several_owners_nothing_is_shared_by_itsel
         library = SolutionLibrary(shelf.store, shelf.index, shelf.embedder, owner, shelf.catalogue)
         (name,) = await library.add([solution(COUNT, MANY, owner=owner, planned=(MANY,))])
         for run in "abc":
-            await library.judge(name, good=True, run=f"{owner} {run}")
+            await library.record_outcome(name, good=True, run=f"{owner} {run}")
     assert await shelf.shared() == []
 
 
@@ -167,13 +167,13 @@ async def test_what_is_withdrawn_goes_from_others_copies_and_not_from_what_their
     for owner in OWNERS:
         await shelf.served(owner, solution(COUNT, MANY))
     (shared,) = await shelf.shared()
-    await shelf.of("dan").judge(shared.id, good=False, run="dan's", wrong=ASKED)  # a copy of his own
+    await shelf.of("dan").record_outcome(shared.id, good=False, run="dan's", wrong=ASKED)  # a copy of his own
     assert len([one async for one in shelf.of("dan").iterate_all() if one.owner]) == 1
-    await shelf.of().withdraw("zoe")
+    await shelf.of().withdraw_shared("zoe")
     assert await shelf.shared() == [(await shelf.store.get([shared.id]))[shared.id]]
-    await shelf.of().withdraw("eve")
+    await shelf.of().withdraw_shared("eve")
     assert [one async for one in shelf.of("dan").iterate_all()] == []
-    assert {one.owner async for one in shelf.store.all()} == {*OWNERS}
+    assert {one.owner async for one in shelf.store.stream_all()} == {*OWNERS}
 
 
 async def test_an_administrator_shares_what_is_no_value_of_its_owner() -> None:

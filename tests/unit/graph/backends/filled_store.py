@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from graph.backends.sqlite import SqliteGraph
+from graph.backends.sqlite_graph import SqliteGraph
 from tests.contract.graph_samples import A, B, batch, document
 
 

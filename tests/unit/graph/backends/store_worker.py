@@ -11,7 +11,7 @@ import tempfile
 from pathlib import Path
 
 from domain.errors import UnavailableError
-from graph.backends.sqlite import SqliteGraph
+from graph.backends.sqlite_graph import SqliteGraph
 from tests.contract.graph_samples import A, B, batch, walked
 from tests.unit.graph.backends.large_batch import large_batch
 
@@ -49,7 +49,7 @@ async def readonly(path: Path) -> None:
         await setup(Path(warm) / "graph.db")
     if os.getuid() == 0:
         os.setuid(65534)
-    for work in (SqliteGraph(path).setup(), SqliteGraph(path).out_edges(A)):
+    for work in (SqliteGraph(path).setup(), SqliteGraph(path).get_out_edges(A)):
         try:
             await work
         except UnavailableError as error:

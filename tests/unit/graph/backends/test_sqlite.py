@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from domain.errors import StoreBusyError, UnavailableError
-from graph.backends.sqlite import SqliteGraph
+from graph.backends.sqlite_graph import SqliteGraph
 from tests.contract.graph_samples import A, walked
 from tests.unit.graph.backends.filled_store import filled, names
 from tests.unit.graph.backends.large_batch import large_batch
@@ -21,7 +21,7 @@ async def test_a_writer_that_does_not_end_is_named_and_readers_go_on(tmp_path: P
     graph = SqliteGraph(path, busy_seconds=0.05)
     with pytest.raises(StoreBusyError, match="another process"):
         await graph.learn(walked("r", A))
-    assert len(await graph.out_edges(A)) == 1
+    assert len(await graph.get_out_edges(A)) == 1
     other.execute("ROLLBACK")
     other.close()
     assert await graph.learn(walked("r", A))
@@ -55,8 +55,8 @@ async def test_cancelled_in_a_batch_it_holds_all_or_nothing(tmp_path: Path, seco
         await applying
     await graph.apply(large)  # queues behind what may still be running
     target = next(iter(large.transitions))[1]
-    assert (await graph.statistics()).transitions == len(large.transitions)
-    assert {edge.imported for edge in await graph.in_edges(target)} == {1}
+    assert (await graph.compute_statistics()).transitions == len(large.transitions)
+    assert {edge.imported for edge in await graph.get_in_edges(target)} == {1}
     await graph.close()
 
 
@@ -67,7 +67,7 @@ async def test_reads_do_not_wait_for_a_write(tmp_path: Path) -> None:
     applying = asyncio.create_task(graph.apply(large_batch("large")))
     reads = 0
     while not applying.done():
-        assert (await graph.statistics()).batches in (1, 2)
+        assert (await graph.compute_statistics()).batches in (1, 2)
         reads += 1
     assert await applying
     assert reads > 1
@@ -88,7 +88,7 @@ async def test_a_closed_store_says_so(tmp_path: Path) -> None:
     graph = SqliteGraph(tmp_path / "graph.db")
     await graph.setup()
     await graph.close()
-    for work in (graph.setup(), graph.statistics(), graph.learn(walked("r", A))):
+    for work in (graph.setup(), graph.compute_statistics(), graph.learn(walked("r", A))):
         with pytest.raises(UnavailableError, match="closed"):
             await work
     with pytest.raises(UnavailableError, match="closed"):
@@ -99,7 +99,7 @@ async def test_the_read_in_ones_own_thread_is_the_same(tmp_path: Path) -> None:
     path = tmp_path / "graph.db"
     await filled(path)
     graph = SqliteGraph(path)
-    assert await asyncio.to_thread(graph.read_out_edges, A) == await graph.out_edges(A) != []
+    assert await asyncio.to_thread(graph.read_out_edges, A) == await graph.get_out_edges(A) != []
     await graph.close()
 
 

@@ -9,8 +9,8 @@ import pytest
 
 from domain.errors import StoreVersionError, UnavailableError
 from domain.tool import ToolId
-from graph.backends.sqlite import SqliteGraph
-from graph.backends.sqlite_database import Database
+from graph.backends.sqlite_database import SqliteDatabase
+from graph.backends.sqlite_graph import SqliteGraph
 from graph.backends.sqlite_recordings import SqliteRecordings
 from graph.facts import Edge, LiveBatch, LiveOutcome, ToolFacts
 from tests.contract.graph_samples import NOON, A, B, C, batch, walked
@@ -36,7 +36,7 @@ async def said(path: Path, kind: type[UnavailableError] = UnavailableError) -> s
     with pytest.raises(kind) as at_setup:
         await graph.setup()
     with pytest.raises(kind) as at_read:
-        await graph.out_edges(A)
+        await graph.get_out_edges(A)
     await graph.close()
     assert content(path) == before
     assert str(at_setup.value) == str(at_read.value)
@@ -65,12 +65,12 @@ async def test_an_older_store_gets_what_it_lacks(tmp_path: Path, first: str) -> 
         case "setup":
             await graph.setup()
         case "read":
-            assert (await graph.out_edges(A))[0].edge == Edge(A, B, 1)
+            assert (await graph.get_out_edges(A))[0].edge == Edge(A, B, 1)
         case _:
             assert await graph.learn(walked("r", A))
     await graph.mark(A, B, "ban")
-    assert await graph.in_edges(B) == [Edge(A, B, 1, 0, "ban")]
-    assert await graph.lessons(B) == await graph.feeds_into(A) == []
+    assert await graph.get_in_edges(B) == [Edge(A, B, 1, 0, "ban")]
+    assert await graph.get_lessons(B) == await graph.get_feeds_into(A) == []
     await graph.close()
 
 
@@ -101,7 +101,7 @@ async def test_a_damaged_database_says_so(tmp_path: Path) -> None:
     path.write_bytes(pages)
     graph = SqliteGraph(path)
     with pytest.raises(UnavailableError, match="damaged"):
-        await graph.out_edges(A)
+        await graph.get_out_edges(A)
     with pytest.raises(UnavailableError, match="damaged"):
         await graph.learn(walked("r", A))
     await graph.close()
@@ -110,7 +110,7 @@ async def test_a_damaged_database_says_so(tmp_path: Path) -> None:
 async def test_reading_where_no_store_is_creates_none(tmp_path: Path) -> None:
     graph = SqliteGraph(tmp_path / "graph.db")
     with pytest.raises(UnavailableError, match="no store here"):
-        await graph.statistics()
+        await graph.compute_statistics()
     await graph.close()
     assert names(tmp_path) == []
 
@@ -146,15 +146,15 @@ async def test_a_path_of_odd_characters(tmp_path: Path) -> None:
 @pytest.fixture
 def small_disk(monkeypatch: pytest.MonkeyPatch) -> Callable[[int], None]:
     """Limits every database opened from now on to so many pages of 4 KiB, as a full disk would."""
-    connect = Database._connect  # pyright: ignore[reportPrivateUsage]
+    connect = SqliteDatabase._connect  # pyright: ignore[reportPrivateUsage]
 
     def limit(pages: int) -> None:
-        def limited(self: Database, mode: str) -> sqlite3.Connection:
+        def limited(self: SqliteDatabase, mode: str) -> sqlite3.Connection:
             connection = connect(self, mode)  # pyright: ignore[reportArgumentType]
             connection.execute(f"PRAGMA max_page_count = {pages}")
             return connection
 
-        monkeypatch.setattr(Database, "_connect", limited)
+        monkeypatch.setattr(SqliteDatabase, "_connect", limited)
 
     return limit
 
@@ -168,8 +168,8 @@ async def test_a_full_disk_keeps_nothing_of_the_write_and_everything_before(
     graph = SqliteGraph(path)
     with pytest.raises(UnavailableError, match=r"disk is full.*run the same command again"):
         await graph.apply(large_batch("large"))
-    assert await graph.applied(["large", "k"]) == {"k"}
-    assert (await graph.statistics()).nodes == 2
+    assert await graph.find_applied(["large", "k"]) == {"k"}
+    assert (await graph.compute_statistics()).nodes == 2
     await graph.learn(walked("small", A))  # a write that fits still works
     await graph.close()
 
@@ -197,18 +197,18 @@ async def test_an_older_store_gets_its_live_evidence_from_its_counts(tmp_path: P
     bad: list[tuple[ToolId, LiveOutcome]] = [(A, "gone")] * 3
     await graph.learn(LiveBatch("r", {(A, B): 3}, (), (*good, (A, "transient"), *bad), at=NOON))
     await graph.apply(batch("k", {(A, C): 7}, {B: 4}, {B: 3}))
-    known = (await graph.facts([A]))[A]
+    known = (await graph.get_facts([A]))[A]
     await graph.close()
     columns = [("node", name) for name in ("good", "bad", "trouble", "heard")] + [("edge", "strength")]
     execute(path, *(f"ALTER TABLE {table} DROP COLUMN {name}" for table, name in columns))
     older = SqliteGraph(path)
     await older.setup()
     expected = replace(known, good=60 * 50 / 73, bad=13 * 50 / 73, trouble=-known.reliability, heard=NOON.timestamp())
-    assert (await older.facts([A, B])) == {A: expected, B: ToolFacts(4, 3)}
-    assert [edge async for edge in older.edges()] == [Edge(A, B, 0, 3, None, 3.0), Edge(A, C, 7)]
+    assert (await older.get_facts([A, B])) == {A: expected, B: ToolFacts(4, 3)}
+    assert [edge async for edge in older.stream_edges()] == [Edge(A, B, 0, 3, None, 3.0), Edge(A, C, 7)]
     await older.learn(walked("r2", A, B))
     await older.close()
     again = SqliteGraph(path)
     await again.setup()
-    assert (await again.facts([A]))[A].good == pytest.approx(60 * 50 / 73 * 0.98 + 1)
+    assert (await again.get_facts([A]))[A].good == pytest.approx(60 * 50 / 73 * 0.98 + 1)
     await again.close()

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from graph.backends.sqlite import SqliteGraph
+from graph.backends.sqlite_graph import SqliteGraph
 from graph.facts import MAX_LESSONS, Edge, ToolFacts
 from tests.contract.graph_samples import NOON, A, B, left_after, walked
 from tests.unit.graph.backends.large_batch import large_batch
@@ -60,7 +60,7 @@ async def test_eight_processes_lose_no_increment(tmp_path: Path) -> None:
     graph = await new_store(path)
     for process in [worker("learn", path, f"process {n}", 25) for n in range(8)]:
         assert len(finished(process)) == 25
-    [walked] = await graph.out_edges(A)
+    [walked] = await graph.get_out_edges(A)
     assert replace(walked.edge, strength=0.0) == Edge(A, B, 0, 200)
     assert replace(walked.facts, good=0.0) == of_good_calls(200)
     assert (walked.edge.strength, walked.facts.good) == pytest.approx((left_after(200), left_after(200)))
@@ -72,12 +72,12 @@ async def test_fifty_processes_at_once_add_up(tmp_path: Path) -> None:
     graph = await new_store(path)
     for process in [worker("learn", path, f"process {n}", 2) for n in range(50)]:
         assert len(finished(process)) == 2
-    assert [replace(edge, strength=0.0) async for edge in graph.edges()] == [Edge(A, B, 0, 100)]
+    assert [replace(edge, strength=0.0) async for edge in graph.stream_edges()] == [Edge(A, B, 0, 100)]
     for tool in (A, B):
-        facts = (await graph.facts([tool]))[tool]
+        facts = (await graph.get_facts([tool]))[tool]
         assert replace(facts, good=0.0) == of_good_calls(100)
         assert facts.good == pytest.approx(left_after(100))
-        assert len({lesson.run for lesson in await graph.lessons(tool)}) == MAX_LESSONS
+        assert len({lesson.run for lesson in await graph.get_lessons(tool)}) == MAX_LESSONS
     await graph.close()
 
 
@@ -86,7 +86,7 @@ async def test_eight_processes_set_up_at_once_and_one_applies(tmp_path: Path) ->
     said = [line for process in [worker("setup", path) for _ in range(8)] for line in finished(process)]
     assert sorted(said) == ["False"] * 7 + ["True"]
     graph = SqliteGraph(path)
-    assert (await graph.out_edges(A))[0].edge.imported == 1
+    assert (await graph.get_out_edges(A))[0].edge.imported == 1
     await graph.close()
 
 
@@ -94,7 +94,7 @@ async def test_a_process_sees_what_another_wrote(tmp_path: Path) -> None:
     graph = await new_store(tmp_path / "graph.db")
     await graph.learn(walked("mine", A, B))
     finished(worker("learn", tmp_path / "graph.db", "theirs", 1))
-    assert (await graph.out_edges(A))[0].edge.live == 2
+    assert (await graph.get_out_edges(A))[0].edge.live == 2
     await graph.close()
 
 
@@ -111,11 +111,11 @@ async def test_killed_while_writing_it_keeps_all_that_was_acknowledged(tmp_path:
 
     assert integrity(path) == "ok"
     graph = SqliteGraph(path)
-    assert await graph.applied(acknowledged) == set(acknowledged)
-    kept = (await graph.statistics()).batches
+    assert await graph.find_applied(acknowledged) == set(acknowledged)
+    kept = (await graph.compute_statistics()).batches
     assert len(acknowledged) <= kept <= len(acknowledged) + 1
-    assert (await graph.out_edges(A))[0].edge.live == kept
-    assert (await graph.facts([B]))[B].ok == kept
+    assert (await graph.get_out_edges(A))[0].edge.live == kept
+    assert (await graph.get_facts([B]))[B].ok == kept
     await graph.close()
 
 
@@ -134,10 +134,10 @@ async def test_interrupted_in_a_batch_it_holds_all_or_nothing(
 
     batch = large_batch("large")
     graph = SqliteGraph(path)
-    whole = (await graph.statistics()).transitions
+    whole = (await graph.compute_statistics()).transitions
     assert whole in (0, len(batch.transitions))
     assert await graph.apply(batch) == (whole == 0)
-    assert (await graph.statistics()).transitions == len(batch.transitions)
+    assert (await graph.compute_statistics()).transitions == len(batch.transitions)
     await graph.close()
     assert integrity(path) == "ok"
 

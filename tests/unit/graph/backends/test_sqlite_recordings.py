@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from domain.errors import StoreVersionError, UnavailableError, UsageError
 from domain.tool import ToolId
 from domain.trajectory import RecordedCall, RecordedOutcome
-from graph.backends.sqlite import SqliteGraph
+from graph.backends.sqlite_graph import SqliteGraph
 from graph.backends.sqlite_recordings import SqliteRecordings
 from tests.contract.graph_samples import A, B
 
@@ -30,7 +30,7 @@ async def test_calls_come_back_by_tool_in_order(tmp_path: Path) -> None:
     assert await recordings.add("k1", [(A, call("1")), (B, call("2")), (A, call("3", outcome=RecordedOutcome.FAILED))])
     assert await recordings.add("k0", [(A, call("0"))])
     assert await recordings.list_calls(A) == [call("1"), call("3", outcome=RecordedOutcome.FAILED), call("0")]
-    assert await asyncio.to_thread(recordings.read_of_tool, B) == [call("2")]
+    assert await asyncio.to_thread(recordings.read_calls, B) == [call("2")]
     assert await recordings.list_calls(ToolId("no/such/tool")) == []
     assert await recordings.count() == 4
     await recordings.close()

@@ -8,7 +8,7 @@ import pytest
 
 from domain.tool import FINISH, ToolDoc, tool_id
 from domain.trajectory import RecordedOutcome
-from graph.backends.memory import MemoryGraph
+from graph.backends.in_memory import InMemoryGraph
 from graph.importers import apibank_dialogues
 from graph.importers.records import RecordError
 from graph.ingest import GraphImporter
@@ -56,8 +56,8 @@ def published(tmp_path: Path) -> Path:
     return root
 
 
-async def ingested(tools: Path, records: Path) -> tuple[MemoryGraph, GraphImporter]:
-    graph = MemoryGraph()
+async def ingested(tools: Path, records: Path) -> tuple[InMemoryGraph, GraphImporter]:
+    graph = InMemoryGraph()
     run = GraphImporter(graph, None, lambda stage, done, total: None)
     names = await run.import_tools([tools])
     await run.import_records(await asyncio.to_thread(read_records, records, "trajectories"), names)
@@ -71,9 +71,9 @@ async def test_it_is_read_from_every_height(published: Path, inner: str) -> None
     graph, run = await ingested(published, published / inner)
     both = inner in ("", "lv1-lv2-samples")
     assert (run.result.tally.trajectories, run.result.skipped) == (2 if both else 1, [])
-    edges = {(edge.source, edge.target): edge.imported async for edge in graph.edges()}
+    edges = {(edge.source, edge.target): edge.imported async for edge in graph.stream_edges()}
     assert edges == {(OPEN, BOOK): 1, (BOOK, FINISH): 2 if both else 1}
-    assert (await graph.facts([OPEN]))[OPEN].successes == 1
+    assert (await graph.get_facts([OPEN]))[OPEN].successes == 1
 
 
 async def test_read_again_from_another_height_it_is_known(published: Path) -> None:

@@ -5,7 +5,7 @@ from typing import Any
 import orjson
 import pytest
 
-from agent.execution.validation import validate
+from agent.execution.validation import validate_arguments
 from agent.programs.signatures import build_signature
 from domain.errors import InvalidArgumentsError
 from domain.tool import ToolDoc
@@ -158,9 +158,9 @@ def test_the_fields_of_all_alternatives_are_inputs_and_those_of_each_are_require
     assert (found["in"].type, found["in"].json_schema, found["number"].type) == ("string", None, "integer")
     doc = one(inputSchema={keyword: [by_name, by_number]})
     for at in (5, "quay"):
-        assert validate(doc, {"in": "Oslo", "at": at})["at"] == at
+        assert validate_arguments(doc, {"in": "Oslo", "at": at})["at"] == at
     with pytest.raises(InvalidArgumentsError, match="at must"):
-        validate(doc, {"in": "Oslo", "at": [1]})
+        validate_arguments(doc, {"in": "Oslo", "at": [1]})
 
 
 def test_what_holds_together_is_joined_whatever_keyword_it_stands_under() -> None:
@@ -198,9 +198,9 @@ def test_further_fields_are_an_object_whose_entries_are_sent_beside_the_others()
     )  # fmt: skip
     beside = one(inputSchema={"properties": {"ship": STRING}, "required": ["ship"], "additionalProperties": WHOLE})
     assert [parameter.name for parameter in beside.parameters] == ["ship", "additional_fields"]
-    assert validate(beside, {"ship": "Argo", "additional_fields": {"crew": 5}})
+    assert validate_arguments(beside, {"ship": "Argo", "additional_fields": {"crew": 5}})
     with pytest.raises(InvalidArgumentsError, match="crew"):
-        validate(beside, {"ship": "Argo", "additional_fields": {"crew": [5]}})
+        validate_arguments(beside, {"ship": "Argo", "additional_fields": {"crew": [5]}})
     assert inputs_of({"properties": {"ship": STRING}}).keys() == {"ship"}
     assert inputs_of({"properties": {"ship": STRING}, "additionalProperties": False}).keys() == {"ship"}
     taken = inputs_of({"properties": {"additional_fields": STRING}, "additionalProperties": {}})

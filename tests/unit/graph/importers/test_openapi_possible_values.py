@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from pydantic.types import JsonValue
 
-from agent.execution.validation import validate
+from agent.execution.validation import validate_arguments
 from domain.errors import InvalidArgumentsError
 from domain.tool import ToolDoc
 from graph.importers.openapi import read_openapi
@@ -32,12 +32,12 @@ def import_value(folder: Path, schema: Any, components: dict[str, Any] | None = 
 
 
 def send(doc: ToolDoc, value: JsonValue) -> JsonValue:
-    return validate(doc, {"value": value})["value"]
+    return validate_arguments(doc, {"value": value})["value"]
 
 
 def refuses(doc: ToolDoc, value: JsonValue) -> bool:
     try:
-        validate(doc, {"value": value})
+        validate_arguments(doc, {"value": value})
     except InvalidArgumentsError:
         return True
     return False

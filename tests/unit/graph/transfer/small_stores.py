@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from domain.tool import FINISH, Parameter, ToolDoc, ToolId
 from domain.trajectory import RecordedCall, RecordedOutcome
-from graph.backends.memory import MemoryGraph
-from graph.backends.sqlite import SqliteGraph
+from graph.backends.in_memory import InMemoryGraph
+from graph.backends.sqlite_graph import SqliteGraph
 from graph.backends.sqlite_recordings import SqliteRecordings
 from graph.facts import Edge, GraphState, ToolFacts, ToolLesson
 from graph.recordings import RecordingStore
@@ -74,7 +74,7 @@ async def imported(path: Path, graph: GraphStore, recordings: RecordingStore | N
 
 async def sample(path: Path) -> Path:
     """An export of the small store at ``path``."""
-    graph = MemoryGraph()
+    graph = InMemoryGraph()
     await fill(graph)
     await exported(graph, path)
     return path

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from domain.errors import BrokenInputError, UsageError
-from graph.backends.memory import MemoryGraph
+from graph.backends.in_memory import InMemoryGraph
 from graph.facts import GraphStatistics
 from tests.unit.graph.transfer.small_stores import imported, run_changed, sample
 
@@ -15,10 +15,10 @@ Change = Callable[[Lines], Lines]
 
 
 async def refused(path: Path) -> str:
-    graph = MemoryGraph()
+    graph = InMemoryGraph()
     with pytest.raises(BrokenInputError) as caught:
         await imported(path, graph)
-    assert await graph.statistics() == GraphStatistics(0, 0, 0, 0, 0, 0)
+    assert await graph.compute_statistics() == GraphStatistics(0, 0, 0, 0, 0, 0)
     return str(caught.value)
 
 
@@ -100,4 +100,4 @@ async def test_broken_compression(tmp_path: Path) -> None:
 async def test_no_file(tmp_path: Path) -> None:
     for path in (tmp_path, tmp_path / "none"):
         with pytest.raises(UsageError, match="no such file"):
-            await imported(path, MemoryGraph())
+            await imported(path, InMemoryGraph())

@@ -12,8 +12,8 @@ from domain.memory import Memory, MemoryStore
 from domain.program import Program, ProgramPlan
 from domain.tool import ToolId
 from domain.trajectory import TakenValue
-from graph.backends.memory import MemoryGraph, MemorySolutions
-from graph.backends.sqlite_dataflow import SqliteFlows
+from graph.backends.in_memory import InMemoryGraph, InMemorySolutions
+from graph.backends.sqlite_flows import SqliteFlows
 from graph.backends.sqlite_memories import SqliteMemories
 from graph.backends.sqlite_solutions import SqliteSolutions
 from graph.transfer.companion_stores import CompanionStores, decode_companion
@@ -38,7 +38,7 @@ def memories_at(folder: Path, kind: str) -> MemoryStore:
 @pytest.fixture
 async def full(tmp_path: Path) -> AsyncGenerator[CompanionStores]:
     """Three memories with judgements, two solutions, and flows."""
-    solutions = MemorySolutions()
+    solutions = InMemorySolutions()
     await solutions.put([solution("x \u2028 ü"), solution("x", "ann").model_copy(update={"plan": ODD})])
     beside = CompanionStores(memories_at(tmp_path, "sqlite"), SqliteFlows(tmp_path / "flows.db"), solutions)
     assert beside.memories is not None
@@ -57,18 +57,18 @@ async def full(tmp_path: Path) -> AsyncGenerator[CompanionStores]:
 
 
 async def exported(path: Path, beside: CompanionStores) -> ExportResult:
-    graph = MemoryGraph()
+    graph = InMemoryGraph()
     await fill(graph)
     return await export_store(graph, None, path, quiet, replace=True, companions=beside)
 
 
 async def imported(path: Path, beside: CompanionStores | None) -> int:
-    return await import_store(path, await check_export(path, quiet), MemoryGraph(), None, quiet, beside)
+    return await import_store(path, await check_export(path, quiet), InMemoryGraph(), None, quiet, beside)
 
 
 async def all_of(store: MemoryStore | None) -> list[Memory]:
     assert store is not None
-    return [one async for one in store.all()]
+    return [one async for one in store.stream_all()]
 
 
 @pytest.mark.parametrize("first", ["sqlite", "qdrant"])
@@ -89,7 +89,7 @@ async def test_judgements_and_flows_come_along(full: CompanionStores, first: str
         await new.flows.setup()
         assert await imported(path, new) == 16 + 9
         assert full.solutions is not None
-        assert [one async for one in kept.all()] == [one async for one in full.solutions.all()]
+        assert [one async for one in kept.stream_all()] == [one async for one in full.solutions.stream_all()]
         assert await all_of(new.memories) == await all_of(full.memories)
         assert {(m.owner, m.good, m.bad) for m in await all_of(new.memories)} == {("", 0, 0), ("ann", 2, 1)}
         assert full.flows is not None
@@ -105,7 +105,7 @@ async def test_an_interrupted_import_goes_on_and_other_memories_are_refused(
     full: CompanionStores, tmp_path: Path
 ) -> None:
     await exported(tmp_path / "e", full)
-    solutions = MemorySolutions()
+    solutions = InMemorySolutions()
     part = CompanionStores(SqliteMemories(tmp_path / "part.db"), SqliteFlows(tmp_path / "part.flows.db"), solutions)
     assert part.memories is not None
     assert part.flows is not None

@@ -10,7 +10,7 @@ import pytest
 
 from domain.errors import BrokenInputError, StoreBusyError, UnavailableError, UsageError
 from domain.tool import FINISH, ToolDoc, tool_id
-from graph.backends.memory import MemoryGraph
+from graph.backends.in_memory import InMemoryGraph
 from graph.facts import Edge, GraphState, ToolFacts
 from graph.transfer.store_export import ExportWriter, export_store
 from graph.transfer.store_import import check_export, import_store
@@ -32,7 +32,7 @@ def names(folder: Path) -> list[str]:
     return [path.name for path in folder.iterdir()]
 
 
-class Stopping(MemoryGraph):
+class Stopping(InMemoryGraph):
     """Refuses the ``at``-th write, as a full disk does; 0: none."""
 
     at = 0
@@ -53,7 +53,7 @@ class Stopping(MemoryGraph):
 
 @pytest.mark.parametrize("at", [1, 2, 3, 4, 5])
 async def test_an_interrupted_import_goes_on(tmp_path: Path, at: int) -> None:
-    path, graph, whole = await sample(tmp_path / "e"), Stopping(), MemoryGraph()
+    path, graph, whole = await sample(tmp_path / "e"), Stopping(), InMemoryGraph()
     await fill(whole)
     graph.at = at
     with pytest.raises(UnavailableError):
@@ -64,7 +64,7 @@ async def test_an_interrupted_import_goes_on(tmp_path: Path, at: int) -> None:
 
 
 async def test_what_is_there_already_is_not_written_again(tmp_path: Path) -> None:
-    path, graph = await sample(tmp_path / "e"), MemoryGraph()
+    path, graph = await sample(tmp_path / "e"), InMemoryGraph()
     assert await imported(path, graph) == 16
     assert await imported(path, graph) == 0
 
@@ -84,7 +84,7 @@ async def test_what_is_there_already_is_not_written_again(tmp_path: Path) -> Non
     ids=str,
 )
 async def test_a_store_that_holds_something_else_is_refused(tmp_path: Path, other: list[ToolDoc] | GraphState) -> None:
-    path, graph = await sample(tmp_path / "e"), MemoryGraph()
+    path, graph = await sample(tmp_path / "e"), InMemoryGraph()
     await (graph.restore(other) if isinstance(other, GraphState) else graph.put_tools(other))
     before = await state(graph)
     with pytest.raises(UsageError, match="imported into an empty store"):
@@ -93,7 +93,7 @@ async def test_a_store_that_holds_something_else_is_refused(tmp_path: Path, othe
 
 
 async def test_a_store_that_has_learnt_since_is_refused(tmp_path: Path) -> None:
-    path, graph = await sample(tmp_path / "e"), MemoryGraph()
+    path, graph = await sample(tmp_path / "e"), InMemoryGraph()
     await imported(path, graph)
     await graph.learn(walked("later", A, B))
     with pytest.raises(UsageError):
@@ -108,7 +108,7 @@ async def test_other_recorded_calls_are_refused(tmp_path: Path) -> None:
     await kept.add("r2", [(B, call("another"))])
     with pytest.raises(UsageError, match="recorded calls"):
         await imported(tmp_path / "e", fresh, kept)
-    assert (await fresh.statistics()).nodes == 0
+    assert (await fresh.compute_statistics()).nodes == 0
     for store in (graph, recordings, fresh, kept):
         await store.close()
 
@@ -116,13 +116,13 @@ async def test_other_recorded_calls_are_refused(tmp_path: Path) -> None:
 async def test_a_file_replaced_after_its_check_is_noticed(tmp_path: Path) -> None:
     path = await sample(tmp_path / "e")
     checked = await check_export(path, quiet)
-    await exported(MemoryGraph(), path)
+    await exported(InMemoryGraph(), path)
     with pytest.raises(BrokenInputError, match="replaced"):
-        await import_store(path, checked, MemoryGraph(), None, quiet)
+        await import_store(path, checked, InMemoryGraph(), None, quiet)
 
 
 async def test_writers_beside_an_import_are_noticed(tmp_path: Path) -> None:
-    class Shared(MemoryGraph):
+    class Shared(InMemoryGraph):
         async def restore(self, state: GraphState) -> None:
             await super().restore(state)
             await self.apply(batch("mine"))
@@ -132,11 +132,11 @@ async def test_writers_beside_an_import_are_noticed(tmp_path: Path) -> None:
         await imported(path, Shared())
 
 
-class Busy(MemoryGraph):
+class Busy(InMemoryGraph):
     """Somebody else writes while the edges are read."""
 
-    async def edges(self) -> AsyncIterator[Edge]:
-        async for edge in super().edges():
+    async def stream_edges(self) -> AsyncIterator[Edge]:
+        async for edge in super().stream_edges():
             yield edge
         await self.learn(walked("meanwhile", A, B))
 
@@ -146,14 +146,14 @@ async def test_an_export_of_a_store_that_learns_says_so(tmp_path: Path) -> None:
     graph = Busy()
     await fill(graph)
     assert (await exported(graph, tmp_path / "e")).learnt_meanwhile == 1
-    await imported(tmp_path / "e", MemoryGraph())
+    await imported(tmp_path / "e", InMemoryGraph())
 
 
-class Building(MemoryGraph):
+class Building(InMemoryGraph):
     """Another program puts a tool into it while it is read."""
 
-    async def edges(self) -> AsyncIterator[Edge]:
-        async for edge in super().edges():
+    async def stream_edges(self) -> AsyncIterator[Edge]:
+        async for edge in super().stream_edges():
             yield edge
         await self.put_tools([document(tool_id("c", "s", "new"))])
 
@@ -180,15 +180,15 @@ async def test_a_file_is_replaced_only_when_asked_to(tmp_path: Path) -> None:
     path = await sample(tmp_path / "e")
     before = path.read_bytes()
     with pytest.raises(UsageError, match="--force"):
-        await export_store(MemoryGraph(), None, path, quiet)
+        await export_store(InMemoryGraph(), None, path, quiet)
     assert path.read_bytes() == before
-    await export_store(MemoryGraph(), None, path, quiet, replace=True)
+    await export_store(InMemoryGraph(), None, path, quiet, replace=True)
     assert path.read_bytes() != before
 
 
 async def test_a_cancelled_export_leaves_nothing(tmp_path: Path) -> None:
-    class Slow(MemoryGraph):
-        async def edges(self) -> AsyncIterator[Edge]:
+    class Slow(InMemoryGraph):
+        async def stream_edges(self) -> AsyncIterator[Edge]:
             reached.set()
             await asyncio.sleep(60)
             yield Edge(A, B, 1)

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 
 from domain.tool import ToolDoc, ToolId
 from domain.trajectory import RecordedCall
-from graph.backends.memory import MemoryGraph
+from graph.backends.in_memory import InMemoryGraph
 from graph.facts import GraphState
 from graph.response_fields import output_fields
 from graph.shapes import infer_shape
@@ -50,7 +50,7 @@ async def test_any_back_end_to_any_other_and_the_same_file_again(source: str, ta
 
 
 async def test_what_answers_look_like_comes_along(tmp_path: Path) -> None:
-    old, new = MemoryGraph(), MemoryGraph()
+    old, new = InMemoryGraph(), InMemoryGraph()
     await fill(old)
     assert await old.learn_answers({A: [infer_shape({"id": 1, "at": {"lat": 0.5}})]}) == {A}
     await exported(old, tmp_path / "one.jsonl")
@@ -102,17 +102,17 @@ async def test_calls_of_a_tool_keep_their_order(tmp_path: Path) -> None:
 
 
 async def test_equal_stores_give_equal_files_whatever_their_history(tmp_path: Path) -> None:
-    graph = MemoryGraph()
+    graph = InMemoryGraph()
     await fill(graph)
-    other = MemoryGraph()
+    other = InMemoryGraph()
     whole = GraphState(
-        {tool: facts async for tool, facts in graph.nodes()},
-        [edge async for edge in graph.edges()][::-1],
-        [key async for key in graph.applied_keys()][::-1],
-        [lesson async for lesson in graph.all_lessons()][::-1],
+        {tool: facts async for tool, facts in graph.stream_nodes()},
+        [edge async for edge in graph.stream_edges()][::-1],
+        [key async for key in graph.stream_applied_keys()][::-1],
+        [lesson async for lesson in graph.stream_lessons()][::-1],
     )
     await other.restore(whole)
-    await other.put_tools([tool async for tool in graph.documents()][::-1])
+    await other.put_tools([tool async for tool in graph.stream_documents()][::-1])
     for name, store in (("a.gz", graph), ("b.gz", other)):
         await exported(store, tmp_path / name)
     assert (tmp_path / "a.gz").read_bytes() == (tmp_path / "b.gz").read_bytes()
@@ -132,6 +132,6 @@ async def test_every_line_is_json_that_names_its_kind(tmp_path: Path) -> None:
 
 
 async def test_an_empty_store_is_exported_too(tmp_path: Path) -> None:
-    report = await exported(MemoryGraph(), tmp_path / "e")
+    report = await exported(InMemoryGraph(), tmp_path / "e")
     assert (await check_export(tmp_path / "e", quiet)).export == report
-    assert await imported(tmp_path / "e", MemoryGraph()) == 0
+    assert await imported(tmp_path / "e", InMemoryGraph()) == 0

@@ -11,7 +11,7 @@ from typing import Any, cast
 import pytest
 
 from agent.programs.offered_functions import build_functions
-from agent.programs.protocol import ProgramAttempt, ProgramQuestion
+from agent.programs.program_types import ProgramAttempt, ProgramQuestion
 from domain.tool import Parameter, ToolDoc, tool_id
 from offline.planning_time import PlanningClock
 from offline.policy import OfflinePolicy
@@ -37,7 +37,7 @@ TOOLS = (
 
 def _question(request: str, *more: ToolDoc) -> ProgramQuestion:
     offer = build_functions((*TOOLS, *more), 2_000)
-    return ProgramQuestion(request=request, offer=offer.text, today="2026-05-04", docs=offer.docs)
+    return ProgramQuestion(request=request, offer=offer.offer, today="2026-05-04", docs=offer.docs)
 
 
 def _text(request: str, *more: ToolDoc) -> str:
@@ -129,7 +129,7 @@ def test_nothing_is_written_where_one_of_two_questions_is_left() -> None:
 def test_a_program_over_a_path_makes_all_its_calls() -> None:
     question = _question('What is the length of the ship "Queen Maud"?')
     assert write_program(PlanningClock(), question).text
-    assert write_program(PlanningClock(), replace(question, of_path=True)).text == ""
+    assert write_program(PlanningClock(), replace(question, follows_path=True)).text == ""
 
 
 def test_after_a_call_that_failed_no_program_makes_it_again() -> None:

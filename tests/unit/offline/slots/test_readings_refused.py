@@ -2,7 +2,7 @@
 
 from datetime import date
 
-from agent.parameters.needs import need_of
+from agent.parameter_needs import derive_need
 from domain.tool import JsonType, Parameter
 from offline.nlp.entities import find_spans
 from offline.slots.span_readings import rank_readings
@@ -11,7 +11,7 @@ _DAY = date(2026, 5, 4)
 
 
 def _read(name: str, request: str, kind: JsonType = "string") -> list[object]:
-    need = need_of(Parameter(name=name, type=kind, required=True))
+    need = derive_need(Parameter(name=name, type=kind, required=True))
     return [item.value for item in rank_readings(need, find_spans(request, _DAY), request)]
 
 

@@ -4,7 +4,7 @@ from datetime import date
 
 import pytest
 
-from agent.parameters.needs import need_of
+from agent.parameter_needs import derive_need
 from domain.model import JsonObject
 from domain.tool import Parameter
 from offline.nlp.entities import find_spans
@@ -107,7 +107,7 @@ def test_names_within_a_title_are_no_names() -> None:
 
 
 def test_a_zone_has_the_form_of_its_example() -> None:
-    zone = need_of(Parameter(name="timezone", required=True, example="Norvania/Kesterburg"))
+    zone = derive_need(Parameter(name="timezone", required=True, example="Norvania/Kesterburg"))
     request = "What is the UTC offset of Norvania/Lund?"
     assert "UTC" not in [item.value for item in rank_readings(zone, find_spans(request, TODAY), request)]
 
@@ -118,4 +118,4 @@ def test_a_zone_has_the_form_of_its_example() -> None:
      ("Name of the company in its country.", "query")],
 )  # fmt: skip
 def test_what_a_mere_name_is_the_name_of(description: str, kind: str) -> None:
-    assert need_of(Parameter(name="name", description=description)).kind == kind
+    assert derive_need(Parameter(name="name", description=description)).kind == kind

@@ -5,7 +5,7 @@ from contextlib import asynccontextmanager
 
 from agent.execution.executor import CallResult
 from agent.execution.http import HttpExecutor, HttpParameters
-from agent.execution.http.host_limits import Clock
+from agent.execution.http.host_limits import EventLoopClock
 from agent.execution.secret_store import SecretStore
 from domain.model import JsonObject
 from domain.tool import Parameter, ToolDoc, tool_id
@@ -14,7 +14,7 @@ from tests.unit.agent.execution.http.serving import Answer, Served, serving
 WAITS: list[float] = []
 
 
-class Hurried(Clock):
+class Hurried(EventLoopClock):
     """A clock on which waiting takes no time; ``WAITS`` has what was waited."""
 
     def __init__(self) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 from pydantic.types import JsonValue
 
-from agent.execution.validation import validate
+from agent.execution.validation import validate_arguments
 from domain.model import JsonObject
 from domain.tool import ToolDoc
 from graph.importers.openapi import read_openapi
@@ -34,7 +34,7 @@ async def sent(
     async with serving(reply()) as served, executor(served) as made:
         paths = {route: {method: {**operation, "responses": OK}}}
         (tool,) = await asyncio.to_thread(document, folder, paths, served.url)
-        result = await made.call(tool, validate(tool, arguments))
+        result = await made.call(tool, validate_arguments(tool, arguments))
         assert result.outcome == "ok"
         (request,) = served.requests
         return request

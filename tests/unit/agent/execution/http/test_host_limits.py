@@ -4,10 +4,10 @@ import asyncio
 
 import pytest
 
-from agent.execution.http.host_limits import Clock, HostLimits, HostPausedError
+from agent.execution.http.host_limits import EventLoopClock, HostLimits, HostPausedError
 
 
-class Manual(Clock):
+class Manual(EventLoopClock):
     """Time passes by waiting only."""
 
     def __init__(self) -> None:

@@ -13,7 +13,7 @@ from fastapi import FastAPI, HTTPException
 from agent.execution.executor import CallResult
 from agent.execution.host_memory import HostAnswer, HostMemory
 from agent.execution.http import HttpExecutor, HttpParameters
-from agent.execution.http.answer_forms import Likeness, compare_answers
+from agent.execution.http.answer_comparison import Likeness, compare_answers
 from agent.execution.secret_store import EnvironmentSecrets
 from domain.tool import Credential, Parameter, ToolDoc, tool_id
 from tests.unit.agent.execution.http.calling import call
@@ -102,10 +102,10 @@ async def test_an_answer_that_a_host_does_not_give_leaves_it_undecided_and_is_no
         return None
 
     for _ in range(5):
-        assert await memory.recall(("GET", "here"), silent) is None
+        assert await memory.get_or_fetch_answer(("GET", "here"), silent) is None
     assert calls == 1
     clock[0] = 61.0
-    await memory.recall(("GET", "here"), silent)
+    await memory.get_or_fetch_answer(("GET", "here"), silent)
     assert calls == 2
 
 

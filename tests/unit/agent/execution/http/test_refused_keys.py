@@ -23,7 +23,7 @@ class Obtained:
     async def has(self, name: str) -> bool:
         return bool(name)
 
-    async def value(self, name: str, host: str, port: int, *, encrypted: bool) -> str | None:
+    async def get_value(self, name: str, host: str, port: int, *, encrypted: bool) -> str | None:
         return f"token-{len(self.refusals)}"
 
     async def replace_refused(self, name: str, value: str) -> bool:
@@ -32,8 +32,8 @@ class Obtained:
             raise SecretError(self._fails)
         return not self._last
 
-    def advice(self, name: str, host: str, port: int, what: str = "a key") -> str:
-        return f"{what} {name}"
+    def build_advice(self, name: str, host: str, port: int, needed: str = "a key") -> str:
+        return f"{needed} {name}"
 
 
 async def called(secrets: Obtained, method: str, *script: Answer) -> tuple[CallResult, Served]:

@@ -6,7 +6,7 @@ import httpcore
 import pytest
 
 from agent.execution.http import HttpExecutor, HttpParameters
-from agent.execution.http import pinned_transport as transports
+from agent.execution.http import guarded_client as transports
 from domain.errors import ForbiddenAddressError, InvalidArgumentsError
 from domain.model import JsonObject
 from domain.tool import Parameter
@@ -50,7 +50,7 @@ def _recorded(monkeypatch: pytest.MonkeyPatch) -> list[str]:
             connected.append(host)
             raise httpcore.ConnectError("refused")
 
-    monkeypatch.setattr(transports, "_backend", Recording)
+    monkeypatch.setattr(transports, "_create_network_backend", Recording)
     return connected
 
 

@@ -197,7 +197,7 @@ class Renewed(EnvironmentSecrets):
         super().__init__({})
         self.held = "old"
 
-    async def value(self, name: str, host: str, port: int, *, encrypted: bool) -> str | None:
+    async def get_value(self, name: str, host: str, port: int, *, encrypted: bool) -> str | None:
         return self.held
 
     async def replace_refused(self, name: str, value: str) -> bool:

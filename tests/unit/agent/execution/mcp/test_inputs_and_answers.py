@@ -16,7 +16,7 @@ from starlette.routing import Mount
 from agent.execution.mcp import McpExecutor, list_tools
 from agent.execution.mcp.results import render_answer
 from agent.execution.secret_store import EnvironmentSecrets
-from agent.execution.validation import validate
+from agent.execution.validation import validate_arguments
 from domain.errors import InvalidArgumentsError
 from domain.tool import Parameter, ToolDoc
 from graph.importers.mcp import McpSource
@@ -64,7 +64,7 @@ async def echoed() -> AsyncGenerator[Callable[..., Awaitable[Any]]]:
 
         async def call(api: str, parameters: tuple[Parameter, ...] | None = None, **arguments: Any) -> Any:
             doc: ToolDoc = docs[api] if parameters is None else docs[api].model_copy(update={"parameters": parameters})
-            result = await McpExecutor(ours).call(doc, validate(doc, arguments))
+            result = await McpExecutor(ours).call(doc, validate_arguments(doc, arguments))
             assert result.outcome == "ok", result
             return orjson.loads(result.body)["arrived"]
 

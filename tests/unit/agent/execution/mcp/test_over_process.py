@@ -11,7 +11,7 @@ import orjson
 import pytest
 
 from agent.execution.mcp import McpExecutor, ServerCommand, bounded_start, list_tools
-from agent.execution.mcp.process import MARK
+from agent.execution.mcp.process import SESSION_VARIABLE
 from agent.execution.secret_store import EnvironmentSecrets
 from domain.errors import InvalidArgumentsError
 from domain.tool import Credential
@@ -68,7 +68,7 @@ async def test_it_sees_a_bare_environment_and_the_keys_of_who_calls(
     assert "ended" in result.note or "closed" in result.note.lower()
     seen = orjson.loads(told.read_bytes())
     seen.pop("LC_CTYPE", None)  # Python's own
-    assert len(seen.pop(MARK)) == 32
+    assert len(seen.pop(SESSION_VARIABLE)) == 32
     assert seen == {
         "PATH": "/usr/local/bin:/usr/bin:/bin",
         "LANG": "C.UTF-8",

@@ -4,7 +4,7 @@ from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 
 from agent.llm.client.chat import AnswerForm, ChatMessage, ModelReply
-from agent.llm.client.langchain import LangchainModel, ModelParameters
+from agent.llm.client.langchain_model import LangchainModel, ModelParameters
 from tests.models.openai_replies import Respond
 from tests.models.openai_server import EVERYTHING, ModelServer, model_server
 

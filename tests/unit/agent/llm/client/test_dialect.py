@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from agent.llm.client.dialect import EndpointDialect, Structured
+from agent.llm.client.dialect import AnswerFormat, EndpointDialect
 from tests.unit.agent.llm.client.talking import FORM
 
 
@@ -52,7 +52,7 @@ def test_a_form_gives_way_step_by_step_until_it_was_taken() -> None:
 
 
 @pytest.mark.parametrize("structured", ["json_schema", "json_object", "text"])
-def test_a_form_that_the_settings_name_stays(structured: Structured) -> None:
+def test_a_form_that_the_settings_name_stays(structured: AnswerFormat) -> None:
     dialect = EndpointDialect(structured)
     body: dict[str, Any] = dialect.build_body(FORM)
     assert not dialect.concede("response_format is not supported", body)

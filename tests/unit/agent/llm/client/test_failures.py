@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from agent.llm.client.langchain import LangchainModel, ModelParameters
+from agent.llm.client.langchain_model import LangchainModel, ModelParameters
 from domain.errors import ModelUnavailableError
 from tests.models.openai_replies import (
     BROKEN_JSON,

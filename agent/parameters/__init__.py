@@ -1,1 +1,0 @@
-"""What a parameter of a tool wants, told by its document."""
