@@ -29,7 +29,7 @@ def page_command(port: int, host: str = LOOPBACK) -> list[str]:
         "theme.dark.primaryColor": "#2f9e68",
     }
     flags = [part for name, value in options.items() for part in (f"--{name}", value)]
-    return ["-m", "streamlit", "run", str(ROOT / "ui" / "app.py"), *flags]
+    return ["-m", "streamlit", "run", str(ROOT / "ui" / "page_server.py"), *flags]
 
 
 def page_environment(server: str) -> dict[str, str]:

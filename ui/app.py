@@ -1,4 +1,4 @@
-"""The page: log in, then ask. ``streamlit run ui/app.py``; FOOTPATH_SERVER_ADDRESS names the server."""
+"""The page: log in, then ask. ``streamlit run ui/page_server.py`` serves it; FOOTPATH_SERVER_ADDRESS names the server."""
 
 import gc
 

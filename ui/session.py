@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Sequence
+from functools import cache
 
 import httpx
 import streamlit as st
@@ -11,16 +12,17 @@ from ui import PAGE_PROXIES, SERVER_ADDRESS
 from ui.client import Client, opened
 from ui.language import COOKIE as LANGUAGE
 from ui.language import HERE, chosen_language, say
-from ui.login_tickets import COOKIE, Tickets, kept_by_browser, language_kept
+from ui.login_tickets import COOKIE, FORGETTING_SCRIPT, Tickets, build_keeping_script, language_kept
 from ui.own_account import browser_named
 from ui.problems import ServerError
 
 _HERE = "127.0.0.1"
+_LEFT = "logged-out-here"
 
 
-@st.cache_resource
+@cache
 def tickets() -> Tickets:
-    """One for the whole process."""
+    """One for the whole process: for the page's code, and for the route that sets the cookie, which runs outside of any page."""
     return Tickets()
 
 
@@ -67,7 +69,7 @@ def forget() -> None:
     tickets().withdraw(st.session_state.get("ticket", ""))
     chosen = chosen_language()
     st.session_state.clear()
-    st.session_state.ticket, st.session_state[HERE] = "", chosen
+    st.session_state.ticket, st.session_state[HERE], st.session_state[_LEFT] = "", chosen, True
 
 
 def keep() -> None:
@@ -75,5 +77,8 @@ def keep() -> None:
     secure = str(st.context.url).startswith("https:")
     if (chosen := chosen_language()) and chosen != st.context.cookies.get(LANGUAGE):
         st.html(language_kept(chosen, secure=secure), unsafe_allow_javascript=True)
-    if (ticket := st.session_state.ticket) != st.session_state.get("kept", st.context.cookies.get(COOKIE, "")):
-        st.html(kept_by_browser(ticket, secure=secure), unsafe_allow_javascript=True)
+    ticket, held = st.session_state.ticket, st.context.cookies.get(COOKIE, "")  # held: when this visit was connected
+    if ticket and ticket != held and (code := tickets().offer(ticket)):
+        st.html(build_keeping_script(code), unsafe_allow_javascript=True)
+    elif not ticket and (held or st.session_state.get(_LEFT)):
+        st.html(FORGETTING_SCRIPT, unsafe_allow_javascript=True)

@@ -6,8 +6,9 @@ import signal
 from collections.abc import Generator
 from pathlib import Path
 
+import httpx
 import pytest
-from playwright.sync_api import BrowserContext, Locator, Page, expect
+from playwright.sync_api import BrowserContext, Cookie, Locator, Page, expect
 
 from tests.browser.everything import Up, children_of, without_a_store
 from tests.browser.test_leave import task
@@ -25,6 +26,7 @@ from tests.browser.visits import (
     story,
     visit,
 )
+from ui.login_tickets import COOKIE, HANDOVER_TYPE, TICKET_PATH
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(300)]
 QUESTION = "Which public holidays does Caldera have in 2026?"
@@ -74,6 +76,46 @@ def test_register_ask_see_the_walk_reload_and_ask_again(page: Page) -> None:
     expect(page.get_by_role("tab", name="Log in")).to_be_visible()
     page.reload()
     expect(page.get_by_role("tab", name="Log in")).to_be_visible()
+
+
+def test_no_script_reads_what_keeps_somebody_logged_in(page: Page, up: Up) -> None:
+    name = registers(page, "dora")
+    ticket = _await_ticket(page)
+    assert (ticket.get("httpOnly"), ticket.get("sameSite"), ticket.get("path")) == (True, "Strict", "/")
+    value = ticket.get("value", "")
+    assert len(value) >= 43
+    assert value not in page.evaluate(
+        "document.cookie + document.documentElement.outerHTML + JSON.stringify(localStorage)"
+    )
+    page.reload()
+    expect(page.get_by_text(f"Logged in as {name}")).to_be_visible()
+    assert _await_ticket(page).get("value") == value, "a reload gives no other one"
+    presses(page, "Log out")
+    expect(page.get_by_role("tab", name="Log in")).to_be_visible()
+    for _ in range(100):
+        if not _tickets(page):
+            break
+        page.wait_for_timeout(100)
+    assert _tickets(page) == [], "the browser forgets it with the log-out"
+    there = f"{up.addresses['page']}{TICKET_PATH}"
+    sent = httpx.post(there, content="guessed", headers={"content-type": HANDOVER_TYPE}, trust_env=False)
+    assert (sent.status_code, sent.headers.get("set-cookie")) == (403, None)
+    plain = httpx.post(there, content="guessed", headers={"content-type": "text/plain"}, trust_env=False)
+    assert plain.status_code == 415, "as a form or a script of another site could send it"
+    long = httpx.post(there, content="x" * 500, headers={"content-type": HANDOVER_TYPE}, trust_env=False)
+    assert long.status_code == 413
+
+
+def _tickets(page: Page) -> list[Cookie]:
+    return [one for one in page.context.cookies() if one.get("name") == COOKIE]
+
+
+def _await_ticket(page: Page) -> Cookie:
+    for _ in range(100):
+        if found := _tickets(page):
+            return found[0]
+        page.wait_for_timeout(100)
+    raise AssertionError("the browser was given no ticket")
 
 
 def test_a_wrong_password_is_told_and_the_right_one_lets_in(page: Page) -> None:
