@@ -43,10 +43,11 @@ _MASKED = -1e4
 
 @dataclass(frozen=True, slots=True)
 class ExportReport:
-    """Result of an export; cosines are between float (torch) and int8 vectors of the same texts, in padded batches."""
+    """Result of an export; cosines compare float vectors (torch) with int8 vectors of the same texts."""
 
     sha256: str
     size: int
+    """Bytes of the model."""
     dimension: int
     query_tokens: int
     document_tokens: int
@@ -60,6 +61,7 @@ class RescaleReport:
 
     sha256: str
     size: int
+    """Bytes of the model."""
     products: int
     """Number of matrix products with weights that were changed."""
 
@@ -73,7 +75,9 @@ def find_bundled_source() -> Path:
 
 
 def infer_encoder_config(source: Path) -> EncoderConfig:
-    """Return a model's configuration: its ``encoder.json``, or sentence-transformers' pooling; else mean pooling.
+    """Return a model's configuration, from its ``encoder.json`` or from that of sentence-transformers.
+
+    With neither file, vectors are the means of token states.
 
     Raises:
         UsageError: the file is invalid.
@@ -99,7 +103,8 @@ def export_encoder(
 ) -> ExportReport:
     """Export the model in ``source`` to ``target``, and compare both models on ``samples``.
 
-    ``config``: by default :func:`infer_encoder_config` the source; its dimension becomes the model's, and its lengths at most what the model reads.
+    ``config``: by default that of :func:`infer_encoder_config`. Its dimension is replaced by the model's, and its lengths
+    are cut to what the model reads.
 
     Raises:
         UnavailableError: the source cannot be exported, or the extra is not installed.
@@ -193,7 +198,7 @@ def _load_token_model(source: Path) -> tuple[Any, int, int]:
 
 
 def _trace(module: Any, path: Path) -> None:
-    """Export by TorchScript, because the newer exporter's graph does not quantise to the same size."""
+    """Export by TorchScript; the graph of the newer exporter does not quantise to the same size."""
     import torch
 
     ids = torch.randint(module.encoder.config.vocab_size, (2, 16))
