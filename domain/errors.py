@@ -1,4 +1,4 @@
-"""The tree of errors. Each has a stable ``code`` and a message that says what to do."""
+"""The errors of the product. Each class has a stable ``code``, and each message says what to do."""
 
 from typing import ClassVar, Literal, Self
 
@@ -94,6 +94,7 @@ class UnavailableError(FootpathError):
         return f"{' and '.join(parts)} {self.state}"
 
 
+# Words for anyone, by the value of :attr:`UnavailableError.part`.
 _PART_NAMES = {
     "database": "the database",
     "disk": "the server's disk",
@@ -231,7 +232,7 @@ class NotFoundError(FootpathError):
 
 
 class ConflictError(FootpathError):
-    """A request that conflicts with the current state: a name that is in use, or a thing that has changed meanwhile."""
+    """A request that conflicts with the current state, as a name in use or a thing that has changed meanwhile."""
 
     code = "conflict"
 

@@ -1,4 +1,4 @@
-"""Language models and embedding services that an administrator configured: address, parameters and test results."""
+"""Language models and embedding services that an administrator configured, with their test results."""
 
 from datetime import datetime
 from typing import Literal

@@ -1,4 +1,7 @@
-"""Backward slices of programs: the parts of a program's text that an argument of a call depends on."""
+"""Provenance of argument values: their origins, and backward slices of the programs that computed them.
+
+A backward slice consists of the parts of a program's text that an argument of a call depends on.
+"""
 
 from typing import Literal
 
@@ -101,7 +104,7 @@ class ValueOrigin(Model):
 
 
 def describe_origin(origin: ValueOrigin) -> str:
-    """Describe where a value comes from, with the program's slice if that says more and is said nowhere else."""
+    """Describe in words where a value comes from, with the program's slice if that adds anything."""
     value_slice = origin.slice
     if (
         value_slice is None

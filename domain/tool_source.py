@@ -1,4 +1,8 @@
-"""Tool sources: custom APIs and MCP servers, the states of their tools, and the findings of the admission gate."""
+"""Tool sources: custom APIs and MCP servers.
+
+Here are the operations that a source takes from its document, the states of its tools, and the findings of the admission
+gate.
+"""
 
 from typing import Literal
 

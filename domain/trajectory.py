@@ -1,4 +1,4 @@
-"""Recorded calls, in the form that every importer produces.
+"""Recorded calls and trajectories, in the form that every importer produces.
 
 They are slotted dataclasses, since counting handles millions of them.
 """

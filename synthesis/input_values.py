@@ -84,7 +84,7 @@ class InputValueFinder:
                 if seed is None:
                     return
                 seed_values[user_input.name] = seed
-        # Two roles get two things that lie apart in the list, so that they differ as a user's would.
+        # Two roles get two things, which lie apart in the list.
         step = max(1, len(things) // 3) if len(roles) > 1 else 1
         for number in range(len(things)):
             values = dict(seed_values)

@@ -155,7 +155,7 @@ def _enumerate_final_intents(query_path: QueryPath, item_modes: tuple[ItemMode, 
     yield Intent(query_path, item_modes, "all")
     if (
         "[]" not in inner_path and not is_fan_out
-    ) or "first" in item_modes:  # questions that select twice, as "the last of the first …", are not natural
+    ) or "first" in item_modes:  # at most one selection beyond the plain question
         return
     has_own_list = "[]" in inner_path
     label = find_label_field(doc, path) if has_own_list else None

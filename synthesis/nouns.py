@@ -135,7 +135,7 @@ def name_holder(doc: ToolDoc, path: str, filled_parameters: Collection[str] = ()
 def name_source(doc: ToolDoc, feeds: Sequence[FeedLink], filled_parameters: Collection[str] = ()) -> str:
     """Return the noun for what a response gives to the next tool.
 
-    That is the thing that holds the field, or what the field refers to: ``author`` of a paper's ``author_id``.
+    That is the thing that holds the fields, or what a field refers to.
     """
     feed = feeds[0]
     if len(feeds) > 1:

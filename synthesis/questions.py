@@ -272,7 +272,7 @@ def _is_about_sources(intent: Intent) -> bool:
 
 
 def _find_first_list(query_path: QueryPath) -> str:
-    """Return the path of the list in the first response that the walk continues from; empty if it is one thing."""
+    """Return a path through the list in the first response that the walk continues from; empty for one thing."""
     path = query_path.get_feeds(1)[0].field if len(query_path.walk.tools) > 1 else query_path.output
     part_of_one = not path.startswith("[]") and (
         path.endswith("[]") or find_label_field(query_path.walk.head, "x") is not None

@@ -52,7 +52,8 @@ class _NdcgEvaluator(SentenceEvaluator):
 class Course(TrainerCallback, ExportableState):
     """One training, which is also a callback of the trainer.
 
-    As a callback it decides when to evaluate, save and stop, mines negatives before each epoch, and updates
+    As a callback it decides when to evaluate, save and stop, mines negatives before every epoch but the first,
+    and updates
     ``training_state``. Checkpoints store that state under the name of this class, so the name must not change.
     """
 

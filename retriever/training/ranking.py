@@ -55,7 +55,7 @@ class LabelledCandidates:
 def train_reranker(
     requests: Sequence[LabelledCandidates], encoder: str, without: Collection[str] = ()
 ) -> RerankerWeights:
-    """Train a regression and trees, and scale both so that neither dominates the sum of their scores.
+    """Train a regression and trees, and scale both for the sum of their scores.
 
     Over all candidates the regression's scores get a standard deviation of ``_REGRESSION_SPREAD``, those of the trees 1.
     Requests whose candidates all serve them, or none, are skipped.
