@@ -1,1 +1,1 @@
-"""The vocabulary of the product: frozen models, protocols of stores, and errors. It imports no other package of ours."""
+"""The vocabulary of the product: frozen models, protocols of stores, and errors. It imports no other package."""

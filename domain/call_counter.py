@@ -9,8 +9,8 @@ from domain.plan import StepResult
 class CallCounter:
     """Counts the calls that were really made, from a run's events.
 
-    A call does not count if the user did not allow it, if it lacked a value, if it never reached its host, or if its end
-    was not emitted. A call that was repeated with other values counts each time.
+    A call does not count if the user did not allow it, if it lacked a value, if it never reached its host, or if its
+    end was not emitted. A call that was repeated with other values counts each time.
     """
 
     def __init__(self) -> None:

@@ -31,8 +31,8 @@ class TrustedProxies:
     def find_client(self, peer: str, forwarded: Iterable[str]) -> str:
         """Return the nearest address that does not belong to a trusted proxy.
 
-        Each proxy appends the address that it saw, so the hops are read from the end. Anyone may have written what precedes
-        an untrusted or invalid address, so reading stops there.
+        Each proxy appends the address that it saw, so the hops are read from the end. Anyone may have written what
+        precedes an untrusted or invalid address, so reading stops there.
 
         Args:
             peer: address of the connection.

@@ -1,8 +1,8 @@
 """Parsing of Python text into syntax trees, under one lock, and reading of the names in them.
 
-CPython 3.11 counts the nesting of trees in one counter of the whole process (python/cpython#106905): if two threads build
-trees at the same time, one of them fails with ``SystemError: AST constructor recursion depth mismatch``, whatever its
-text. Requests, runs and checks parse in threads, so all of them must parse here.
+CPython 3.11 counts the nesting of trees in one counter of the whole process (python/cpython#106905): if two threads
+build trees at the same time, one of them fails with ``SystemError: AST constructor recursion depth mismatch``,
+whatever its text. Requests, runs and checks parse in threads, so all of them must parse here.
 """
 
 import ast

@@ -1,8 +1,8 @@
 """Ranking of search results, the same for every back end: by score, and by id if scores are equal up to rounding.
 
-Copies of a tool have the same vector, and so has a memory with two paths. Back ends add up a cosine in different orders,
-so that equal similarities differ in their last digits; without this rule, embedded stores and servers would return
-different results.
+Copies of a tool have the same vector, and so has a memory with two paths. Back ends add up a cosine in different
+orders, so that equal similarities differ in their last digits; without this rule, embedded stores and servers would
+return different results.
 """
 
 from collections.abc import Awaitable, Callable, Iterable

@@ -17,8 +17,8 @@ from domain.tool import ToolId
 SolutionOrigin = Literal["run", "template", "person", "mined"]
 """Where a solution comes from.
 
-``run``: a run that answered; ``template``: a workflow template; ``person``: someone who wrote or corrected it; ``mined``: coupling, without
-any run.
+``run``: a run that answered; ``template``: a workflow template; ``person``: someone who wrote or corrected it;
+``mined``: coupling, without any run.
 """
 
 
@@ -86,7 +86,8 @@ def rank_patterns(patterns: Iterable[NearPattern], limit: int) -> list[NearPatte
 SolutionChange = Callable[[str, Solution | None], Solution | None]
 """A change of one solution.
 
-It receives an id and the solution stored under it, if any, and returns the solution to store, or None to leave it as it is.
+It receives an id and the solution stored under it, if any, and returns the solution to store, or None to leave it as
+it is.
 """
 
 
@@ -108,8 +109,8 @@ class SolutionStore(Protocol):
     async def change(self, ids: Sequence[str], change: SolutionChange) -> dict[str, Solution]:
         """Apply ``change`` to the solutions under these ids, all or none, and return what was written, by id.
 
-        Nobody else writes them meanwhile, so concurrent changes lose nothing of one another. ``change`` must have no side
-        effects, because it is called again if a write failed.
+        Nobody else writes them meanwhile, so concurrent changes lose nothing of one another. ``change`` must have no
+        side effects, because it is called again if a write failed.
         """
         ...
 

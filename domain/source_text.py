@@ -58,7 +58,7 @@ class SourceExpression:
     node: ast.expr
     """For the analyses in ``agent/programs/analysis``, which must not change it."""
     start: int
-    """Offset of its beginning in UTF-8 bytes; approximate within an f-string, where Python reports positions only roughly."""
+    """Offset of its beginning in UTF-8 bytes; within an f-string Python reports positions only roughly."""
     end: int
 
     @property
@@ -156,7 +156,8 @@ class SourceStatement:
     def kind(self) -> Literal["loop", "leaving", "simple", "other"]:
         """Kind of the statement.
 
-        ``leaving``: nothing follows it, as after a return or a break; ``simple``: a single step, followed by the next one.
+        ``leaving``: nothing follows it, as after a return or a break; ``simple``: a single step, followed by the next
+        one.
         """
         match self.node:
             case ast.For() | ast.AsyncFor() | ast.While():

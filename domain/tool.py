@@ -266,7 +266,7 @@ class ToolDoc(Model):
 
     @property
     def host(self) -> str:
-        """``host`` or ``host:port`` of its address, or ``stdio:NAME``; empty without a valid host (:func:`parse_host`)."""
+        """``host`` or ``host:port`` of its address, or ``stdio:NAME``; see :func:`parse_host`."""
         return parse_host(self.url)
 
     @property

@@ -14,8 +14,8 @@ from domain.tool import ToolId
 class RecordedOutcome(StrEnum):
     """The outcome of a recorded call.
 
-    ``OK`` and ``FAILED`` are evidence of availability. ``CALLER_FAULT`` (bad or missing arguments, a missing key, a function that does not
-    exist) failed but says nothing about the tool. ``UNKNOWN`` was not recorded.
+    ``OK`` and ``FAILED`` are evidence of availability. ``CALLER_FAULT`` (bad or missing arguments, a missing key, a
+    function that does not exist) failed but says nothing about the tool. ``UNKNOWN`` was not recorded.
     """
 
     OK = "ok"

@@ -1,8 +1,8 @@
 """Calibration of an encoder's cosines on bundled texts, and the map to the scale of the bundled encoder.
 
 Encoders may rank pairs of texts alike and still differ in their cosines: one gives unrelated texts 0.1, another 0.7.
-Thresholds, powers of similarities and the re-ranker's features were chosen with the bundled encoder. A linear map through
-two medians, that of related and that of unrelated texts, brings another encoder's cosines to its scale.
+Thresholds, powers of similarities and the re-ranker's features were chosen with the bundled encoder. A linear map
+through two medians, that of related and that of unrelated texts, brings another encoder's cosines to its scale.
 """
 
 import logging

@@ -1,10 +1,10 @@
 # pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false
 """BM25 index of the tools' texts: building, updating, storing and scoring.
 
-The index lies in a folder of its own, as complete generations of files of which one is current, so that a crash leaves
-the former one in use. If only a few texts have changed, an update recomputes the scores from stored word counts: a full
-build spends its time on splitting texts into words, and here only the changed ones are split. A full build imports bm25s;
-reading and updating need only numpy.
+The index lies in a folder of its own, as complete generations of files of which one is current, so that a crash
+leaves the former one in use. If only a few texts have changed, an update recomputes the scores from stored word
+counts: a full build spends its time on splitting texts into words, and here only the changed ones are split. A full
+build imports bm25s; reading and updating need only numpy.
 """
 
 import asyncio

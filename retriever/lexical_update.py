@@ -1,8 +1,8 @@
 """Update of a BM25 index after a few texts have changed, from stored word counts.
 
-All scores are recomputed, because every added text changes how rare a word is and how long a text is on average; they equal those of a
-full build (Lucene's formula, as in bm25s). A full build spends its time on splitting texts into words; here only the changed texts are
-split.
+All scores are recomputed, because every added text changes how rare a word is and how long a text is on average; they
+equal those of a full build (Lucene's formula, as in bm25s). A full build spends its time on splitting texts into
+words; here only the changed texts are split.
 """
 
 from collections import Counter

@@ -1,7 +1,7 @@
 """Search for the tools of a request.
 
-Candidates are scored by the weighted sum of the encoder's cosine and BM25, each scaled to [0, 1], and ordered by it or by a
-re-ranker.
+Candidates are scored by the weighted sum of the encoder's cosine and BM25, each scaled to [0, 1], and ordered by it
+or by a re-ranker.
 """
 
 import asyncio

@@ -101,8 +101,8 @@ def _find_by_description(doc: ToolDoc, parameter: Parameter, fields: Sequence[Ou
 def find_named_label(doc: ToolDoc, inputs: Sequence[str]) -> OutputField | None:
     """Find the label field of the thing that an input names; None if no input names one.
 
-    An input that is echoed in a label field names the thing. The name of a city, for example, does not name the people who
-    live there.
+    An input that is echoed in a label field names the thing. The name of a city, for example, does not name the
+    people who live there.
     """
     parameters_by_name = {one.name: one for one in doc.parameters}
     for name in inputs:

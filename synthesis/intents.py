@@ -1,8 +1,9 @@
 """Intents: what exactly is asked of a combination.
 
-A combination says what is known and what is wanted, but not which items of a list are meant. An intent settles whether
-the next tool is called for the first item or for each, and which part of the last list is the answer: all items, the first
-one, their number, the one with the most or the least of a number, or those whose field has a value that the user states.
+A combination says what is known and what is wanted, but not which items of a list are meant. An intent settles
+whether the next tool is called for the first item or for each, and which part of the last list is the answer: all
+items, the first one, their number, the one with the most or the least of a number, or those whose field has a value
+that the user states.
 """
 
 from collections.abc import Iterator, Sequence

@@ -35,7 +35,8 @@ class AnswerRow:
 def find_values(value: JsonValue, path: str) -> Iterator[tuple[JsonValue, JsonValue]]:
     """Yield pairs of an item and a value, for all values at a path.
 
-    The item is that of the innermost list around the value; without a list, the whole value. A missing field yields None.
+    The item is that of the innermost list around the value; without a list, the whole value. A missing field yields
+    None.
     """
     yield from _walk_path(value, value, _PATH_PIECE.findall(path))
 

@@ -33,8 +33,8 @@ Result = TypeVar("Result")
 class EdgeIndex:
     """Vector index of one process; a search compares all vectors.
 
-    For tens of thousands of tools that takes milliseconds, while an approximate search would miss some. After ``put`` or
-    ``remove`` has returned, the change survives a killed process. Operations run in worker threads, one at a time.
+    For tens of thousands of tools that takes milliseconds, while an approximate search would miss some. After ``put``
+    or ``remove`` has returned, the change survives a killed process. Operations run in worker threads, one at a time.
     """
 
     def __init__(self, directory: Path, reindexing: str = "python scripts/reindex.py") -> None:

@@ -1,8 +1,8 @@
 """Collections of a Qdrant server: one active per encoder, replaced by switching an alias.
 
-``NAME-HASH`` is an alias, and ``NAME-HASH-1``, ``-2``, … are collections; the hash is that of identity and dimension. A
-process uses the alias of its own encoder, so that vectors of two encoders never mix and a switch reaches all processes at
-once.
+``NAME-HASH`` is an alias, and ``NAME-HASH-1``, ``-2``, … are collections; the hash is that of identity and dimension.
+A process uses the alias of its own encoder, so that vectors of two encoders never mix and a switch reaches all
+processes at once.
 """
 
 import re

@@ -79,10 +79,10 @@ class _LoadedModel:
 class BundledEmbedder(BaseEmbedder):
     """Embeds with an exported encoder on ``threads`` CPU threads.
 
-    Each thread has a batch of its own, which is twice as fast as one batch on two threads. A text's vector does not depend
-    on the other texts of a batch, because each token has its own int8 scale (``retriever/training/token_scales.py``).
-    Encoders exported before that have one scale for a batch: there, vectors of the same text in different batches have a
-    cosine above 0.98.
+    Each thread has a batch of its own, which is twice as fast as one batch on two threads. A text's vector does not
+    depend on the other texts of a batch, because each token has its own int8 scale
+    (``retriever/training/token_scales.py``). Encoders exported before that have one scale for a batch: there, vectors
+    of the same text in different batches have a cosine above 0.98.
     """
 
     def __init__(
@@ -127,8 +127,8 @@ class BundledEmbedder(BaseEmbedder):
         """Embed each text as a request with its sentences, in one pass.
 
         A sentence's vector is the mean of its tokens' states in the whole text, which ranks as well as encoding each
-        sentence separately. Encoders that use the first token's state encode sentences separately. A sentence beyond the
-        last token gets the vector of the whole text.
+        sentence separately. Encoders that use the first token's state encode sentences separately. A sentence beyond
+        the last token gets the vector of the whole text.
         """
         if self._config.pooling == "cls":
             return await super().read(texts)

@@ -23,8 +23,8 @@ def add_negatives(
 ) -> tuple[DocumentCorpus, list[TrainingExample]]:
     """Append written documents to the corpus, each as a negative of its own request only.
 
-    They have no words for BM25 and a tool set of their own, so that no other request finds or draws them. Requests of the
-    same step still have them as negatives.
+    They have no words for BM25 and a tool set of their own, so that no other request finds or draws them. Requests of
+    the same step still have them as negatives.
 
     Returns:
         The extended corpus, and the examples with the rows of their written negatives.

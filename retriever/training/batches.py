@@ -43,8 +43,8 @@ class BatchCollator:
     def __call__(self, rows: Sequence[Mapping[str, int]]) -> dict[str, Any]:
         """Return the tensors of a batch.
 
-        Keys with the prefixes ``request_`` and ``document_`` hold tokens (:meth:`TrainedEncoder.tokenize`); ``label`` is
-        each document's label for each request, shape (requests, documents).
+        Keys with the prefixes ``request_`` and ``document_`` hold tokens (:meth:`TrainedEncoder.tokenize`); ``label``
+        is each document's label for each request, shape (requests, documents).
         """
         import torch
 

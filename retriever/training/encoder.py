@@ -66,8 +66,8 @@ class TrainedEncoder:
     def tokenize(self, texts: Sequence[str], *, requests: bool) -> dict[str, Any]:
         """Return tokens as the model takes them, and under ``parts`` the mask of each vector's tokens.
 
-        The masks have the shape (texts, vectors, tokens). A document has one vector. A request has 1 + ``MAX_SENTENCES``:
-        that of the whole text and those of its sentences, where missing ones repeat another.
+        The masks have the shape (texts, vectors, tokens). A document has one vector. A request has 1 +
+        ``MAX_SENTENCES``: that of the whole text and those of its sentences, where missing ones repeat another.
         """
         recipe = self._recipe
         inputs = [recipe.query_prefix + text for text in texts] if requests else list(texts)

@@ -3,7 +3,8 @@
 """Export of a BERT encoder to one int8 ONNX file that onnxruntime runs without torch.
 
 The graph returns the states of the tokens, not of the text, so that a reader can also make vectors of its parts
-(:mod:`retriever.pooling`). Torch and onnx come with the extra ``neural`` and are imported by the functions that need them.
+(:mod:`retriever.pooling`). Torch and onnx come with the extra ``neural`` and are imported by the functions that need
+them.
 """
 
 import shutil
@@ -103,8 +104,8 @@ def export_encoder(
 ) -> ExportReport:
     """Export the model in ``source`` to ``target``, and compare both models on ``samples``.
 
-    ``config``: by default that of :func:`infer_encoder_config`. Its dimension is replaced by the model's, and its lengths
-    are cut to what the model reads.
+    ``config``: by default that of :func:`infer_encoder_config`. Its dimension is replaced by the model's, and its
+    lengths are cut to what the model reads.
 
     Raises:
         UnavailableError: the source cannot be exported, or the extra is not installed.
@@ -164,7 +165,8 @@ def _load_token_model(source: Path) -> tuple[Any, int, int]:
 
     The module maps ids and mask to states of shape (texts, tokens, dimension).
 
-    Embeddings and layers are called one by one: the model's own mask code branches in Python, which a trace would freeze.
+    Embeddings and layers are called one by one: the model's own mask code branches in Python, which a trace would
+    freeze.
     """
     import torch
     from safetensors import SafetensorError

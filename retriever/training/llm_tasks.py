@@ -163,8 +163,8 @@ async def ask_all(
     """Ask for each task's answer, in order; None where there is no valid one, or none yet.
 
     Raises:
-        ModelUnavailableError: the model is unavailable, or the settings are wrong. Earlier answers are cached, so that another run
-            asks only for the rest.
+        ModelUnavailableError: the model is unavailable, or the settings are wrong. Earlier answers are cached, so
+            that another run asks only for the rest.
     """
     task_run = _TaskRun(tasks, writer, cache, bounds, report)
     await task_run.run()

@@ -93,8 +93,8 @@ class NegativeSampler:
     def mine(self, encode: Encode) -> int:
         """Narrow the pools of each example to the documents that the model ranks highest.
 
-        A document whose similarity exceeds the recipe's ``ceiling`` times that of the best positive is probably a positive
-        that was not recorded, and is left out.
+        A document whose similarity exceeds the recipe's ``ceiling`` times that of the best positive is probably a
+        positive that was not recorded, and is left out.
 
         Returns:
             The number of documents left out.

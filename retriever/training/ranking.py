@@ -57,8 +57,8 @@ def train_reranker(
 ) -> RerankerWeights:
     """Train a regression and trees, and scale both for the sum of their scores.
 
-    Over all candidates the regression's scores get a standard deviation of ``_REGRESSION_SPREAD``, those of the trees 1.
-    Requests whose candidates all serve them, or none, are skipped.
+    Over all candidates the regression's scores get a standard deviation of ``_REGRESSION_SPREAD``, and those
+    of the trees one of 1. Requests whose candidates all serve them, or none, are skipped.
 
     Args:
         requests: the labelled candidates of each request.

@@ -1,7 +1,8 @@
 """Synthetic requests without a model: the first sentence of a tool's document as a wish or a question.
 
-They are clearly weaker than those of a model or a person: the words are the document's own, so an encoder learns from them what BM25
-finds anyway, and not how people ask. They exist so that a tool without recorded requests occurs in training at all.
+They are clearly weaker than those of a model or a person: the words are the document's own, so an encoder learns from
+them what BM25 finds anyway, and not how people ask. They exist so that a tool without recorded requests occurs in
+training at all.
 """
 
 import random
@@ -62,8 +63,9 @@ _SECRET = re.compile(r"key|token|secret|auth|password|host|format|callback", re.
 def build_template_requests(tool: ToolDoc, count: int, seed: int) -> list[str]:
     """Return up to ``count`` different requests; none without usable text.
 
-    The same document and seed give the same requests. Templates are weaker than a model: the words are the document's own,
-    so an encoder learns from them what BM25 finds anyway, but a tool without recorded requests occurs in training at all.
+    The same document and seed give the same requests. Templates are weaker than a model: the words are the document's
+    own, so an encoder learns from them what BM25 finds anyway, but a tool without recorded requests occurs in
+    training at all.
     """
     rng = random.Random(f"{seed} {tool.id}")
     wish = _build_wish(_extract_first_sentence(tool.description)) or _build_wish(
