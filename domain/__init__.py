@@ -1,1 +1,1 @@
-"""The vocabulary of the product: frozen models and errors. No I/O; imports nothing of ours."""
+"""The vocabulary of the product: frozen models, protocols of stores, and errors. It imports no other package."""

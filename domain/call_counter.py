@@ -1,4 +1,4 @@
-"""Counts how often a run called each tool, for the server's list of runs and for the page."""
+"""Counter of a run's calls by tool, for the server's list of runs and for the page."""
 
 from collections import Counter
 
@@ -9,12 +9,13 @@ from domain.plan import StepResult
 class CallCounter:
     """Counts the calls that were really made, from a run's events.
 
-    Calls that the user did not allow, that lacked a value, that were kept from their host, or whose end was never emitted do not count. A call
-    that was repeated with other values counts each time.
+    A call does not count if the user did not allow it, if it lacked a value, if it never reached its host, or if its
+    end was not emitted. A call that was repeated with other values counts each time.
     """
 
     def __init__(self) -> None:
         self.by_tool = Counter[str]()
+        """Number of calls of each tool."""
         self._started = Counter[tuple[int, int]]()
 
     @property
@@ -28,6 +29,8 @@ class CallCounter:
             case CallStarted(step=step):
                 self._started[subtask, step] += 1
             case CallFinished(step=step, result=result):
+                # A step whose call was repeated has several starts and one end: only the last call's result is known,
+                # and each earlier one was made.
                 begun = self._started.pop((subtask, step), 0)
                 calls_made = max(begun, 1) if is_made(result) else begun - 1
                 if calls_made > 0:

@@ -1,4 +1,4 @@
-"""Client addresses, as far as trusted proxies report them."""
+"""Addresses of clients, taken from the headers of trusted proxies."""
 
 import re
 from collections.abc import Iterable
@@ -12,7 +12,11 @@ class TrustedProxies:
     """The proxies whose ``X-Forwarded-For`` header is trusted."""
 
     def __init__(self, proxies: str) -> None:
-        """Parse comma-separated addresses and networks; ``*`` trusts all. Raises ``ValueError`` for anything else."""
+        """Parse a comma-separated list of addresses and networks; ``*`` trusts every address.
+
+        Raises:
+            ValueError: an entry is none of these.
+        """
         entries = [entry.strip() for entry in proxies.split(",") if entry.strip()]
         self._all = "*" in entries
         self._networks: list[IPv4Network | IPv6Network] = [
@@ -27,11 +31,15 @@ class TrustedProxies:
     def find_client(self, peer: str, forwarded: Iterable[str]) -> str:
         """Return the nearest address that does not belong to a trusted proxy.
 
-        ``forwarded`` holds the lines of ``X-Forwarded-For``, in order. Each proxy appends the address it saw, so the hops are read from the end.
-        Anyone may have written what precedes an untrusted or invalid address, so reading stops there.
+        Each proxy appends the address that it saw, so the hops are read from the end. Anyone may have written what
+        precedes an untrusted or invalid address, so reading stops there.
+
+        Args:
+            peer: address of the connection.
+            forwarded: the lines of ``X-Forwarded-For``, in order.
         """
         hops = [hop for line in forwarded for hop in line.split(",")]
-        for hop in reversed(hops):  # only what a trusted peer appended is credible
+        for hop in reversed(hops):  # only a trusted peer's entry is credible
             hop_address = parse_address(hop) if self.is_trusted(peer) else None
             if hop_address is None:
                 break
@@ -55,7 +63,10 @@ def parse_address(text: str) -> Address | None:
 
 
 def get_rate_limit_key(address: str) -> str:
-    """Return the key that attempts are counted by: for IPv6 the /64 network, which one customer has entirely."""
+    """Return the key by which attempts from an address are counted.
+
+    For IPv6 that is the /64 network, because one customer usually has all of it.
+    """
     parsed = parse_address(address)
     if isinstance(parsed, IPv6Address):
         return str(IPv6Network((parsed, 64), strict=False))

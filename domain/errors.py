@@ -1,4 +1,4 @@
-"""The tree of errors. Each has a stable ``code`` and a message that says what to do."""
+"""The errors of the product. Each class has a stable ``code``, and each message says what to do."""
 
 from typing import ClassVar, Literal, Self
 
@@ -86,7 +86,8 @@ class UnavailableError(FootpathError):
     def public_message(self) -> str:
         """The affected part and its state.
 
-        The full message is shown if no part is set, unless the error is a store's temporary one, whose message may name hosts.
+        The full message is shown if no part is set, unless the error is a store's temporary one, whose message may
+        name hosts.
         """
         if not (self.part or isinstance(self, TransientError)):
             return str(self)
@@ -94,6 +95,7 @@ class UnavailableError(FootpathError):
         return f"{' and '.join(parts)} {self.state}"
 
 
+# Words for anyone, by the value of :attr:`UnavailableError.part`.
 _PART_NAMES = {
     "database": "the database",
     "disk": "the server's disk",
@@ -122,7 +124,8 @@ class StoreUnreachableError(TransientError):
 class StoreRefusedError(TransientError):
     """A server that holds a part of the store rejects this process's account, key or database.
 
-    Another process may be accepted, and so may this one once the server or the setting that the message names is corrected.
+    Another process may be accepted, and so may this one once the server or the setting that the message names is
+    corrected.
     """
 
     code = "store_refused"
@@ -158,7 +161,8 @@ class ModelUnavailableError(UnavailableError):
     ) -> None:
         """Create the error.
 
-        ``lasting``: asking again is useless until something is changed. ``retry_after``: seconds to wait, if the endpoint said so.
+        ``lasting``: asking again is useless until something is changed. ``retry_after``: seconds to wait, if the
+        endpoint said so.
         """
         super().__init__(message)
         self.kind: ModelFailure = kind
@@ -175,8 +179,8 @@ class InvalidDecisionError(FootpathError):
 class ForbiddenAddressError(FootpathError):
     """The guard against server-side request forgery refused an address.
 
-    ``place`` is the ``host:port`` that an operator may allow, empty if nothing allows it. ``reason`` says why it is refused, without saying
-    what would allow it.
+    ``place`` is the ``host:port`` that an operator may allow, empty if nothing allows it. ``reason`` says why it is
+    refused, without saying what would allow it.
     """
 
     code = "forbidden_address"
@@ -231,7 +235,7 @@ class NotFoundError(FootpathError):
 
 
 class ConflictError(FootpathError):
-    """A request that conflicts with the current state: a name that is in use, or a thing that has changed meanwhile."""
+    """A request that conflicts with the current state, as a name in use or a thing that has changed meanwhile."""
 
     code = "conflict"
 

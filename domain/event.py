@@ -1,4 +1,7 @@
-"""The events of a run, in one discriminated union that the page, history, evaluation and learning read."""
+"""The events of a run, as one discriminated union.
+
+They are what the page, the history of runs, evaluation and learning know of a run.
+"""
 
 from datetime import datetime
 from typing import Annotated, Literal
@@ -376,7 +379,7 @@ PlanningEvent = (
     | PlanReady
     | PolicyFellBack
 )
-"""Events of planning; where calls fail, or one is made at a time, they stand between calls too."""
+"""Events of planning; if a call fails, or calls are planned one by one, they occur between calls, too."""
 
 ProgramEvent = ProgramRefused | ProgramStarted | ProgramLooked | ProgramFailed | ProgramEnded
 ActionEvent = ProgramEvent | CallStarted | InputNeeded | QuestionAnswered | CallFinished | ResponseCompressed

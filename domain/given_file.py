@@ -9,7 +9,8 @@ from domain.model import Model
 FileKind = Literal["table", "json", "text"]
 """Kind of a file's value.
 
-``table``: rows of the same columns, each a dict; ``json``: a value, or for JSON lines the list of values; ``text``: one text.
+``table``: rows of the same columns, each a dict; ``json``: a value, or for JSON lines the list of values; ``text``:
+one text.
 """
 ColumnType = Literal["text", "integer", "number", "boolean"]
 

@@ -1,4 +1,4 @@
-"""The memories recalled at the start of a subtask, as an event of the run."""
+"""Events of a run about memories, solutions and lessons."""
 
 import json
 from typing import Literal
@@ -69,7 +69,7 @@ class NoSolution(Model):
 
 
 def describe_selection(event: SolutionTaken | NoSolution) -> str:
-    """Describe what was taken from the library, and how, in one line for people."""
+    """Describe in one line for people which solution was selected, and how."""
     match event:
         case SolutionTaken(how="chosen"):
             return f"Wrote after the solution for “{event.pattern}”: {event.reason}"
@@ -141,3 +141,4 @@ class WeightsLearned(Model):
 
 
 Verdict = Literal["right", "wrong"]
+"""A user's verdict on the answer of a run."""

@@ -43,7 +43,11 @@ class LegacyMemory:
 
 
 def read_memory(stored: Mapping[str, Any]) -> tuple[Memory, ProgramPlan | None]:
-    """Parse a memory as stores and exports of any version hold it; also return its program, if a version stored one."""
+    """Parse a memory as stores and exports of any version hold it.
+
+    Returns:
+        The memory, and its program if an earlier version stored one.
+    """
     program = stored.get(LEGACY_PROGRAM_KEY)
     memory = Memory.model_validate({name: value for name, value in stored.items() if name != LEGACY_PROGRAM_KEY})
     return memory, None if program is None else ProgramPlan.model_validate(program)
@@ -70,7 +74,10 @@ class MemorySearch(Protocol):
 
 
 class MemoryStore(Protocol):
-    """Storage of memories and of their vectors, by encoder ``identity``. All methods may raise ``UnavailableError``."""
+    """Storage of memories and of their vectors, which are kept separately for each encoder ``identity``.
+
+    All methods may raise ``UnavailableError``.
+    """
 
     async def setup(self) -> None:
         """Create missing structure; idempotent."""
@@ -81,7 +88,7 @@ class MemoryStore(Protocol):
         ...
 
     async def list_without_vector(self, identity: str, limit: int) -> list[Memory]:
-        """Return memories that have no vector of this encoder. Reads only those, not the others."""
+        """Return up to ``limit`` memories that have no vector of this encoder. Reads only those."""
         ...
 
     async def put_vectors(self, identity: str, vectors: Sequence[tuple[str, Sequence[float]]]) -> None:
@@ -91,19 +98,25 @@ class MemoryStore(Protocol):
     async def find_similar(
         self, vector: Sequence[float], identity: str, owner: str, limit: int
     ) -> list[RecalledMemory]:
-        """Return the most similar memories that are shared or of this owner, best first. ``vector`` has unit length."""
+        """Return the most similar memories that are shared or belong to this owner, best first.
+
+        ``vector``: the request's vector, of unit length.
+        """
         ...
 
     async def judge(self, memory: str, *, good: bool, key: str = "") -> None:
-        """Count a success or failure of a memory's path, once per ``key`` if one is given; unknown ids are ignored."""
+        """Count a success or failure of a memory's path; unknown ids are ignored.
+
+        ``key``: identifies the judgement, so that it counts once however often it is sent; empty to count each time.
+        """
         ...
 
     async def reset_judgements(self, tools: Iterable[ToolId]) -> None:
-        """Reset the successes and failures of paths with one of these tools, which are different tools now."""
+        """Reset the counts of paths with one of these tools, because the tools have changed."""
         ...
 
     async def list_legacy(self, limit: int) -> list[LegacyMemory]:
-        """Return some of the memories whose programs an earlier version stored. Reads only those, not the others."""
+        """Return up to ``limit`` memories whose programs an earlier version stored. Reads only those."""
         ...
 
     async def drop_programs(self, memories: Iterable[str]) -> None:

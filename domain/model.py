@@ -12,6 +12,7 @@ from pydantic.types import JsonValue
 from domain.python_source import read_attribute_docstrings
 
 JsonObject = dict[str, JsonValue]
+"""A JSON object as Python holds it."""
 
 
 class Model(BaseModel):
@@ -44,9 +45,9 @@ def _read_attribute_docstrings(model: type[Model]) -> dict[str, str]:
 
 
 def describe_errors(error: ValidationError, limit: int = 3) -> str:
-    """Describe the first ``limit`` validation errors on one line, each after its location (``it`` for the whole).
+    """Describe the first ``limit`` validation errors in one line, each with its location.
 
-    Values are never shown.
+    The location of the whole input is ``it``. Values are never shown.
     """
     return "; ".join(
         f"{'.'.join(map(str, one['loc'])) or 'it'}: {one['msg']}"

@@ -1,4 +1,4 @@
-"""Language models and embedding services that an administrator configured: address, parameters and test results."""
+"""Language models and embedding services that an administrator configured, with their test results."""
 
 from datetime import datetime
 from typing import Literal
@@ -12,9 +12,9 @@ Structured = Literal["auto", "json_schema", "json_object", "text"]
 Purpose = Literal["default", "programs", "decisions", "answers", "responses", "gate"]
 """What a language model is used for.
 
-``programs``: writing programs; ``decisions``: the other decisions of a run, such as parts, steps, arguments and judgements; ``answers``:
-wording answers; ``responses``: choosing which fields of long responses are kept; ``gate``: judging tools for admission; ``default``:
-everything that no other service is chosen for.
+``programs``: writing programs; ``decisions``: the other decisions of a run, such as parts, steps, arguments and
+judgements; ``answers``: wording answers; ``responses``: choosing which fields of long responses are kept; ``gate``:
+judging tools for admission; ``default``: everything that no other service is chosen for.
 """
 
 

@@ -1,4 +1,4 @@
-"""Operations of an API document before they become tools: their names, and which of them a source takes."""
+"""Operations of an API document, and which of them a source takes as tools."""
 
 from collections.abc import Iterable
 
@@ -51,6 +51,7 @@ class OperationChoice(Model):
         """Return the operations that are taken, in their order."""
         tags, names = frozenset(self.tags), frozenset(self.names)
         methods = frozenset(method.upper() for method in self.methods)
+        # A slash at the end of both keeps ``/repos`` from covering ``/reposts``.
         prefixes = tuple(path.rstrip("/") + "/" for path in self.paths)
         any_place = not (tags or names or prefixes)
         return [

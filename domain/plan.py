@@ -12,25 +12,27 @@ Origin = Literal[
 ]
 """The origin of an argument's value.
 
-``step``: a result of an earlier step. ``file``: a file given with the request; the reference says where in it. ``field`` and ``prose``: given
-with the request but not in its user's words, namely a field of an earlier response, or words within a text of one. ``computed``: computed by
-a program or written by its author; the reference is the expression.
+``step``: a result of an earlier step. ``file``: a file given with the request; the reference says where in it.
+``field`` and ``prose``: given with the request but not in its user's words, namely a field of an earlier response, or
+words within a text of one. ``computed``: computed by a program or written by its author; the reference is the
+expression.
 """
 StepStatus = Literal["ok", "failed", "missing", "skipped", "unknown"]
 """How a step ended.
 
-``missing``: a required argument could not be found; ``skipped``: the user did not allow the call; ``unknown``: a write whose answer was lost.
+``missing``: a required argument could not be found; ``skipped``: the user did not allow the call; ``unknown``: a
+write whose answer was lost.
 """
 CallOutcome = Literal[
     "ok", "transient", "gone", "absent", "undecided", "refused", "unreached", "caller_fault", "unknown"
 ]
 """What became of a call.
 
-``transient``: 408, 425, 5xx, timeouts, and 429 if no key was sent. ``gone``: the operation does not exist (410; or 404 to a call without
-values, or answered as the host answers paths that cannot exist). ``absent``: the thing that the values name does not exist (404).
-``undecided``: a 404 that may be either. ``refused``: the key was rejected (401, 403, and 429, which is its quota). ``unreached``: this machine
-could not reach the host. ``caller_fault``: bad arguments, a missing key, or an answer that says so or cannot be read. ``unknown``: a write
-whose answer was lost.
+``transient``: 408, 425, 5xx, timeouts, and 429 if no key was sent. ``gone``: the operation does not exist (410; or
+404 to a call without values, or answered as the host answers paths that cannot exist). ``absent``: the thing that the
+values name does not exist (404). ``undecided``: a 404 that may be either. ``refused``: the key was rejected (401,
+403, and 429, which is its quota). ``unreached``: this machine could not reach the host. ``caller_fault``: bad
+arguments, a missing key, or an answer that says so or cannot be read. ``unknown``: a write whose answer was lost.
 """
 
 

@@ -32,7 +32,7 @@ class Program(Model):
     """
 
     def combine_with(self, cells: "Sequence[Program]") -> "Program":
-        """Return this program as a continuation of earlier cells, so that it may also call what they could call."""
+        """Return this program as a continuation of earlier cells, so that it may call their functions, too."""
         programs = (*cells, self)  # this program comes last, so its own meaning of a name wins
         tools = {name: tool for one in programs for name, tool in one.tools.items()}
         arguments = {name: names for one in programs for name, names in one.arguments.items()}

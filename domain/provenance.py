@@ -1,4 +1,7 @@
-"""Backward slices of programs: the parts of a program's text that an argument of a call depends on."""
+"""Provenance of argument values: their origins, and backward slices of the programs that computed them.
+
+A backward slice consists of the parts of a program's text that an argument of a call depends on.
+"""
 
 from typing import Literal
 
@@ -8,9 +11,10 @@ from domain.tool import ToolId
 SourceKind = Literal["call", "error", "file", "input", "given", "said", "answer", "constant", "unknown"]
 """What a value was computed from.
 
-``call``: a tool's response. ``error``: the message of a failed call. ``file``: a file that the user attached. ``input``: a name that had a
-value before the program ran. ``given``: one whose value the user gave, as an input of a plan. ``said``: a constant that the user said.
-``answer``: the user's answer to a question. ``constant``: a constant that the program's author wrote. ``unknown``: a name of unknown content.
+``call``: a tool's response. ``error``: the message of a failed call. ``file``: a file that the user attached.
+``input``: a name that had a value before the program ran. ``given``: one whose value the user gave, as an input of a
+plan. ``said``: a constant that the user said. ``answer``: the user's answer to a question. ``constant``: a constant
+that the program's author wrote. ``unknown``: a name of unknown content.
 """
 
 
@@ -69,10 +73,10 @@ class Slice(Model):
 ValueKind = Literal["said", "document", "file", "field", "written", "computed", "prose", "others"]
 """Where a value comes from, in the order of distance from the user's own words.
 
-``said``: the user said it. ``document``: the tool's own default, allowed value or example. ``file``: from a file that the user attached,
-whose content others may have written. ``field``: a whole field of a response. ``written``: found nowhere, so a model or a rule wrote it.
-``computed``: found nowhere, computed by a program. ``prose``: words within a longer text of a response. ``others``: fixed by the author of
-another user's template.
+``said``: the user said it. ``document``: the tool's own default, allowed value or example. ``file``: from a file that
+the user attached, whose content others may have written. ``field``: a whole field of a response. ``written``: found
+nowhere, so a model or a rule wrote it. ``computed``: found nowhere, computed by a program. ``prose``: words within a
+longer text of a response. ``others``: fixed by the author of another user's template.
 """
 
 COVERABLE: tuple[ValueKind, ...] = ("said", "document", "field")
@@ -101,7 +105,7 @@ class ValueOrigin(Model):
 
 
 def describe_origin(origin: ValueOrigin) -> str:
-    """Describe where a value comes from, with the program's slice if that says more and is said nowhere else."""
+    """Describe in words where a value comes from, with the program's slice if that adds anything."""
     value_slice = origin.slice
     if (
         value_slice is None

@@ -1,8 +1,8 @@
-"""Parses Python text into syntax trees, one text at a time, and reads the names in them.
+"""Parsing of Python text into syntax trees, under one lock, and reading of the names in them.
 
-CPython 3.11 counts how deeply trees are nested in one counter of the whole process (python/cpython#106905): where two threads build trees at
-the same time, one of them fails with ``SystemError: AST constructor recursion depth mismatch``, whatever its text. Requests, runs and
-checks parse in threads, so all of them parse here, under one lock.
+CPython 3.11 counts the nesting of trees in one counter of the whole process (python/cpython#106905): if two threads
+build trees at the same time, one of them fails with ``SystemError: AST constructor recursion depth mismatch``,
+whatever its text. Requests, runs and checks parse in threads, so all of them must parse here.
 """
 
 import ast
@@ -20,7 +20,7 @@ _parsing = RLock()
 
 
 def parse_module(text: str | bytes) -> ast.Module:
-    """Return a tree that is the caller's own to change; raises what :func:`ast.parse` does."""
+    """Return a new tree, which the caller may change. Raises what :func:`ast.parse` does."""
     with _parsing:
         return ast.parse(text)
 
@@ -49,7 +49,10 @@ def parse_assignments(text: str) -> dict[str, Any]:
 
 
 def compile_with_value(text: str, name: str) -> CodeType:
-    """Compile a text, which may await, so that ``name`` holds the value of its last expression once it has run."""
+    """Compile a text that may await at its outermost level.
+
+    When it has run, ``name`` holds the value of its last statement, if that is an expression.
+    """
     tree = parse_module(text)
     last = tree.body[-1]
     if isinstance(last, ast.Expr):
@@ -77,12 +80,15 @@ def map_parents(tree: ast.AST) -> dict[ast.AST, ast.AST]:
 
 
 def get_place(node: ast.AST) -> Place:
-    """Return where a node begins; zeros if it has no place."""
+    """Return where a node begins; (0, 0) if it has no position."""
     return getattr(node, "lineno", 0), getattr(node, "col_offset", 0)
 
 
 def get_called_name(node: ast.AST) -> str:
-    """Return the name that a call is made by, including ``asyncio.gather``; empty if the node is not such a call."""
+    """Return the name by which a call is made: ``f`` or, with one dot, ``asyncio.gather``.
+
+    Empty if the node is not such a call.
+    """
     if not isinstance(node, ast.Call):
         return ""
     match node.func:
@@ -101,7 +107,7 @@ def list_calls(tree: ast.AST) -> list[ast.Call]:
 
 
 def list_argument_values(call: ast.Call) -> list[ast.expr]:
-    """Return the values that a call is given, those by position first."""
+    """Return the values of a call's arguments, positional ones first."""
     return [*call.args, *(keyword.value for keyword in call.keywords)]
 
 
@@ -154,7 +160,10 @@ def _find_root_names(target: ast.expr) -> list[str]:
 
 
 def read_attribute_docstrings(text: str) -> dict[str, str]:
-    """Return the docstrings below the annotated names of a class, by name. Raises what :func:`ast.parse` does."""
+    """Return the docstrings below the annotated names of a class, by name.
+
+    ``text``: the definition of the class. Raises what :func:`ast.parse` does.
+    """
     definition = parse_module(text).body[0]
     found: dict[str, str] = {}
     for field, below in pairwise(definition.body if isinstance(definition, ast.ClassDef) else ()):

@@ -1,15 +1,17 @@
-"""Ranks search results alike for every back end: by score, and by id if scores differ only by rounding.
+"""Ranking of search results, the same for every back end: by score, and by id if scores are equal up to rounding.
 
-A memory with two paths has the same vector twice, and so do copies of a tool. Back ends add up a cosine in different orders, so equal
-similarities differ in their last digits; without this rule embedded stores and servers would return different tools.
+Copies of a tool have the same vector, and so has a memory with two paths. Back ends add up a cosine in different
+orders, so that equal similarities differ in their last digits; without this rule, embedded stores and servers would
+return different results.
 """
 
 from collections.abc import Awaitable, Callable, Iterable
 from typing import Any, TypeVar
 
 TIED = 1e-6
-"""Cosines that differ by less are equal: about ten times the effect of summing 32-bit numbers in another order."""
+"""Cosines that differ by less are equal; it is about ten times the effect of another order of summation."""
 _DIGITS = 6
+"""Decimals to which scores are rounded before they are compared."""
 _EXTRA_RESULTS = 16
 """Results beyond the limit that a server is asked for in the first attempt."""
 
@@ -19,16 +21,21 @@ Result = TypeVar("Result")
 def rank_results(
     results: Iterable[Result], limit: int, score: Callable[[Result], float], name: Callable[[Result], Any]
 ) -> list[Result]:
-    """Return the ``limit`` best results, best first. ``name`` returns the key that orders results of equal score."""
+    """Return the ``limit`` best results, best first; results of equal score are ordered by ``name``."""
     return sorted(results, key=lambda one: (-round(score(one), _DIGITS), name(one)))[: max(limit, 0)]
 
 
 async def find_with_ties(
     find: Callable[[int], Awaitable[list[Result]]], limit: int, score: Callable[[Result], float]
 ) -> list[Result]:
-    """Return at least the ``limit`` best results and all that tie with the last of them, for :func:`rank_results` to order.
+    """Return at least the ``limit`` best results and all that tie with the last of them.
 
-    ``find`` returns as many results as it is asked for, best first, if there are so many.
+    :func:`rank_results` then orders them.
+
+    Args:
+        find: returns as many results as it is asked for, best first, if there are so many.
+        limit: number of results that are needed.
+        score: returns the score of a result.
     """
     requested = limit + _EXTRA_RESULTS
     while True:

@@ -1,4 +1,4 @@
-"""Side effects of calling a tool, and which source says so."""
+"""Side effects of calling a tool: how they are determined, and which source says so."""
 
 import re
 from collections.abc import Iterable
@@ -34,14 +34,17 @@ _FIRST_WORD = re.compile(r"[^a-zA-Z]*([A-Z]?[a-z]+|[A-Z]+)(?![a-z])")
 
 
 _OVERRIDE = re.compile(r"(?=.*(?:method|verb|http))(?=.*(?:overrid|tunnell?ed)).*|x(?:http|rest)?(?:method|verb)")
-"""Names, without what separates their words, by which servers and proxies take another method: X-HTTP-Method-Override, X-REST-Method …"""
+"""Names of parameters by which servers and proxies take another method, without the separators of their words.
+
+Examples are X-HTTP-Method-Override and X-REST-Method.
+"""
 _OVERRIDING_FIELD = re.compile(r"[^a-z]+(?:http_?)?(?:method|verb)[^a-z]*")
 """Names of fields by which frameworks take another method: _method, $method, __method__ …"""
 _SEPARATOR = re.compile(r"[\W_]+")
 
 
 def find_method_override(names: Iterable[str]) -> str:
-    """Return the first parameter by which a server may take another method than that of the request; empty where there is none."""
+    """Return the first parameter that may override the method of the request; empty if there is none."""
     return next((name for name in names if _sets_method(name.lower())), "")
 
 
@@ -69,10 +72,17 @@ class SideEffect(NamedTuple):
 def determine_side_effect(
     method: str, api: str, declared: DeclaredEffect = "", marked: DeclaredEffect = "", override: str = ""
 ) -> SideEffect:
-    """Return the side effect of an operation called ``api``.
+    """Return the side effect of an operation.
 
-    Sources by priority: an administrator, the document, the method, and a warning by the name. ``override`` is a parameter that can set another
-    method (:func:`find_method_override`); no document can declare such an operation read-only, since the parameter's value is chosen by each run.
+    The sources by priority are an administrator, the document, the method, and a warning by the name.
+
+    Args:
+        method: its HTTP method, or :data:`MCP`.
+        api: its name.
+        declared: what its document declares.
+        marked: what an administrator declares.
+        override: parameter that can set another method (:func:`find_method_override`). No document can declare such an
+            operation read-only, since each run chooses the parameter's value.
     """
     if marked:
         return SideEffect(marked, "administrator", "an administrator said so")
@@ -93,7 +103,7 @@ def determine_side_effect(
 
 
 def get_first_word(identifier: str) -> str:
-    """Return the first word of an identifier in lower case: ``removeJob``, ``remove_job``, ``/REMOVE job`` → remove."""
+    """Return the first word of an identifier in lower case: ``remove`` of ``removeJob`` or ``/REMOVE job``."""
     match = _FIRST_WORD.match(identifier)
     return match[1].lower() if match else ""
 

@@ -17,8 +17,8 @@ from domain.tool import ToolId
 SolutionOrigin = Literal["run", "template", "person", "mined"]
 """Where a solution comes from.
 
-``run``: a run that answered; ``template``: a workflow template; ``person``: someone who wrote or corrected it; ``mined``: coupling, without
-any run.
+``run``: a run that answered; ``template``: a workflow template; ``person``: someone who wrote or corrected it;
+``mined``: coupling, without any run.
 """
 
 
@@ -79,14 +79,15 @@ class NearPattern(Model):
 
 
 def rank_patterns(patterns: Iterable[NearPattern], limit: int) -> list[NearPattern]:
-    """Return the most similar patterns; ties by solution and number."""
+    """Return the most similar patterns, best first; ties are ordered by solution and number."""
     return rank_results(patterns, limit, lambda one: one.similarity, lambda one: (one.solution, one.number))
 
 
 SolutionChange = Callable[[str, Solution | None], Solution | None]
 """A change of one solution.
 
-It receives an id and the solution stored under it, if any, and returns the solution to store, or None to leave it as it is.
+It receives an id and the solution stored under it, if any, and returns the solution to store, or None to leave it as
+it is.
 """
 
 
@@ -108,8 +109,8 @@ class SolutionStore(Protocol):
     async def change(self, ids: Sequence[str], change: SolutionChange) -> dict[str, Solution]:
         """Apply ``change`` to the solutions under these ids, all or none, and return what was written, by id.
 
-        Nobody else writes them meanwhile, so concurrent changes lose nothing of one another. ``change`` must have no side effects, because it is
-        called again if a write failed.
+        Nobody else writes them meanwhile, so concurrent changes lose nothing of one another. ``change`` must have no
+        side effects, because it is called again if a write failed.
         """
         ...
 
@@ -157,7 +158,10 @@ class PatternIndex(Protocol):
         ...
 
     async def find_similar(self, vector: Sequence[float], identity: str, owner: str, limit: int) -> list[NearPattern]:
-        """Return the most similar patterns of shared solutions or this owner's, best first. ``vector`` has unit length."""
+        """Return the most similar patterns of solutions that are shared or belong to this owner, best first.
+
+        ``vector``: the request's vector, of unit length.
+        """
         ...
 
     async def remove(self, solutions: Iterable[str]) -> None:

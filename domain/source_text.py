@@ -58,7 +58,7 @@ class SourceExpression:
     node: ast.expr
     """For the analyses in ``agent/programs/analysis``, which must not change it."""
     start: int
-    """Offset in UTF-8 bytes; approximate within an f-string, where Python reports positions only roughly."""
+    """Offset of its beginning in UTF-8 bytes; within an f-string Python reports positions only roughly."""
     end: int
 
     @property
@@ -137,10 +137,12 @@ class SourceStatement:
     node: ast.stmt
     """For the analyses, which must not change it."""
     start: int
+    """Offset in UTF-8 bytes."""
     end: int
     outermost: bool
+    """True if it is in no other statement."""
     body_start: int
-    """Start of the first statement in its body; its own start if it has no body."""
+    """Offset of the first statement in its body; its own offset if it has no body."""
 
     @property
     def line(self) -> int:
@@ -154,7 +156,8 @@ class SourceStatement:
     def kind(self) -> Literal["loop", "leaving", "simple", "other"]:
         """Kind of the statement.
 
-        ``leaving``: nothing follows it, as after a return or a break; ``simple``: a single step, followed by the next one.
+        ``leaving``: nothing follows it, as after a return or a break; ``simple``: a single step, followed by the next
+        one.
         """
         match self.node:
             case ast.For() | ast.AsyncFor() | ast.While():
@@ -240,7 +243,7 @@ class SourceText:
 
     @cached_property
     def exported_names(self) -> frozenset[str]:
-        """The names that are still bound for a text that runs after this one: variables, functions and imports."""
+        """The names that stay bound for a text that runs after this one: variables, functions and imports."""
         imports = (node for node in ast.walk(self.tree) if isinstance(node, ast.alias))
         functions = (one.defined_function for one in self.statements if one.defined_function)
         return frozenset(
@@ -306,7 +309,7 @@ class SourceText:
     def _to_offset(self, line: int, offset: int) -> int:
         return (
             self.starts[min(line, len(self.starts)) - 1] + offset
-        )  # of a node in an f-string, Python may tell any line
+        )  # Python may report a line beyond the text for a node in an f-string
 
     def _read_statements(self, body: Sequence[ast.stmt], *, outermost: bool) -> Iterator[SourceStatement]:
         for node in body:
@@ -330,6 +333,7 @@ def _iterate_names(node: ast.AST) -> Iterator[str]:
 
 
 def _read_calls(source: SourceText) -> Iterator[SourceCall]:
+    """Yield the calls of a text in order, in two passes: what surrounds them is known only after the first."""
     awaits: dict[ast.AST, ast.Await] = {}
     holders: dict[ast.AST, str] = {}
     nodes_in_f_strings = set[ast.AST]()

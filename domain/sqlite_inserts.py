@@ -1,4 +1,4 @@
-"""Makes Python's SQLite module recognise ``INSERT`` statements in every locale."""
+"""Workaround for Python's SQLite module, which does not recognise ``INSERT`` in some locales."""
 
 import locale
 import re
@@ -11,9 +11,10 @@ _FALLBACK_LOCALES = ("C.UTF-8", "en_US.UTF-8", "C")
 def recognise_inserts() -> None:
     """Change ``LC_CTYPE`` if it keeps Python from recognising ``INSERT``; call before opening a database.
 
-    The module compares a statement's first word by the C library's rules. In Turkish and Azeri ``I`` is not the upper case of ``i``, so an
-    ``INSERT`` is taken for a statement that changes nothing: its row count is not reported, and ``executemany`` rejects it. Only ``LC_CTYPE``
-    changes; text stays UTF-8, and numbers, dates and sorting stay the user's.
+    The module compares a statement's first word by the C library's rules. In Turkish and Azeri ``I`` is not the upper
+    case of ``i``, so that an ``INSERT`` is taken for a statement that changes nothing: its row count is not reported,
+    and ``executemany`` rejects it. Only ``LC_CTYPE`` changes; text stays UTF-8, and numbers, dates and sorting stay
+    the user's.
     """
     if _recognises_inserts():
         return

@@ -19,25 +19,27 @@ JsonType = Literal["string", "number", "integer", "boolean", "array", "object"]
 ParameterType = JsonType | Literal["any"]
 """``any``: a schema without a type allows every JSON value, which is sent as it is given."""
 Location = Literal["path", "query", "header", "cookie", "body"]
+"""Part of the request that carries a parameter."""
 BodyType = Literal["json", "form", "multipart", "text", "binary"]
 """How a request's body is encoded; ``binary``: the bytes of one file."""
 Style = Literal["form", "simple", "label", "matrix", "spaceDelimited", "pipeDelimited", "deepObject", "json"]
-"""Encoding of a structured value outside a JSON body, in OpenAPI's terms; ``json``: as JSON text (its ``content``)."""
+"""Encoding of a structured value outside a JSON body, in OpenAPI's terms; ``json``: JSON text (``content``)."""
 
 Hint = Literal["reads", "changes", "destroys", "adds", "repeats", "open", "closed"]
 """What a server claims about its own tool, unconfirmed.
 
-It only reads, changes something, destroys what exists, only adds, may be repeated, reaches others, or reaches nobody else.
+In order: it only reads, changes something, destroys what exists, only adds, may be repeated, reaches others, or reaches
+nobody else.
 """
 STDIO = "stdio:"
-"""Prefix of the address of a server that this process starts itself and talks to by standard input and output."""
+"""Prefix of the address of a server that this process starts and talks to by standard input and output."""
 
 _IDEMPOTENT_METHODS = frozenset({"PUT", "DELETE"})
 """Methods with side effects for which calling twice equals calling once."""
 
 
 def tool_id(category: str, toolset: str, api: str) -> ToolId:
-    """Return the id of a tool. The only function that makes one; the parts may hold any character."""
+    """Return the id of a tool, whose parts may hold any character. Make ids with this function only."""
     return ToolId("/".join(quote(part, safe="") for part in (category, toolset, api)))
 
 
@@ -63,7 +65,10 @@ def is_unresolved(tool: ToolId) -> bool:
 
 @lru_cache(maxsize=65_536)
 def parse_host(url: str) -> str:
-    """Return a URL's ``host`` or ``host:port`` in lower case, or ``stdio:NAME``; empty if it has no valid host."""
+    """Return the ``host`` or ``host:port`` of a URL in lower case, or ``stdio:NAME``.
+
+    Empty if it has no valid host.
+    """
     if url.startswith(STDIO):
         return url
     try:
@@ -238,12 +243,15 @@ class ToolDoc(Model):
 
     @property
     def safe(self) -> bool:
-        """True if it is known to have no side effects, so it may be called without approval, repeated, cached and explored."""
+        """True if it is known to have no side effects.
+
+        Then it may be called without approval, repeated, cached and explored.
+        """
         return self.effect.reads
 
     @property
     def harmless_again(self) -> bool:
-        """True if calling it twice has the effect of calling it once, whoever calls."""
+        """True if calling it twice has the effect of calling it once, even if the server does not compare calls."""
         return self.safe or self.idempotent or self.method in _IDEMPOTENT_METHODS
 
     @property
@@ -258,12 +266,12 @@ class ToolDoc(Model):
 
     @property
     def host(self) -> str:
-        """``host`` or ``host:port`` of its address in lower case, or ``stdio:NAME``; empty if it has no valid host."""
+        """``host`` or ``host:port`` of its address, or ``stdio:NAME``; see :func:`parse_host`."""
         return parse_host(self.url)
 
     @property
     def address(self) -> str:
-        """Scheme and host that its calls go to: ``https://host:port``, or ``stdio:NAME``; empty if it has no valid host."""
+        """Where its calls go: ``https://host:port``, or ``stdio:NAME``; empty without a valid host."""
         host = self.host
         return host if host.startswith(STDIO) or not host else f"{urlsplit(self.url).scheme.lower()}://{host}"
 

@@ -1,4 +1,8 @@
-"""Tool sources: custom APIs and MCP servers, the states of their tools, and the findings of the admission gate."""
+"""Tool sources: custom APIs and MCP servers.
+
+Here are the operations that a source takes from its document, the states of its tools, and the findings of the
+admission gate.
+"""
 
 from typing import Literal
 
@@ -18,8 +22,8 @@ SourceKind = Literal["form", "openapi", "mcp"]
 ToolState = Literal["draft", "tested", "admitted", "quarantined"]
 """How far a tool of a source has come.
 
-``draft``: read but not checked; ``tested``: checked by the gate; ``admitted``: offered to the source's users; ``quarantined``: blocked, for a
-stated reason.
+``draft``: read but not checked; ``tested``: checked by the gate; ``admitted``: offered to the source's users;
+``quarantined``: blocked, for a stated reason.
 """
 
 SOURCE_MARK = "source:"
@@ -43,8 +47,9 @@ KeyOwner = Literal["caller", "source"]
 CheckName = Literal["document", "address", "name", "auth", "probe", "quality", "findable"]
 """The checks of the gate, in their order.
 
-``document``: the document itself; ``address``: where its calls would go; ``name``: names that others have; ``auth``: keys; ``probe``: a live
-call; ``quality``: whether the documents say enough; ``findable``: whether requests made up for a tool find it.
+``document``: the document itself; ``address``: where its calls would go; ``name``: names that others have; ``auth``:
+keys; ``probe``: a live call; ``quality``: whether the documents say enough; ``findable``: whether requests made up
+for a tool find it.
 """
 CHECKS: tuple[CheckName, ...] = ("document", "address", "name", "auth", "probe", "quality", "findable")
 CheckVerdict = Literal["passed", "warned", "failed", "skipped"]

@@ -1,4 +1,4 @@
-"""Recorded calls, in the form that every importer produces.
+"""Recorded calls and trajectories, in the form that every importer produces.
 
 They are slotted dataclasses, since counting handles millions of them.
 """
@@ -14,8 +14,8 @@ from domain.tool import ToolId
 class RecordedOutcome(StrEnum):
     """The outcome of a recorded call.
 
-    ``OK`` and ``FAILED`` are evidence of availability. ``CALLER_FAULT`` (bad or missing arguments, a missing key, a function that does not
-    exist) failed but says nothing about the tool. ``UNKNOWN`` was not recorded.
+    ``OK`` and ``FAILED`` are evidence of availability. ``CALLER_FAULT`` (bad or missing arguments, a missing key, a
+    function that does not exist) failed but says nothing about the tool. ``UNKNOWN`` was not recorded.
     """
 
     OK = "ok"

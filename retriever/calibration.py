@@ -1,8 +1,8 @@
-"""Calibration of an encoder's cosines: measured on bundled texts and mapped to the scale of the bundled encoder.
+"""Calibration of an encoder's cosines on bundled texts, and the map to the scale of the bundled encoder.
 
-Encoders may rank the same pairs of texts alike and still give other cosines: one gives unrelated texts 0.1, another 0.7. Thresholds,
-powers of similarities and the re-ranker's features were chosen with the bundled encoder. A linear map through two medians, that of related
-and that of unrelated texts, brings another encoder's cosines to its scale.
+Encoders may rank pairs of texts alike and still differ in their cosines: one gives unrelated texts 0.1, another 0.7.
+Thresholds, powers of similarities and the re-ranker's features were chosen with the bundled encoder. A linear map
+through two medians, that of related and that of unrelated texts, brings another encoder's cosines to its scale.
 """
 
 import logging
@@ -22,7 +22,7 @@ REFERENCE_ENCODER = "footpath-minilm-3:652114fbc9579b78:text1:384"
 """Identity of the bundled encoder, on whose scale thresholds and features were chosen."""
 
 _MIN_DIFFERENCE = 1e-4
-"""Differences of cosines up to this are taken for rounding."""
+"""Differences of cosines up to this are taken for rounding errors."""
 
 _PAIR_DESCRIPTIONS = {
     "tools": "a request and a tool that serves it",
@@ -58,7 +58,7 @@ class PairCosines(Model):
 
 
 class EncoderCalibration(Model):
-    """Cosine statistics of an encoder for each kind of pair; asymmetric encoders have another scale for each."""
+    """Cosine statistics of an encoder for each kind of pair, since asymmetric encoders differ between them."""
 
     identity: str
     """Identity of the encoder."""
@@ -108,10 +108,11 @@ class CosineScale:
     documents: LinearMap = LinearMap()
     """For cosines of two documents."""
     comparable: bool = True
-    """True if mapped cosines are on the bundled encoder's scale; else thresholds and re-ranking mean little."""
+    """True if mapped cosines are on the bundled encoder's scale, so that thresholds and re-ranking apply."""
 
 
 _IDENTITY_MAP = LinearMap()
+"""Map that changes nothing."""
 UNSCALED = CosineScale()
 """Scale of the bundled encoder itself."""
 
@@ -182,9 +183,9 @@ def _fit_linear_map(own: PairCosines, reference: PairCosines) -> LinearMap:
 
 
 def _compare_pairs(first: "Vectors", second: "Vectors") -> PairCosines:
-    """Compute the statistics of all pairs of rows; each topic has two consecutive rows.
+    """Compute the statistics of the cosines between all rows of two arrays.
 
-    ``second`` may be ``first`` itself: then a text is not compared with itself.
+    Rows 2n and 2n + 1 belong to topic n. If ``second`` is ``first`` itself, no text is compared with itself.
     """
     cosines = first @ second.T
     topics = np.arange(len(first)) // 2

@@ -1,6 +1,7 @@
 """Calibration texts: for each topic, two equivalent requests and two tool documents that serve them.
 
-The reference figures of :mod:`retriever.calibration` were measured on these texts: after a change of one, measure them again.
+The reference figures of :mod:`retriever.calibration` were measured on these texts: after a change of one, measure
+them again.
 """
 
 TOPICS: tuple[tuple[tuple[str, str], tuple[str, str]], ...] = (

@@ -1,4 +1,8 @@
-"""Candidates of a request: by vector, by words, from the strongest tool sets, by transitions and by precedents."""
+"""Candidates of a request, with their scores and the evidence for the re-ranker.
+
+They are found by vector and by words; a search with a re-ranker adds other tools of the strongest tool sets, tools that
+were called next to strong candidates, and tools that served similar requests.
+"""
 
 import asyncio
 from bisect import bisect_left
@@ -25,9 +29,9 @@ class EncodedRequest:
     """Vectors and BM25 matches of a request."""
 
     vectors: Vectors
-    """Row 0 is the whole text's, the others are its sentences'."""
+    """Row 0 is the vector of the whole text, the others are those of its sentences."""
     matches: Sequence[LexicalMatch]
-    """BM25 matches, in the same order."""
+    """BM25 matches of the same texts, in order."""
     scale: LinearMap
     """Map of cosines with tools to the scale of thresholds and re-ranking."""
 
@@ -37,9 +41,9 @@ class EncodedRequest:
         return self.vectors[0]
 
     def compute_scores(self, cosines: Mapping[ToolId, NDArray[np.float32]]) -> tuple[Scores, Scores]:
-        """Return calibrated cosines and BM25 scores of each tool, in order, each of shape (tools, texts), in [0, 1].
+        """Return calibrated cosines and BM25 scores, each of shape (tools, texts) and in [0, 1].
 
-        ``cosines``: each tool's cosines with ``vectors``, as an index returns them.
+        ``cosines``: each tool's cosines with ``vectors``, as an index returns them. Rows are in its order.
         """
         if not cosines:
             return np.zeros((0, len(self.matches)), np.float32), np.zeros((0, len(self.matches)), np.float32)
@@ -48,7 +52,7 @@ class EncodedRequest:
 
 
 class RequestEncoder:
-    """Encodes requests and caches the latest ``cache_size``: a walk needs the same request at every node."""
+    """Encodes requests, and caches the latest ``cache_size``: a search needs its request at every node."""
 
     def __init__(self, embedder: Embedder, lexical: WordIndex, cache_size: int = 64) -> None:
         self._embedder = embedder
@@ -82,11 +86,11 @@ class RequestEncoder:
 
 
 _MAX_LINKED = 20
-"""Maximum of tools that are added because they were walked next to strong candidates."""
+"""Maximum of tools that are added because they were called next to strong candidates."""
 _MAX_PRECEDENTS, _MAX_FOLLOWED = 32, 5
-"""Similar requests that are read, and how many of them contribute their tools."""
+"""Maximum of similar requests that are read, and of those whose tools are added."""
 _MAX_TOOLSETS, _MAX_PER_TOOLSET = 3, 20
-"""Strongest tool sets whose other tools are added, and the maximum of each."""
+"""Maximum of tool sets whose other tools are added, and of candidates from each."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,10 +124,13 @@ class CandidateGatherer:
     async def gather(
         self, requests: Sequence[str], size: int, category: str | None, *, widen: bool = True
     ) -> list[GatheredCandidates]:
-        """Return the candidates of each request, ``size`` from the vectors and ``size`` from the words.
+        """Return the candidates of each request, in order; all requests share the reads of the graph.
 
-        With ``widen``, tools of the strongest tool sets, tools walked next to strong candidates and tools that served similar requests
-        are added. Reads of the graph are shared by all requests.
+        Args:
+            requests: the requests.
+            size: number of candidates from the vectors, and as many from the words.
+            category: category that tools must have; None for any.
+            widen: add tools by tool set, transitions and precedents, which need a second round of scoring.
         """
         # One text in each call: an embedding service's vector may depend on the texts that are sent with it.
         encoded = [one for (one,) in await asyncio.gather(*(self._encoder.encode([request]) for request in requests))]
@@ -213,7 +220,7 @@ def _expand(
     encoded: EncodedRequest,
     category: str | None,
 ) -> list[ToolId]:
-    """Return tools to add to the candidates by tool set, transitions and precedents; none without candidates."""
+    """Return tools to add to the candidates, by tool set, transitions and precedents."""
     if not candidates.ids:
         return []
     same_toolset = _find_same_toolset(candidates, encoded.matches[0].ids)
@@ -235,7 +242,7 @@ def _build_pool(
     added: ScoredCandidates,
     added_transitions: Sequence[TransitionCount],
 ) -> GatheredCandidates:
-    """Join the first candidates with those added later (``added``) and their transitions (``added_transitions``)."""
+    """Join the first candidates and those that were added, with the transitions of both."""
     if not candidates.ids:
         return GatheredCandidates(candidates)
     if not added.ids:
@@ -246,9 +253,9 @@ def _build_pool(
 
 
 def combine_parts(scores: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Return the mean of column 0, the whole text's, and the best other column.
+    """Return one score for each tool: the mean of column 0, the whole text's, and the best column of a sentence.
 
-    A request may ask for several things, and each tool serves one of them.
+    A request may ask for several things, and each tool serves one of them. ``scores``: shape (tools, texts).
     """
     return scores[:, 0] if scores.shape[1] == 1 else (scores[:, 0] + scores[:, 1:].max(axis=1)) / 2
 
@@ -256,7 +263,7 @@ def combine_parts(scores: NDArray[np.float32]) -> NDArray[np.float32]:
 def _match_words(encoded: EncodedRequest, limit: int, category: str | None) -> list[ToolId]:
     """Return candidates by BM25, from the whole request and from each sentence."""
     first = encoded.matches[0]
-    allowed = None
+    allowed = None  # a mask of the rows in the category, whose ids are a slice of the sorted ids
     if category is not None:
         allowed = np.zeros(len(first.ids), np.bool_)
         allowed[_slice_prefix(tool_id(category, "", "").removesuffix("//"), first.ids)] = True
@@ -272,7 +279,7 @@ def _match_words(encoded: EncodedRequest, limit: int, category: str | None) -> l
 def _find_linked(
     candidates: ScoredCandidates, transitions: Sequence[TransitionCount], category: str | None
 ) -> list[ToolId]:
-    """Return tools outside ``candidates`` that have transitions from or to its strongest, best linked first."""
+    """Return other tools with transitions from or to the strongest candidates, best linked first."""
     strong = {
         candidates.ids[place]: float(candidates.fused[place])
         for place in argsort_descending(candidates.fused)[:MAX_STRONG]
@@ -288,14 +295,17 @@ def _find_linked(
 
 
 def _find_followed(candidates: ScoredCandidates, precedents: Sequence[Precedent], category: str | None) -> list[ToolId]:
-    """Return tools outside ``candidates`` that served the most similar requests."""
+    """Return other tools that served the most similar requests."""
     tools = dict.fromkeys(tool for one in precedents[:_MAX_FOLLOWED] for tool in one.tools)
     known_ids = set(candidates.ids)
     return [tool for tool in tools if tool not in known_ids and category in (None, split_tool_id(tool)[0])]
 
 
 def _find_same_toolset(candidates: ScoredCandidates, ids: Sequence[ToolId]) -> list[ToolId]:
-    """Return tools outside ``candidates`` from the tool sets of its strongest. ``ids``: all indexed tools, sorted."""
+    """Return other tools of the strongest candidates' tool sets.
+
+    ``ids``: all indexed tools, sorted.
+    """
     order = argsort_descending(candidates.fused)
     sets = list(dict.fromkeys(candidates.ids[place].rpartition("/")[0] for place in order[: 4 * _MAX_TOOLSETS]))[
         :_MAX_TOOLSETS
@@ -308,7 +318,8 @@ def _find_same_toolset(candidates: ScoredCandidates, ids: Sequence[ToolId]) -> l
 
 
 def _slice_prefix(name: str, ids: Sequence[ToolId]) -> slice:
-    """Return the slice of sorted ids that lie in a category or tool set; "0" is the character right after "/"."""
+    """Return the slice of sorted ids that lie in a category or tool set, given as the beginning of an id."""
+    # "0" is the character right after "/", so that the second bound is behind all ids with the prefix.
     return slice(bisect_left(ids, f"{name}/"), bisect_left(ids, f"{name}0"))
 
 

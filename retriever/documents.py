@@ -1,4 +1,7 @@
-"""Text forms of a tool's document, for the encoder and for BM25; both are part of an index's identity."""
+"""Text forms of a tool's document: one for the encoder, one for BM25.
+
+Both are part of an index's identity, by ``TEMPLATE_VERSION``.
+"""
 
 from hashlib import blake2b
 
@@ -33,7 +36,7 @@ def build_lexical_text(tool: ToolDoc) -> str:
 
 
 def hash_text(text: str) -> str:
-    """Return a hash of a text, by which an unchanged text is not embedded again."""
+    """Return the digest of a text, by which an index recognises that it has not changed."""
     return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=12).hexdigest()
 
 

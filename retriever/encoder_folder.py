@@ -1,4 +1,4 @@
-"""Folder of an encoder: model, tokenizer, configuration (``encoder.json``, optional) and the hash of all three."""
+"""Folder of an exported encoder: model, tokenizer and, optionally, a configuration."""
 
 import hashlib
 import os
@@ -13,6 +13,7 @@ from domain.model import Model, describe_errors
 MODEL_FILE = "model.onnx"
 TOKENIZER_FILE = "tokenizer.json"
 CONFIG_FILE = "encoder.json"
+"""Name of the configuration, which a folder with default settings lacks."""
 
 
 class EncoderConfig(Model):
@@ -61,7 +62,7 @@ def write_encoder_config(config: EncoderConfig, folder: Path) -> None:
 
 
 def hash_encoder(folder: Path) -> str:
-    """Return the SHA-256 that identifies an exported encoder: model, tokenizer and, if there is one, configuration.
+    """Return the SHA-256 of an exported encoder's files, which identifies it.
 
     Raises:
         OSError: the files are missing or unreadable.

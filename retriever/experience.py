@@ -1,4 +1,4 @@
-"""Past experience with tools, as the search reads it: transitions, and tools that served similar requests."""
+"""Past experience with tools that the search reads: transitions and precedents."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass

@@ -1,4 +1,7 @@
-"""Features of the re-ranker: scores of a candidate and its tool set, names, transitions and precedents."""
+"""Features of the re-ranker, one row for each candidate of a request.
+
+They are made of the candidate's scores, the scores of its tool set, its name, transitions and precedents.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,6 +14,7 @@ from retriever.experience import VOTE_EXPONENT, Precedent, TransitionCount
 from retriever.words import normalize_name, split_name, split_words
 
 Values = NDArray[np.float32]
+"""Scores or features, one row for each candidate."""
 
 FEATURES_VERSION = "3"
 """Version of the features; a re-ranker of another version is refused. 3: cosines are calibrated."""
@@ -58,6 +62,7 @@ class ScoredCandidates:
 
     request: str
     ids: Sequence[ToolId]
+    """The candidates, in the order of the rows below."""
     cosines: Values
     """Calibrated cosines, shape (candidates, 1 + sentences); column 0 is the whole request's."""
     bm25: Values
@@ -67,7 +72,7 @@ class ScoredCandidates:
 
 
 def argsort_descending(scores: Values) -> list[int]:
-    """Return the places by descending score; equal scores keep their order."""
+    """Return the indexes that order scores from the best to the worst; equal scores keep their order."""
     return np.argsort(-scores, kind="stable").tolist()
 
 
@@ -124,17 +129,24 @@ def _compute_reciprocal_ranks(scores: Values) -> Values:
 
 
 def _compute_toolset_features(fused: Values, sets: NDArray[np.int64], categories: NDArray[np.int64]) -> list[Values]:
-    """Compute the columns ``TOOLSET_FEATURES``. ``sets`` and ``categories``: each candidate's, by number."""
+    """Compute the columns ``TOOLSET_FEATURES``.
+
+    Args:
+        fused: the candidates' fused scores.
+        sets: number of each candidate's tool set, from 0.
+        categories: number of each candidate's category, from 0.
+    """
     count = np.bincount(sets)
-    order = np.lexsort((-fused, sets))  # each set's candidates together, best first
+    order = np.lexsort((-fused, sets))  # groups the candidates of each set, best first
     starts = np.cumsum(count) - count
-    three = np.zeros((3, len(count)), np.float32)  # of each set, the best three
+    three = np.zeros((3, len(count)), np.float32)  # the best three scores of each set; 0 where it has fewer
     for place in range(3):
         has = count > place
         three[place, has] = fused[order[starts[has] + place]]
     mean = (three.sum(axis=0) / np.minimum(count, 3)).astype(np.float32)[sets]
     other = np.where(count > 1, three[0], np.float32(0))[sets]
-    other[order[starts]] = three[1]  # the best of a set has the second as its best other
+    other[order[starts]] = three[1]  # for the best of a set, the best other is the second
+    # Share of each category in the scores of the best 20 candidates.
     top = argsort_descending(fused)[:20]
     share = np.bincount(categories[top], weights=fused[top], minlength=int(categories.max()) + 1)
     of_all = (share / max(float(share.sum()), 1e-9)).astype(np.float32)
@@ -142,7 +154,10 @@ def _compute_toolset_features(fused: Values, sets: NDArray[np.int64], categories
 
 
 def _compute_name_features(request: str, parts: Sequence[tuple[str, str, str]]) -> list[Values]:
-    """Compute the columns ``NAME_FEATURES``. ``parts``: each candidate's category, tool set and API."""
+    """Compute the columns ``NAME_FEATURES``.
+
+    ``parts``: category, tool set and API of each candidate.
+    """
     request_words = split_words(request)
     # Blanks at both ends, so that a name is found as whole words only.
     distinct_words, run = set(request_words), f" {' '.join(request_words)} "
@@ -165,7 +180,10 @@ def _compute_coverage(name: Sequence[str], request_words: set[str]) -> float:
 def _compute_walk_features(
     candidates: ScoredCandidates, transitions: Sequence[TransitionCount], sets: NDArray[np.int64]
 ) -> list[Values]:
-    """Compute the columns ``WALK_FEATURES``."""
+    """Compute the columns ``WALK_FEATURES``.
+
+    A candidate is linked by the transitions between it and the strongest candidates, weighted with their scores.
+    """
     row = {tool: number for number, tool in enumerate(candidates.ids)}
     outgoing, incoming = np.zeros(len(row), np.float32), np.zeros(len(row), np.float32)
     for one in transitions:
@@ -190,7 +208,10 @@ def _compute_walk_features(
 def _compute_precedent_features(
     ids: Sequence[ToolId], precedents: Sequence[Precedent], sets: NDArray[np.int64]
 ) -> list[Values]:
-    """Compute the columns ``PRECEDENT_FEATURES``."""
+    """Compute the columns ``PRECEDENT_FEATURES``.
+
+    ``precedents``: similar requests, best first.
+    """
     row = {tool: number for number, tool in enumerate(ids)}
     most, votes, place, of_set = (np.zeros(len(ids), np.float32) for _ in range(4))
     for number, one in enumerate(precedents):

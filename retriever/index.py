@@ -1,4 +1,4 @@
-"""Protocols of the retriever: an embedder and a vector index."""
+"""Protocols of the retriever: an embedder, and an index of the vectors that it makes."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from domain.tool import ToolId
 from retriever.calibration import CosineScale
 
 Vectors = NDArray[np.float32]
-"""Shape (n, dimension), rows of unit length."""
+"""Vectors of unit length as rows, shape (n, dimension)."""
 
 
 class Embedder(Protocol):
@@ -32,14 +32,15 @@ class Embedder(Protocol):
         ...
 
     async def read(self, texts: Sequence[str]) -> list[Vectors]:
-        """Embed texts as requests: row 0 is the text's vector, the others are those of its sentences.
+        """Embed texts as requests, each with its sentences.
 
-        Sentences are as ``find_sentence_spans`` finds them.
+        Row 0 of a result is the vector of the whole text, the others are those of its sentences, as
+        :func:`retriever.words.find_sentence_spans` finds them.
         """
         ...
 
     async def scale(self) -> CosineScale:
-        """Return the maps to apply to cosines of these vectors before they are compared with a number.
+        """Return the maps that bring cosines of these vectors to the scale of thresholds.
 
         Raises:
             UnavailableError: the encoder cannot be reached.
@@ -54,7 +55,7 @@ class VectorPoint:
     id: ToolId
     vector: NDArray[np.float32]
     digest: str
-    """Hash of the text that the vector was made from."""
+    """Hash of the text that the vector was made from (:func:`retriever.documents.hash_text`)."""
     category: str
     """The tool's category, by which a search can be filtered."""
 
@@ -103,9 +104,9 @@ class VectorIndex(Protocol):
         ...
 
     async def compute_cosines(self, queries: Vectors, ids: Iterable[ToolId]) -> dict[ToolId, NDArray[np.float32]]:
-        """Return each tool's cosines with the rows of ``queries``, shape (len(asked),), in the order of ``ids``.
+        """Return each tool's cosines with the rows of ``queries``, shape (queries,), in the order of ``ids``.
 
-        Unknown ids are left out. A server sends a number for each pair, not the vectors.
+        Unknown ids are left out. A server computes the cosines itself and sends no vectors.
         """
         ...
 

@@ -1,6 +1,6 @@
-"""Indexing of documents into vectors and BM25; an interrupted run is continued by the next one.
+"""Indexing of tool documents into vectors and BM25, and comparison and repair of both indexes.
 
-Texts whose digest is already stored are skipped.
+Texts whose digest is stored already are skipped, so that the next run continues an interrupted one.
 """
 
 import time
@@ -16,7 +16,7 @@ _BATCH = 512
 """Documents embedded between two writes, a few seconds of work that an interrupted run repeats."""
 
 Portion = list[tuple[ToolDoc, str, str]]
-"""Documents with their text for the encoder and its digest."""
+"""A batch of documents, each with its text for the encoder and the digest of that text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,9 +67,9 @@ async def index_tools(
 async def select_unindexed(
     documents: AsyncIterator[ToolDoc], stored_digests: Mapping[ToolId, str]
 ) -> AsyncIterator[Portion]:
-    """Yield new and changed documents in portions.
+    """Yield batches of the documents that are new or whose text has changed.
 
-    Vectors of some encoders depend a little on the batch, so all builds cut portions alike.
+    The vectors of some encoders depend a little on the batch, so all builds cut batches alike.
     """
     portion: dict[ToolId, tuple[ToolDoc, str, str]] = {}
     async for tool in documents:
@@ -84,7 +84,7 @@ async def select_unindexed(
 
 
 async def put_portion(portion: Portion, vectors: Vectors, index: VectorIndex) -> None:
-    """Store the vectors of a portion; row n belongs to document n. Raises ``UnavailableError``."""
+    """Store the vectors of a batch; row n is the vector of document n. Raises ``UnavailableError``."""
     await index.put(
         [
             VectorPoint(tool.id, vector, name, tool.category)

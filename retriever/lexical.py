@@ -1,5 +1,11 @@
 # pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false
-"""BM25 over the tools' texts, in a folder of its own; building imports bm25s, reading needs only numpy."""
+"""BM25 index of the tools' texts: building, updating, storing and scoring.
+
+The index lies in a folder of its own, as complete generations of files of which one is current, so that a crash
+leaves the former one in use. If only a few texts have changed, an update recomputes the scores from stored word
+counts: a full build spends its time on splitting texts into words, and here only the changed ones are split. A full
+build imports bm25s; reading and updating need only numpy.
+"""
 
 import asyncio
 import threading
@@ -44,7 +50,10 @@ class LexicalMatch:
         return np.where(np.array(rows) < 0, np.float32(0), self.scores[rows]) if rows else np.zeros(0, np.float32)
 
     def select_best(self, limit: int, allowed: NDArray[np.bool_] | None = None) -> list[ToolId]:
-        """Return the ids of the best tools that share a word with the text, best first; ``allowed`` masks rows."""
+        """Return the ids of the ``limit`` best tools that share a word with the text, best first.
+
+        ``allowed``: mask of the rows that may be returned, shape (tools,); None allows all.
+        """
         scores = self.scores if allowed is None else np.where(allowed, self.scores, 0.0)
         limit = min(limit, len(scores))
         if limit <= 0:
@@ -55,7 +64,7 @@ class LexicalMatch:
 
 
 class WordIndex(Protocol):
-    """Word index as a search reads it; see :class:`LexicalIndex`."""
+    """The part of a BM25 index that a search reads; its methods are those of :class:`LexicalIndex`."""
 
     async def match(self, text: str) -> LexicalMatch: ...
 
@@ -65,10 +74,10 @@ class WordIndex(Protocol):
 
 
 class LexicalIndex:
-    """BM25 index of tools; every word of a request counts once, because long requests repeat theirs.
+    """BM25 index of tools, safe for concurrent use by threads and processes.
 
-    A change writes a whole new index and swaps it in; if few texts have changed, only these are split into words. Readers in any
-    process notice the swap at their next query.
+    Every word of a request counts once, because long requests repeat theirs. A change writes a whole new generation and
+    makes it current; readers in any process notice that at their next query.
     """
 
     def __init__(self, directory: Path, parameters: LexicalParameters | None = None) -> None:
@@ -82,7 +91,7 @@ class LexicalIndex:
         return await asyncio.to_thread(self._put, texts, keep=True)
 
     async def replace(self, texts: Mapping[ToolId, str]) -> bool:
-        """Make these the only texts, whatever state the files are in, and return whether anything was written."""
+        """Make these the only indexed texts, and return whether anything was written."""
         return await asyncio.to_thread(self._put, texts, keep=False)
 
     async def remove(self, tools: Iterable[ToolId]) -> bool:
@@ -97,7 +106,10 @@ class LexicalIndex:
         return await asyncio.to_thread(self._files.read_fingerprint)
 
     async def read_texts(self) -> dict[ToolId, str]:
-        """Return the indexed texts; none if the index is missing or must be rebuilt (other format or parameters)."""
+        """Return the indexed texts by tool.
+
+        Empty if the index is missing, or must be rebuilt because its format or parameters differ.
+        """
         return await asyncio.to_thread(
             lambda: self._files.read_texts() if self._files.is_built_with(self._get_settings()) else {}
         )
@@ -141,7 +153,8 @@ class LexicalIndex:
             return True
 
     def _write(self, before: Mapping[ToolId, str], texts: Mapping[ToolId, str]) -> None:
-        """Write texts sorted by id: equal scores are ranked by place, so the order of arrival must not matter."""
+        """Write a new generation by an update if that is possible, else by a full build."""
+        # Equal scores are ranked by row, so rows are sorted by id: the order of arrival must not matter.
         texts = dict(sorted(texts.items()))
         word_counts = self._files.read_word_counts() if self._files.is_built_with(self._get_settings()) else None
         built = (

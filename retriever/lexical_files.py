@@ -1,4 +1,4 @@
-"""Files of a BM25 index: whole generations, one of them current, so that a crash leaves the former one in use."""
+"""Files of a BM25 index, as generations of which one is current."""
 
 import fcntl
 import shutil
@@ -27,18 +27,24 @@ _READ_ERRORS = (OSError, ValueError, KeyError, TypeError)
 
 @dataclass(frozen=True, slots=True)
 class LexicalGeneration:
-    """An opened index.
+    """An opened generation: a sparse matrix of BM25 scores, tools by words.
 
-    Column w of its matrix is ``rows[starts[w]:starts[w + 1]]`` with the same slice of ``values``.
+    Column w, the scores of word w, is ``rows[starts[w]:starts[w + 1]]`` with the same slice of ``values``.
     """
 
     name: str
+    """Name of its folder."""
     ids: list[ToolId]
+    """Tools by row, sorted."""
     row_of: dict[ToolId, int]
     vocabulary: dict[str, int]
+    """Column of each word."""
     values: NDArray[np.float32]
+    """Scores, column by column."""
     rows: NDArray[np.int32]
+    """Row of each score."""
     starts: NDArray[np.int64]
+    """Place in ``rows`` at which each column begins, shape (words + 1,)."""
 
 
 class LexicalFiles:
@@ -59,7 +65,11 @@ class LexicalFiles:
 
     @contextmanager
     def lock_for_writing(self) -> Generator[None]:
-        """Hold the write lock, across processes: later writers wait, and then see what the former wrote."""
+        """Hold the write lock, which excludes writers of all processes.
+
+        Raises:
+            UnavailableError: the folder cannot be written, here or in the body of the ``with`` statement.
+        """
         try:
             self._directory.mkdir(parents=True, exist_ok=True)
             with (self._directory / "lock").open("a") as lock:
@@ -71,7 +81,7 @@ class LexicalFiles:
             ) from error
 
     def read_texts(self) -> dict[ToolId, str]:
-        """Return the indexed texts; none before the first generation or if it has another format and must be rebuilt."""
+        """Return the indexed texts; empty before the first generation, or if its format is not this version's."""
         name = self.read_current_name()
         if name is None or self._read_meta_or_empty().get("format") != _FORMAT:
             return {}
@@ -81,7 +91,7 @@ class LexicalFiles:
             raise self._build_unreadable_error(error) from error
 
     def read_word_counts(self) -> WordCounts | None:
-        """Return the current generation's word counts; None if missing, damaged or unreadable: then rebuild."""
+        """Return the current generation's word counts; None if they cannot be read, so that a full build is needed."""
         try:
             if self._read_meta_or_empty().get("format") != _FORMAT or (name := self.read_current_name()) is None:
                 return None
@@ -94,7 +104,7 @@ class LexicalFiles:
         return WordCounts(generation.ids, generation.vocabulary, generation.starts, generation.rows, counts, lengths)
 
     def read_fingerprint(self) -> str:
-        """Return the stored hash of the indexed texts; empty where :meth:`read_texts` has none or the metadata is unreadable."""
+        """Return the stored hash of the indexed texts; empty if there is none in this version's format."""
         meta = self._read_meta_or_empty()
         return meta.get("texts", "") if meta.get("format") == _FORMAT else ""
 
@@ -112,7 +122,10 @@ class LexicalFiles:
         settings: Mapping[str, float],
         built: BuiltIndex,
     ) -> None:
-        """Write a generation, make it current and delete the former ones."""
+        """Write a generation, make it current and delete all others. The caller holds the write lock.
+
+        ``texts``: in the order of rows. ``built``: the vocabulary and arrays of the generation.
+        """
         vocabulary, arrays = built
         meta = {"format": _FORMAT, "settings": dict(settings), "texts": _hash(texts)}
         name = uuid4().hex[:12]
@@ -137,6 +150,7 @@ class LexicalFiles:
 
     def open(self) -> LexicalGeneration:
         """Open the current generation; if a writer swaps it meanwhile, open the new one."""
+        # A file can vanish while it is opened, when a writer has just deleted this generation: then try the new one.
         for attempt in range(3):
             name = self.read_current_name()
             if name is None:

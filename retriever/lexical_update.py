@@ -1,8 +1,8 @@
 """Update of a BM25 index after a few texts have changed, from stored word counts.
 
-All scores are recomputed, because every added text changes how rare a word is and how long a text is on average; they equal those of a
-full build (Lucene's formula, as in bm25s). A full build spends its time on splitting texts into words; here only the changed texts are
-split.
+All scores are recomputed, because every added text changes how rare a word is and how long a text is on average; they
+equal those of a full build (Lucene's formula, as in bm25s). A full build spends its time on splitting texts into
+words; here only the changed texts are split.
 """
 
 from collections import Counter
@@ -16,7 +16,7 @@ from domain.tool import ToolId
 from retriever.words import split_terms
 
 BuiltIndex = tuple[dict[str, int], dict[str, NDArray[np.generic]]]
-"""Vocabulary and the arrays of a generation by name."""
+"""The vocabulary of a generation, and its arrays by the names of their files."""
 
 _MIN_TEXTS_PER_CHANGE = 4
 """A full build is made if more than one text in this many has changed."""
@@ -30,9 +30,13 @@ class WordCounts:
     """
 
     ids: Sequence[ToolId]
+    """Tools by row."""
     vocabulary: Mapping[str, int]
+    """Column of each word."""
     starts: NDArray[np.int64]
+    """Place in ``rows`` at which each column begins, shape (words + 1,)."""
     rows: NDArray[np.int32]
+    """Row of each count."""
     counts: NDArray[np.float32]
     lengths: NDArray[np.int64]
     """Length of each text in words."""
@@ -59,10 +63,10 @@ def update_index(
 
     Args:
         word_counts: the stored word counts.
-        before: the texts that were counted.
+        before: the texts that ``word_counts`` counts.
         texts: the new texts, in the order of rows.
         k1: BM25's saturation of word counts.
-        b: BM25's normalisation by length.
+        b: BM25's normalisation by length, in [0, 1].
     """
     changed_tools = [tool for tool, text in texts.items() if before.get(tool) != text]
     if not texts or _MIN_TEXTS_PER_CHANGE * (len(changed_tools) + len(before.keys() - texts.keys())) > len(before):
@@ -83,6 +87,7 @@ def update_index(
     added = np.array(new, np.int64).reshape(-1, 3)
     columns, rows = np.concatenate([columns, added[:, 0]]), np.concatenate([rows, added[:, 1]])
     counts = np.concatenate([counts, added[:, 2].astype(np.float32)])
+    # As in count_words: by column, then by row.
     order = np.argsort(columns << 32 | rows)
     columns, rows, counts = columns[order], rows[order], counts[order]
     frequency = np.bincount(columns, minlength=len(vocabulary))
@@ -114,7 +119,10 @@ def _compute_scores(
     k1: float,
     b: float,
 ) -> NDArray[np.float32]:
-    """Compute BM25 scores: idf * tf / (tf + k1 * (1 - b + b * length / mean length)), with Lucene's idf."""
+    """Compute BM25 scores: idf * tf / (tf + k1 * (1 - b + b * length / mean length)), with Lucene's idf.
+
+    They must equal those of bm25s with ``method="lucene"``, because a later change may lead to a full build.
+    """
     rarity = np.log(1 + (len(lengths) - frequency + 0.5) / (frequency + 0.5)).astype(np.float32)
     norms = k1 * ((1 - b) + b * lengths / lengths.mean())
     return (rarity[columns] * (counts / (norms[rows] + counts))).astype(np.float32)

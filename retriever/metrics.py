@@ -1,4 +1,4 @@
-"""Metrics of a ranking against a set of relevant items; ideals count every relevant item, found or not.
+"""Metrics of a ranking against the set of relevant items.
 
 ``ranking`` is best first and holds an item at most once; ``relevant`` is not empty. All values lie in [0, 1].
 """
@@ -12,17 +12,21 @@ Item = TypeVar("Item", bound=Hashable)
 
 
 def ndcg(ranking: Sequence[Item], relevant: AbstractSet[Item], k: int) -> float:
-    """Return NDCG@k: the discounted gain of the first ``k`` over that of an ideal ranking (Järvelin 2002)."""
+    """Return NDCG@k (Järvelin 2002): the discounted gain of the first ``k`` over that of an ideal ranking.
+
+    The ideal has all relevant items at the top, found or not.
+    """
     gain = sum(1 / log2(place + 2) for place, item in enumerate(ranking[:k]) if item in relevant)
     ideal = sum(1 / log2(place + 2) for place in range(min(k, len(relevant))))
     return min(gain / ideal, 1.0)
 
 
 def lenient_ndcg(ranking: Sequence[Item], relevant: AbstractSet[Item], k: int) -> float:
-    """Return NDCG@k as ToolGen's evaluator has it: the ideal ignores relevant items not in the first ``k``.
+    """Return NDCG@k as ToolGen's evaluator computes it: relative to the best order of the first ``k``.
 
-    One of three relevant items found, in the first place, gives 1 here and 0.469 by :func:`ndcg`. It is never below that
-    metric, and is used only for comparison with figures of that evaluator (Reason-Wang/ToolGen, ``evaluation/retrieval/metrics.py``).
+    Its ideal ignores relevant items that were not found: one of three found, in the first place, gives 1 here and 0.469
+    by :func:`ndcg`, which is never higher. Use it only for comparison with figures of that evaluator
+    (Reason-Wang/ToolGen, ``evaluation/retrieval/metrics.py``).
     """
     reachable = relevant & set(ranking[:k])
     return ndcg(ranking, reachable, k) if reachable else 0.0

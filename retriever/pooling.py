@@ -1,4 +1,4 @@
-"""Pooling of token states into vectors of a text and of its parts."""
+"""Pooling of an encoder's token states into vectors of a text and of its parts."""
 
 from collections.abc import Sequence
 
@@ -12,8 +12,8 @@ Span = tuple[int, int]
 def build_masks(tokens: Sequence[Span], parts: Sequence[Span]) -> NDArray[np.float32]:
     """Return a mask of the tokens that each vector is the mean of, shape (1 + parts, tokens), 1 or 0.
 
-    Row 0 is the whole text's: all tokens, special ones included. A part has the tokens inside it; a part without any (beyond
-    the last token, so it was not read) takes all, because the whole text is all that is known of it.
+    Row 0 is that of the whole text: all tokens, special ones included. The others mark the tokens inside each part. A
+    part without tokens, because it lies beyond the last one that is read, gets the mask of the whole text.
     """
     masks = np.ones((1 + len(parts), len(tokens)), np.float32)
     if parts and len(tokens):

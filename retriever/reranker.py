@@ -1,6 +1,6 @@
 """Re-ranker of candidates: a logistic regression and boosted trees over :mod:`retriever.features`.
 
-It is trained on the requests of trajectories.
+It is trained on the requests of trajectories by :mod:`retriever.training.ranking`.
 """
 
 from collections.abc import Sequence
@@ -18,6 +18,7 @@ from domain.model import Model, describe_errors
 from retriever.features import FEATURE_NAMES, FEATURES_VERSION, Values
 
 LEAF = -1
+"""Feature number of a node that is a leaf."""
 
 
 class RegressionTree(Model):
@@ -57,7 +58,10 @@ class RegressionForest:
     """Number of the feature that a node compares; 0 for a leaf."""
     threshold: NDArray[np.float32]
     child: NDArray[np.intp]
-    """Children of node n: at 2n + 1 where its feature is at most the threshold, else at 2n; a leaf is its own child."""
+    """Children of node n, at 2n + 1 if its feature is at most the threshold and at 2n otherwise.
+
+    A leaf is its own child.
+    """
     value: NDArray[np.float32]
     depth: int
     """Edges from a root to its deepest leaf, over all trees."""
@@ -77,7 +81,7 @@ class RegressionForest:
 
 
 def build_forest(trees: Sequence[RegressionTree]) -> RegressionForest:
-    """Concatenate the trees' nodes."""
+    """Concatenate the nodes of all trees, renumbering their children."""
     roots, feature, child = list[int](), list[int](), list[int]()
     threshold, value = list[float](), list[float]()
     for tree in trees:
@@ -109,6 +113,7 @@ def _compute_depth(tree: RegressionTree) -> int:
 
 
 BUNDLED_RERANKER = Path(__file__).parent / "reranker.json"
+"""File of the re-ranker that comes with Footpath."""
 
 
 class RerankerWeights(Model):
@@ -124,6 +129,7 @@ class RerankerWeights(Model):
     names: tuple[str, ...]
     """Names of the features, in order."""
     mean: tuple[float, ...]
+    """Mean of each feature over the training candidates."""
     spread: tuple[float, ...]
     """Standard deviation of each feature; features are standardised by ``(value - mean) / spread``."""
     weights: tuple[float, ...]

@@ -1,4 +1,8 @@
-"""Search for tools by the weighted sum of the encoder's cosine and BM25, each scaled to [0, 1]."""
+"""Search for the tools of a request.
+
+Candidates are scored by the weighted sum of the encoder's cosine and BM25, each scaled to [0, 1], and ordered by it
+or by a re-ranker.
+"""
 
 import asyncio
 from collections.abc import Iterable, Mapping, Sequence
@@ -17,12 +21,12 @@ from retriever.words import normalize_tool_name
 
 @dataclass(frozen=True, slots=True)
 class SearchParameters:
-    """Parameters of the search, chosen on training requests by ``scripts/tune_retrieval.py`` (docs/benchmarks.md)."""
+    """Parameters of the search, chosen on training requests (``scripts/tune_retrieval.py``)."""
 
     dense_weight: float = 0.5
     """The cosine's share of the fused score."""
     candidates: int = 60
-    """Candidates that are taken from the vectors, and from the words, before scores are fused."""
+    """Number of candidates from the vectors, and as many from the words, before their scores are fused."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +82,10 @@ class ToolSearch:
         return hits
 
     async def start_tools_of(self, requests: Sequence[str], limit: int) -> list[list[ToolHit]]:
-        """Return the best tools of several requests, as :meth:`start_tools` does, with shared reads of the stores."""
+        """Return the best tools of each request, in order, as :meth:`start_tools` does.
+
+        Requests share the reads of the stores.
+        """
         return await self._search(requests, limit)
 
     async def _search(self, requests: Sequence[str], limit: int, category: str | None = None) -> list[list[ToolHit]]:
@@ -100,7 +107,10 @@ class ToolSearch:
         return await self._gatherer.find_precedents(request, limit)
 
     async def relevance(self, texts: Sequence[str], ids: Sequence[ToolId]) -> dict[ToolId, tuple[float, ...]]:
-        """Return each text's score against each tool, as ``ToolHit.score``; 0 for a tool that is not indexed."""
+        """Return for each tool its fused score for each text, in order.
+
+        Scores are as ``ToolHit.score``, and 0 for a tool that is not indexed.
+        """
         if not texts or not ids:
             return dict.fromkeys(ids, (0.0,) * len(texts))
         scores = [
@@ -128,7 +138,7 @@ def _build_hits(candidates: ScoredCandidates) -> list[ToolHit]:
 
 
 def _group_copies(hits: Iterable[ToolHit], limit: int) -> list[ToolHit]:
-    """Return the first hit of each group of copies, with the others' ids, ``limit`` groups at most."""
+    """Return the first hit of each group of copies, with the ids of the others; at most ``limit`` groups."""
     groups: dict[tuple[str, str], list[ToolHit]] = {}
     for hit in hits:
         groups.setdefault(normalize_tool_name(hit.id), []).append(hit)

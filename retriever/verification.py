@@ -10,11 +10,12 @@ from retriever.indexing import index_tools
 from retriever.lexical import LexicalIndex
 
 Documents = Callable[[], AsyncIterator[ToolDoc]]
+"""Begins to read all documents from the start; called once for each pass over them."""
 
 
 @dataclass(slots=True)
 class IndexDifferences:
-    """Differences between one index and the documents; true if there are any."""
+    """Differences between one index and the documents; its truth value is whether there are any."""
 
     indexed: int
     """Number of indexed tools."""
@@ -38,6 +39,7 @@ class IndexComparison:
     points: int
     """Number of points that the vector index counts."""
     vectors: IndexDifferences
+    """Differences of the vector index."""
     words: IndexDifferences
     """Differences of the BM25 index."""
 

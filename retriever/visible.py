@@ -1,4 +1,7 @@
-"""Views of the indexes without the tools that a user may not see."""
+"""Views of the indexes: without the tools that a user may not see, or as they would be with some more tools.
+
+Views are made in memory for one reader; nothing is written to the underlying indexes.
+"""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, cast
@@ -17,15 +20,12 @@ def restrict_vectors(index: VectorIndex, hidden: frozenset[ToolId]) -> VectorInd
 
 
 def restrict_words(words: WordIndex, hidden: frozenset[ToolId]) -> WordIndex:
-    """Return a view of the words without those of the hidden tools; the words themselves if none is hidden."""
+    """Return a view of the BM25 index without the hidden tools; the index itself if none is hidden."""
     return _VisibleWords(words, hidden) if hidden else words
 
 
 class _VisibleVectors:
-    """Vector index without hidden tools; methods that need no restriction are those of the index.
-
-    A search asks for as many more hits as there are hidden tools, so that it never returns too few.
-    """
+    """Vector index without hidden tools; attributes that need no restriction are those of the underlying index."""
 
     def __init__(self, index: VectorIndex, hidden: frozenset[ToolId]) -> None:
         self._index = index
@@ -39,6 +39,7 @@ class _VisibleVectors:
     ) -> list[VectorHit]:
         if limit <= 0:
             return []
+        # In the worst case all hidden tools are among the hits, so ask for as many more.
         hits = await self._index.search(vector, limit + len(self._hidden), where)
         return [hit for hit in hits if hit.id not in self._hidden][:limit]
 
@@ -55,7 +56,7 @@ class _VisibleVectors:
 
 
 class _VisibleWords:
-    """Words without those of hidden tools."""
+    """BM25 index without hidden tools."""
 
     def __init__(self, words: WordIndex, hidden: frozenset[ToolId]) -> None:
         self._words = words

@@ -1,4 +1,4 @@
-"""Indexes as they would be with some more tools, in memory: nothing is written, and no other reader sees them."""
+"""Indexes as they would be with some more tools, in memory."""
 
 import asyncio
 from collections.abc import Iterable, Mapping, Sequence
@@ -38,6 +38,7 @@ class AugmentedVectorIndex:
         self, vector: NDArray[np.float32], limit: int, where: Mapping[str, str] | None = None
     ) -> list[VectorHit]:
         """Return the nearest stored and additional points, best first."""
+        # Stored points may be replaced by additional ones: ask for as many more, and drop those.
         inner_hits = [
             hit
             for hit in await self._inner.search(vector, limit + len(self._points), where)
@@ -77,7 +78,7 @@ class AugmentedVectorIndex:
 
 
 class AugmentedLexicalIndex(LexicalIndex):
-    """Read-only lexical index over these texts, built in memory without files."""
+    """Read-only BM25 index over these texts, built in memory without files."""
 
     def __init__(self, texts: Mapping[ToolId, str], parameters: LexicalParameters | None = None) -> None:
         super().__init__(Path(), parameters)
@@ -122,7 +123,7 @@ class AugmentedLexicalIndex(LexicalIndex):
 async def augment_indexes(
     embedder: Embedder, index: VectorIndex, lexical: LexicalIndex, tools: Sequence[ToolDoc]
 ) -> tuple[VectorIndex, LexicalIndex]:
-    """Return both indexes as they would be with these tools added."""
+    """Return both indexes as they would be with these tools added. Raises ``UnavailableError``."""
     texts = [build_dense_text(tool) for tool in tools]
     vectors = await embedder.embed(texts, "document") if texts else np.zeros((0, embedder.dimension), np.float32)
     points = [

@@ -1,4 +1,4 @@
-"""Splitting of texts into words, alike for documents and requests; case and punctuation are dropped."""
+"""Splitting of texts into words and sentences, the same for documents and requests."""
 
 import re
 from functools import lru_cache
@@ -30,17 +30,20 @@ def split_identifier(text: str) -> str:
 
 
 def split_words(text: str) -> list[str]:
-    """Return the lower-case words in order, with repeats."""
+    """Return the words of a text in lower case, in order and with repeats; punctuation is dropped."""
     return [piece.lower() for piece in _WORD_PATTERN.findall(text)]
 
 
 def split_terms(text: str) -> list[str]:
-    """Return :func:`split_words` without stop words: articles, pronouns and phrases of asking."""
+    """Return :func:`split_words` without stop words: articles, pronouns and phrases such as *can you*."""
     return [word for word in split_words(text) if word not in _STOP_WORDS]
 
 
 def find_sentence_spans(text: str, limit: int = MAX_SENTENCES) -> list[tuple[int, int]]:
-    """Return the spans of the first ``limit`` sentences of four words or more; none if there is only one."""
+    """Return start and end of the first ``limit`` sentences that have four words or more.
+
+    Empty if there is only one: then the sentence says no more than the whole text.
+    """
     ends = [(one.start(), one.end()) for one in _SENTENCE_END.finditer(text)]
     bounds = zip([0, *(end for _, end in ends)], [*(start for start, _ in ends), len(text)], strict=True)
     spans = [(start, end) for start, end in bounds if len(text[start:end].split(None, 3)) > 3]

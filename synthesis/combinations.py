@@ -1,4 +1,7 @@
-"""Combinations of user inputs, a walk and a requested field (SoAy, section 5.1); one program serves each."""
+"""Combinations of user inputs, a walk over tools and a requested field (SoAy, section 5.1).
+
+They are mined one tool set at a time, so that a large store never lies in memory as a whole.
+"""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -14,13 +17,13 @@ from graph.response_fields import OutputField
 from graph.walks import FeedWalk, find_walks_over
 
 MAX_CHOICES = 6
-"""Choices of inputs that are used for one first tool."""
+"""Maximum of choices of inputs for one first tool."""
 
 MAX_OUTPUTS = 20
-"""Response fields of one last tool that may be asked for."""
+"""Maximum of response fields of one last tool that are asked for."""
 
 MOST = 2_000
-"""Combinations that are mined together at most: of one tool set, or of a whole store."""
+"""Maximum of combinations of one tool set, or of a store that is mined as a whole."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +34,7 @@ class UserInput:
     """The tool that takes the value."""
     parameter: Parameter
     role: str = ""
-    """The input of the second tool that this call is made for, where the first tool is called twice; else empty."""
+    """Input of the second tool that this call of the first tool is for, if that is called twice; else empty."""
     also: tuple[ToolId, ...] = ()
     """Later tools whose input of the same name takes the same value."""
 
@@ -41,14 +44,14 @@ class UserInput:
 
     @property
     def name(self) -> str:
-        """Name of the input: ``name``, or ``from_station_name`` where the walk takes two of them."""
+        """Name of the input: ``name``, or ``from_station_name`` if the walk takes two of them."""
         role = "_".join(word for word in split_words(self.role) if word not in IDENTITY)
         return f"{role}_{self.parameter.name}" if role else self.parameter.name
 
 
 @dataclass(frozen=True, slots=True)
 class Combination:
-    """The inputs that a user states, a walk over tools, and the field of the last response that is asked for."""
+    """Inputs that a user states, a walk over tools, and the field of the last response to ask for."""
 
     walk: FeedWalk
     inputs: tuple[UserInput, ...]
@@ -97,10 +100,12 @@ def enumerate_combinations(ground: FeedGraph) -> Iterator[Combination]:
 
 
 def list_user_inputs(walk: FeedWalk, choice: tuple[Parameter, ...]) -> tuple[UserInput, ...]:
-    """List what a user states who gives the first tool these inputs.
+    """List the inputs that a user states for a walk.
 
-    The inputs of each call of the first tool come first, then those that later tools need in addition. A later input
-    of the same name takes the same value.
+    The inputs of each call of the first tool come first, then those that later tools need in addition. A later input of
+    the same name takes the same value.
+
+    ``choice``: the inputs of the first tool to state.
     """
     inputs = [UserInput(walk.head.id, one, role) for role in walk.repeated_inputs or ("",) for one in choice]
     for tool, parameter in walk.user_inputs:

@@ -1,4 +1,7 @@
-"""Labels, descriptions and echoed inputs: what documents tell about fields beyond their names and types."""
+"""Roles of response fields, read from documents: which one names a thing, and which one repeats an input.
+
+Paths are document paths, as ``authors[].name``.
+"""
 
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
@@ -21,16 +24,16 @@ _MAX_SCHEMA_NODES = 5_000
 _MAX_DEPTH = 12
 _NAME_WORDS = frozenset({"name", "title"})
 _MIN_OVERLAP = 0.34
-"""Share of common words from which the descriptions of a field and of an input count as the same."""
+"""Minimum word overlap (Jaccard) at which descriptions of a field and an input count as the same."""
 
 
 def get_list_path(path: str) -> str | None:
-    """Return the path of the innermost list that holds a field, without brackets: ``a.b`` of ``a.b[].c``; else None."""
+    """Return the path of the innermost list around a field: ``a.b`` of ``a.b[].c``; None without a list."""
     return path.rpartition("[]")[0] if "[]" in path else None
 
 
 def get_item_path(path: str) -> str:
-    """Return the part of a path within the item of its innermost list: ``.c`` of ``a.b[].c``."""
+    """Return the part of a path within an item of its innermost list: ``.c`` of ``a.b[].c``."""
     return path.rpartition("[]")[2] if "[]" in path else path
 
 
@@ -45,7 +48,10 @@ def _get_object_path(path: str) -> str:
 
 
 def find_label_field(doc: ToolDoc, path: str) -> OutputField | None:
-    """Find the field that names the thing which holds a field, directly or as a list item; None if there is none."""
+    """Find the field that names the thing to which a field belongs; None if there is none.
+
+    It is a field of the same object, else of the item of the innermost list around it.
+    """
     item = f"{path.rpartition('[]')[0]}[].x" if "[]" in path else "x"
     return _pick_label_field(list_object_fields(doc, path)) or _pick_label_field(list_object_fields(doc, item))
 
@@ -97,9 +103,10 @@ def _find_by_description(doc: ToolDoc, parameter: Parameter, fields: Sequence[Ou
 
 
 def find_named_label(doc: ToolDoc, inputs: Sequence[str]) -> OutputField | None:
-    """Find the label field of the one thing that some inputs name; None where they name none.
+    """Find the label field of the thing that an input names; None if no input names one.
 
-    A city, for example, does not name the people who live in it.
+    An input that is echoed in a label field names the thing. The name of a city, for example, does not name the
+    people who live there.
     """
     parameters_by_name = {one.name: one for one in doc.parameters}
     for name in inputs:

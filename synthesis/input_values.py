@@ -1,4 +1,4 @@
-"""Values for the inputs of combinations: from recorded calls, examples in documents, and allowed values."""
+"""Values for the inputs of combinations, from recorded calls, documents, and the responses of the tools."""
 
 import re
 from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
@@ -21,18 +21,18 @@ from synthesis.recorded_executor import RecordedExecutor
 from synthesis.walk_execution import find_values
 
 MAX_SEED_CALLS = 8
-"""Calls of one tool that are made to find values."""
+"""Maximum of calls of one tool to find values."""
 MAX_THINGS = 40
-"""Things that are remembered of what one tool found."""
+"""Maximum of things that are kept of what one tool found."""
 _MAX_LENGTH = 120
-"""Characters of a value: nobody states more in a question."""
+"""Maximum characters of a value; nobody states more in a question."""
 _MAX_RECORDED = 60
 _DAY = re.compile(r"(\d{4})-\d\d-\d\d")
 
 
 @dataclass(frozen=True, slots=True)
 class _FoundThing:
-    """A thing that a tool found for these arguments: one item of its response, or the whole response."""
+    """A thing that a tool found: one item of its response, or the whole response."""
 
     arguments: JsonObject
     thing: JsonValue
@@ -50,7 +50,7 @@ class InputValueFinder:
     _values: dict[object, list[JsonObject]] = field(default_factory=dict[object, list[JsonObject]])
 
     async def find_values(self, query_path: QueryPath, limit: int) -> list[JsonObject]:
-        """Find up to ``limit`` different sets of values for all inputs that a user states, by the names of the inputs."""
+        """Return up to ``limit`` different sets of values for all inputs of a combination, each by input name."""
         inputs = query_path.combination.inputs
         key = (
             query_path.walk.head.id,
@@ -84,6 +84,7 @@ class InputValueFinder:
                 if seed is None:
                     return
                 seed_values[user_input.name] = seed
+        # Two roles get two things, which lie apart in the list.
         step = max(1, len(things) // 3) if len(roles) > 1 else 1
         for number in range(len(things)):
             values = dict(seed_values)
@@ -101,7 +102,10 @@ class InputValueFinder:
             yield seeds
 
     async def _propose_recorded(self, query_path: QueryPath) -> AsyncIterator[JsonObject]:
-        """Propose recorded arguments of the first tool that are exactly the user's inputs: recordings answer no others."""
+        """Propose recorded arguments of the first tool that are exactly the user's inputs.
+
+        Recordings answer no other calls.
+        """
         inputs = {one.parameter.name: one.name for one in query_path.combination.inputs}
         if (
             self.recorded is None
@@ -155,7 +159,7 @@ class InputValueFinder:
                 yield _FoundThing(arguments, thing)
 
     def _propose_arguments(self, tool: ToolDoc, recorded: Iterable[JsonObject]) -> Iterator[JsonObject]:
-        """Propose arguments for a tool: recorded ones, then seeds of its document, optional ones one at a time."""
+        """Propose arguments for a tool: recorded ones, then values that documents name."""
         yield from recorded
         required: dict[str, list[JsonValue]] = {one.name: [*self._collect_seeds(one)] for one in tool.required}
         if not all(required.values()):
@@ -197,23 +201,23 @@ def _is_sayable(value: JsonValue) -> bool:
 
 
 def _find_year(thing: JsonValue) -> JsonValue:
-    """Return the year of the first day among a thing's values."""
+    """Return the year of the first date among a thing's values; None if there is none."""
     values = thing.values() if isinstance(thing, dict) else ()
     days = (_DAY.match(one) for one in values if isinstance(one, str))
     return next((int(hit[1]) for hit in days if hit), None)
 
 
 def _read_field(thing: JsonValue, path: str) -> JsonValue:
-    """Return a thing's value at a document path, of a list the first.
+    """Return a thing's first value at a document path.
 
-    The part of the path up to the list that the thing is an item of is left out.
+    The thing is an item of the path's outermost list, so the part of the path up to that list is skipped.
     """
     inner_path = path.partition("[]")[2].removeprefix(".") if "[]" in path else path
     return next((value for _, value in find_values(thing, inner_path) if value is not None), None)
 
 
 def _list_things(tool: ToolDoc, answer: JsonValue) -> list[JsonValue]:
-    """List the items of the list that echoes the inputs, else of the first list.
+    """List the things in a response: the items of the list that echoes an input, else of the first list.
 
     A response without a list is one thing.
     """

@@ -1,4 +1,4 @@
-"""Write the program of an intent: a sentence of the grammar, compiled into a plan with typed inputs."""
+"""Programs of intents: each is a sentence of the program grammar, compiled into Python with typed inputs."""
 
 import re
 from collections.abc import Mapping
@@ -135,7 +135,7 @@ class _SentenceBuilder:
     single_answers: dict[ToolId, str] = field(default_factory=dict[ToolId, str])
     """Names of the responses of tools that are called once."""
     current_path: str = ""
-    """Path of the latest response; of the list of items with their responses where ``is_fan_out``."""
+    """Path of the latest response or, if ``is_fan_out``, of the list of items with their responses."""
     is_fan_out: bool = False
     """True if the latest tool was called for each item of a list."""
 
@@ -217,7 +217,10 @@ class _SentenceBuilder:
         self._add_call(tool, {**values, **earlier}, self._flatten_list_path(path))
 
     def _enter_lookup(self, number: int, path: str, role: str = "") -> str:
-        """Return a path within the one thing that a tool looked up; that thing gets a name the first time."""
+        """Return a path relative to the thing that a tool looked up; unchanged if the tool looks nothing up.
+
+        The first time, this adds the step that gives the thing a name.
+        """
         if not self._query_path.is_lookup_path(number, path):
             return path
         outer_path, _, rest = path.partition("[]")
@@ -229,7 +232,11 @@ class _SentenceBuilder:
         return rest.removeprefix(".")
 
     def _refer_to_earlier(self, feed: FeedLink) -> str:
-        """Return the reference to a value of a response before the last one."""
+        """Return the reference to a value of a response before the last one.
+
+        Raises:
+            InvalidDecisionError: there are several such responses or values.
+        """
         if self.is_fan_out or feed.source not in self.single_answers or "[]" in get_first_item_path(feed.field):
             raise InvalidDecisionError("it goes back to an answer before the last one")
         if "[]" in feed.field:
@@ -244,12 +251,13 @@ class _SentenceBuilder:
         return join_path(source, outer_path) + ("[]" if nested else "")
 
     def _pick_first(self, outer_path: str, name: str) -> None:
+        """Add the step that names the first item of a list, and continue from that item."""
         list_path = join_path(self.current_path, outer_path) + ("[]" if "[]" in outer_path else "")
         self.steps.append(First(do="first", name=name, of=list_path))
         self.current_path = name
 
     def _build_answer(self) -> str:
-        """Add the last steps, and return the path of the answer."""
+        """Add the steps that select the answer, and return its path."""
         course, kind, path, compared_path = (
             self._query_path,
             self.intent.kind,
@@ -271,7 +279,7 @@ class _SentenceBuilder:
         """Add the step that chooses items by a field, and return the path of their labels."""
         has_own_list, list_path = "[]" in path, self._flatten_list_path(path) if "[]" in path else self.current_path
         is_value_list = kind == "where" and self.is_fan_out and path.endswith("[]")
-        if is_value_list or not has_own_list:  # the answers to each item tell of the item
+        if is_value_list or not has_own_list:  # each response is about the item that it was called for
             of, field_path = self.current_path, join_path("result", path)
             label = join_path("item", self._get_source_label())
         else:

@@ -1,9 +1,9 @@
 """Intents: what exactly is asked of a combination.
 
-SoAy's combination says what is known and what is wanted, but leaves open which items of a list are meant. An intent
-settles whether the next tool is called for the first item or for each, and whether of the last list the answer is all
-of it, its first item, its length, the item with the most or the least of a number, or the items whose field has a
-value that the user states.
+A combination says what is known and what is wanted, but not which items of a list are meant. An intent settles
+whether the next tool is called for the first item or for each, and which part of the last list is the answer: all
+items, the first one, their number, the one with the most or the least of a number, or those whose field has a value
+that the user states.
 """
 
 from collections.abc import Iterator, Sequence
@@ -20,18 +20,18 @@ from synthesis.combinations import Combination, UserInput
 from synthesis.documents import find_label_field, find_named_label, list_object_fields
 
 ItemMode = Literal["one", "first", "each"]
-"""Part of a response that the next call takes: a single value, one of a list's first item, or one of each item."""
+"""What the next call takes from a response: its only value, that of a list's first item, or that of each item."""
 IntentKind = Literal["all", "first", "count", "most", "least", "where"]
 """Which part of the last response is asked for."""
 
 MAX_CONDITIONS = 3
-"""Fields of one list by which its items are chosen; each makes an intent of its own."""
+"""Maximum of fields of one list by which its items are chosen; each makes an intent."""
 _NUMBERS = ("integer", "number")
 
 
 @dataclass(frozen=True, slots=True)
 class QueryPath:
-    """A combination that only reads, as it is followed call by call."""
+    """A combination of tools that only read, viewed call by call."""
 
     combination: Combination
 
@@ -53,22 +53,22 @@ class QueryPath:
         return self.combination.output.path if self.combination.output is not None else ""
 
     def names_one_thing(self, number: int = 0) -> bool:
-        """Return whether the inputs of the ``number``-th tool name one thing.
+        """Return whether the inputs of the ``number``-th tool (from 0) name one thing.
 
         The first item that the tool finds is then the one that is meant.
         """
         return self._find_named_label(number) is not None
 
     def is_lookup_path(self, number: int, path: str) -> bool:
-        """Return whether a path goes through the list of a look-up.
+        """Return whether a path goes through a list whose first item is the thing that was looked up.
 
-        Its first item is the thing that was looked for. ``number``: index of the tool whose response the path is in.
+        ``number``: index of the tool whose response the path is in.
         """
         label = self._find_named_label(number)
         return label is not None and "[]" in label.path and path.startswith(label.path.partition("[]")[0] + "[]")
 
     def resolve_lookup_path(self, number: int, path: str) -> str:
-        """Return a path of the ``number``-th response within the one thing that was looked up, if it looks one up."""
+        """Return a path relative to the thing that the ``number``-th tool looked up; unchanged if there is none."""
         return get_first_item_path(path) if self.is_lookup_path(number, path) else path
 
     def _find_named_label(self, number: int) -> OutputField | None:
@@ -78,7 +78,7 @@ class QueryPath:
         return find_named_label(tool, [*dict.fromkeys(parameter_names)])
 
     def get_feeds(self, number: int) -> tuple[FeedLink, ...]:
-        """Return the values that the tool before the ``number``-th one (from 0) gives it; all are of one object."""
+        """Return the links by which the tool before feeds the ``number``-th one (from 0); all start at one object."""
         source, tool = self.walk.path[number - 1 : number + 1]
         return tuple(feed for feed in self.walk.list_feeds_into(tool) if feed.source == source)
 
@@ -106,7 +106,7 @@ class Intent:
 
 
 def get_first_item_path(path: str) -> str:
-    """Return the part of a path within the first item of its outermost list; the path itself without a list."""
+    """Return the part of a path within an item of its outermost list; the path itself without a list."""
     before, brackets, rest = path.partition("[]")
     return rest.removeprefix(".") if brackets else before
 
@@ -156,7 +156,7 @@ def _enumerate_final_intents(query_path: QueryPath, item_modes: tuple[ItemMode, 
     yield Intent(query_path, item_modes, "all")
     if (
         "[]" not in inner_path and not is_fan_out
-    ) or "first" in item_modes:  # one thing is asked beyond the plain, not two
+    ) or "first" in item_modes:  # at most one selection beyond the plain question
         return
     has_own_list = "[]" in inner_path
     label = find_label_field(doc, path) if has_own_list else None
@@ -177,7 +177,7 @@ def _enumerate_final_intents(query_path: QueryPath, item_modes: tuple[ItemMode, 
 
 
 def _find_condition_fields(doc: ToolDoc, path: str) -> list[OutputField]:
-    """Find the fields by which the items of a list may be chosen: names and numbers, no ids and no addresses."""
+    """Find the fields by which the items of a list may be chosen, ids and the label excluded."""
     label = find_label_field(doc, path)
     candidates = [
         one

@@ -1,4 +1,4 @@
-"""Journal of mining: a line for each combination, so that an interrupted run resumes behind the last line."""
+"""Journal of mining: a file with a line for each combination that is done, from which a run resumes."""
 
 import json
 import os
@@ -29,12 +29,12 @@ class MiningRecord(Model):
 
 
 def hash_key(key: str) -> bytes:
-    """Return a short hash of a combination's key, so that those of a large store fit into memory."""
+    """Return a short hash of a combination's key; the hashes of a large store fit into memory."""
     return blake2b(key.encode(), digest_size=12).digest()
 
 
 class MiningJournal:
-    """A file of JSON lines; a line that was cut off counts as not written."""
+    """A journal as a file of JSON lines; a line that was cut off counts as not written."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -85,17 +85,17 @@ class MiningJournal:
 
 
 class MiningReport:
-    """Counts per stage, of this run and of what was done before it.
-
-    ``dropped`` counts intents that were not kept, by reason; ``left_out`` counts what exceeded the limits;
-    ``failure`` is the message of the first call that failed in this run.
-    """
+    """Counts of a run and of what was done before it."""
 
     def __init__(self) -> None:
         self.counts: Counter[str] = Counter()
+        """Combinations, intents, questions, executed programs and kept solutions."""
         self.dropped: Counter[str] = Counter()
+        """Intents that were not kept, by reason."""
         self.left_out: Counter[str] = Counter()
+        """What exceeded the limits, by kind."""
         self.failure = ""
+        """Message of the first call that failed in this run."""
 
     def add(self, record: MiningRecord) -> None:
         """Count one combination."""

@@ -1,4 +1,4 @@
-"""Mine the combinations of a store, one tool set at a time, so that never more than one is in memory."""
+"""Mining of the combinations of a store, one tool set at a time."""
 
 from collections import Counter
 from collections.abc import AsyncIterator
@@ -17,6 +17,7 @@ class MiningCounts:
     toolsets: int = 0
     tools: int = 0
     heads: int = 0
+    """Number of tools that a walk can begin with."""
     walks: Counter[int] = field(default_factory=Counter[int])
     """Number of walks by their number of tools."""
     changing: int = 0
@@ -38,7 +39,7 @@ class MiningCounts:
 
 @dataclass(frozen=True, slots=True)
 class MinedToolset:
-    """The combinations of one tool set by walk, those of the shortest walks first."""
+    """The combinations of one tool set, those of the shortest walks first."""
 
     id_prefix: str
     """Prefix of the ids of the set's tools; a store is ordered by it."""
@@ -51,7 +52,10 @@ async def mine_toolsets(
 ) -> AsyncIterator[MinedToolset]:
     """Yield the combinations of each tool set, in the order of a store's documents.
 
-    ``after``: id prefix of the last tool set that is done already. ``toolset``: only sets of this name.
+    Args:
+        documents: documents ordered by id.
+        after: id prefix of the last tool set to skip, because it is done already.
+        toolset: name of the only tool sets to mine; empty for all.
     """
     async for id_prefix, tools in group_by_toolset(documents):
         if (not after or f"{id_prefix}/" > f"{after}/") and toolset in ("", tools[0].toolset):
@@ -80,7 +84,7 @@ def mine_toolset(id_prefix: str, tools: list[ToolDoc]) -> MinedToolset:
 
 
 async def group_by_toolset(documents: AsyncIterator[ToolDoc]) -> AsyncIterator[tuple[str, list[ToolDoc]]]:
-    """Group documents by tool set, with the prefix of its tools' ids. The documents must be ordered by id."""
+    """Yield the id prefix and the documents of each tool set. ``documents`` must be ordered by id."""
     id_prefix = ""
     group: list[ToolDoc] = []
     async for document in documents:

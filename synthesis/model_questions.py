@@ -1,4 +1,4 @@
-"""Template questions written by a language model, in any language (SoAy, section 5.2): one call a combination."""
+"""Template questions that a language model writes, with one call for each combination (SoAy, section 5.2)."""
 
 from collections import Counter
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""English nouns for functions, parameters and fields, made of the words of their documents."""
+"""English nouns for tools, parameters and fields, made of the words of their documents."""
 
 import re
 from collections.abc import Collection, Sequence
@@ -100,9 +100,10 @@ def name_parameter(parameter: Parameter) -> str:
 
 
 def name_tool(doc: ToolDoc, filled_parameters: Collection[str] = ()) -> str:
-    """Return the noun for what a function is about, without the words of what it is called with.
+    """Return the noun for what a tool is about; empty if that is only what it is called with.
 
-    ``getCoauthors`` is about a *co-author*; ``getPersonInfo`` of a person about nothing else (empty).
+    ``getCoauthors`` is about *coauthor*, while ``getPersonInfo`` called with a person is about nothing else.
+
     ``filled_parameters``: names of the parameters that earlier results fill.
     """
     parameter_words = {word for name in filled_parameters for word in split_words(name)} - IDENTIFYING_WORDS
@@ -118,7 +119,7 @@ def name_tool(doc: ToolDoc, filled_parameters: Collection[str] = ()) -> str:
 
 
 def name_holder(doc: ToolDoc, path: str, filled_parameters: Collection[str] = ()) -> str:
-    """Return the noun for the list or object that holds a field, else for what the function is about."""
+    """Return the noun for the list or object that holds a field, else for what the tool is about."""
     field_path = path.removesuffix("[]")
     item_path = (
         field_path.rpartition(".")[0] if path.endswith("[]") else path
@@ -132,7 +133,10 @@ def name_holder(doc: ToolDoc, path: str, filled_parameters: Collection[str] = ()
 
 
 def name_source(doc: ToolDoc, feeds: Sequence[FeedLink], filled_parameters: Collection[str] = ()) -> str:
-    """Return the noun for what a response gives to the next function: a thing itself, or what it refers to."""
+    """Return the noun for what a response gives to the next tool.
+
+    That is the thing that holds the fields, or what a field refers to.
+    """
     feed = feeds[0]
     if len(feeds) > 1:
         return name_holder(doc, feed.field, filled_parameters)
@@ -161,7 +165,10 @@ def _is_label(label: OutputField | None, feed: FeedLink) -> bool:
 
 
 def describe_field(doc: ToolDoc, field: OutputField) -> str:
-    """Return another phrase for a field from its description, short and with a shared word; else an empty string."""
+    """Return a phrase for a field from its description; empty if that gives no usable one.
+
+    A usable phrase is short, has no clause, and shares a word with the field's name.
+    """
     text = re.split(r"[.;:,(]", get_field_descriptions(doc).get(field.path, ""))[0].strip()
     text = re.sub(r" (?:there|here)$", "", text)
     text = re.sub(r"\b(?:its|their|his|her) ", "", _OF_NOUN.split(text)[0]).strip()
@@ -178,13 +185,13 @@ def describe_field(doc: ToolDoc, field: OutputField) -> str:
 
 
 def describe_tool(doc: ToolDoc) -> str:
-    """Return a phrase for a function's answer from its description: ``The co-authors of a scholar``; else empty."""
+    """Return the head noun of a tool's description: ``co-authors`` of *The co-authors of a scholar*; else empty."""
     hit = _HEAD_NOUN.match(doc.description)
     return _lower_first(hit[1]) if hit and not set(split_words(hit[1])) & (_GENERIC | _VERBS) else ""
 
 
 def describe_thing(parameter: Parameter) -> str:
-    """Return the noun of the thing that a parameter names: ``scholar`` of *Name of the scholar*; else empty."""
+    """Return the noun of the thing that a parameter names: ``scholar`` of *Name of the scholar*, or empty."""
     nouns = _OF_NOUN.findall(parameter.description)
     return _lower_first(nouns[-1]) if nouns and _lower_first(nouns[-1]) not in _NEUTRAL_NOUNS else ""
 

@@ -1,4 +1,7 @@
-"""Try a program: run it in the sandbox with values for its inputs, over an executor that only reads."""
+"""Trials of programs in the sandbox, and the calls of mining, live or from recordings.
+
+Only tools that read are called.
+"""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
@@ -21,10 +24,10 @@ from domain.program import ProgramPlan
 from domain.tool import ToolDoc
 
 MAX_CALLS = 60
-"""Calls that one program, or one run of a walk, may make."""
+"""Maximum of calls of one program, or of one run of a walk."""
 
 MAX_CACHED_ANSWERS = 500
-"""Answers that are cached for programs that make the same calls."""
+"""Maximum of cached answers; they serve programs that make the same calls."""
 
 
 class MiningCallError(FootpathError):
@@ -64,7 +67,7 @@ class ReadOnlyCaller:
         self._cached_count = 0
 
     def limit_to(self, limit: int) -> CallFunction:
-        """Return :meth:`call`, limited to this number of calls."""
+        """Return :meth:`call` with a limit; beyond it, calls raise ``TooManyCallsError``."""
         remaining = count(limit - 1, -1)
 
         async def call(tool: ToolDoc, arguments: JsonObject) -> JsonValue:
@@ -119,7 +122,15 @@ async def try_program(
     sandbox: Sandbox,
     caller: ReadOnlyCaller,
 ) -> ProgramTrial:
-    """Run a plan once; ``docs_by_function`` holds its tools by the names of its functions."""
+    """Run a plan once.
+
+    Args:
+        plan: the plan.
+        values: values of its inputs, by name.
+        docs_by_function: its tools, by the names of its functions.
+        sandbox: runs the program.
+        caller: makes the calls.
+    """
     argument_names, call_tool = plan.program.arguments, caller.limit_to(MAX_CALLS)
 
     async def answer_call(call: SandboxCall) -> JsonValue | CallFailure:

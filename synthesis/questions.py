@@ -1,4 +1,4 @@
-"""Template questions of intents, in plain English made of the documents' words; inputs stand in braces."""
+"""Template questions of intents, in English made of the documents' words, with inputs in braces."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -46,9 +46,9 @@ class _QuestionParts:
     requested: str
     """Noun for the field that is asked for."""
     holder: str
-    """Noun for what holds the field; empty where that is the subject itself."""
+    """Noun for what holds the field; empty if that is the subject itself."""
     owners: str
-    """Phrase for whose it is, from the last thing back to the subject."""
+    """Phrase for what ``holder`` belongs to, from the last thing back to the subject."""
     joiner: str = " of "
     """Text that joins ``holder`` and ``owners``."""
 
@@ -64,7 +64,7 @@ class _QuestionParts:
 
 
 def render_questions(intent: Intent, inputs: Sequence[ProgramInput]) -> tuple[str, ...]:
-    """Render one question and up to three others that ask the same, in the words of the documents."""
+    """Render up to four questions that ask the same, the plainest first."""
     plain, described = _build_parts(intent, inputs, by_name=True), _build_parts(intent, inputs, by_name=False)
     match intent.kind:
         case "count":
@@ -207,8 +207,11 @@ def _build_parts(
 ) -> _QuestionParts:
     """Build the nouns of a question.
 
-    ``by_name``: use names only; otherwise descriptions, where they give a phrase. ``bare_names``: people by their
-    names alone.
+    Args:
+        intent: the intent.
+        inputs: the inputs of its program.
+        by_name: make nouns of names only; otherwise use descriptions if they give a phrase.
+        bare_names: refer to people by their names alone, without *the author*.
     """
     query_path, doc = intent.query_path, intent.tail
     last = len(query_path.walk.tools) - 1
@@ -261,14 +264,14 @@ def _names_one_thing(query_path: QueryPath) -> bool:
 
 
 def _is_about_sources(intent: Intent) -> bool:
-    """Return whether the question is about the things that the last tool is called for, not items of its response."""
+    """Return whether the question is about the things that the last tool is called for."""
     query_path = intent.query_path
     path = query_path.resolve_lookup_path(len(query_path.walk.tools) - 1, query_path.output)
     return intent.is_fan_out and ("[]" not in path or (intent.kind == "where" and path.endswith("[]")))
 
 
 def _find_first_list(query_path: QueryPath) -> str:
-    """Return the list of things in the first response that the walk continues from; empty where that is one thing."""
+    """Return a path through the list in the first response that the walk continues from; empty for one thing."""
     path = query_path.get_feeds(1)[0].field if len(query_path.walk.tools) > 1 else query_path.output
     part_of_one = not path.startswith("[]") and (
         path.endswith("[]") or find_label_field(query_path.walk.head, "x") is not None
@@ -335,7 +338,7 @@ def _build_chain(intent: Intent, *, by_name: bool) -> list[_ChainLink]:
 
 
 def _name_first_thing(query_path: QueryPath, *, by_name: bool) -> str:
-    """Return the noun for one of the things that the first function finds."""
+    """Return the noun for one of the things that the first tool finds."""
     list_path, brackets, _ = _find_first_list(query_path).partition("[]")
     holder = name_holder(query_path.walk.head, f"{list_path}[].x" if brackets else "")
     label = _find_label_input(query_path)
@@ -369,7 +372,7 @@ def _render_subject(query_path: QueryPath, inputs: Sequence[ProgramInput], *, by
 
 
 def _render_topic(query_path: QueryPath, inputs: Sequence[ProgramInput]) -> str:
-    """Render what a function without a list is called for."""
+    """Render the subject of a walk whose first response is no list."""
     text_inputs = [
         one
         for one in inputs

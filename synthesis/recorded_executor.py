@@ -1,4 +1,4 @@
-"""Answer calls from recordings: by what was recorded for the same arguments, and by nothing else."""
+"""Executor that answers calls from recordings."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -14,7 +14,7 @@ from graph.recordings import RecordingStore
 from synthesis.program_trial import MiningCallError
 
 MAX_RECORDED = 600
-"""Recorded calls that are held for one tool."""
+"""Maximum of recorded calls in memory for one tool."""
 
 
 class NotRecordedError(MiningCallError):
@@ -23,7 +23,7 @@ class NotRecordedError(MiningCallError):
 
 @dataclass(slots=True)
 class RecordedExecutor:
-    """An executor over the recordings of one tool set; failed recorded calls answer nothing."""
+    """Answers calls with the recorded response to the same arguments; recordings of failed calls are ignored."""
 
     recordings: RecordingStore
     name: str = "recorded"

@@ -1,7 +1,7 @@
 """Build solutions from combinations (SoAy, sections 4 and 5).
 
-Each intent gets a program, questions and input values. A solution is kept only if its program returns the gold
-answer, which is found without it.
+Each intent gets a program, questions and input values. A solution is kept only if its program returns the gold answer,
+which is computed by following the walk without the program.
 """
 
 import asyncio
@@ -41,11 +41,11 @@ from synthesis.triplets import Triplet, build_triplet
 from synthesis.walk_execution import TailAnswer, collect_rows, compute_gold_answer, list_condition_values, run_walk
 
 MAX_CASES = 3
-"""Cases with which a program is tried. It must be right in each that finds anything, and in one at least."""
+"""Maximum of cases with which a program is tried; it must be right in all of them."""
 NO_CALLS = "nothing may be called"
 """Reason for dropping an intent: no tool may be called."""
 MAX_RECORDED_VALUES = 12
-"""Values that are tried over recordings: most lead to calls that nobody made."""
+"""Maximum of input values to try over recordings, where most lead to calls that nobody made."""
 NOT_REACHED = "its service could not be called"
 """Reason for dropping an intent: its service could not be called."""
 NOT_TRIED = "mined from documents alone, and never tried"
@@ -58,7 +58,11 @@ class QuestionWriter(Protocol):
     async def write_questions(
         self, query_path: QueryPath, programs_with_questions: Sequence[tuple[IntentProgram, tuple[str, ...]]]
     ) -> list[tuple[str, ...]]:
-        """Return the questions for each program, with the same names in braces; none where there are no better ones."""
+        """Return better questions for each program, in order, with the same names in braces; empty for none.
+
+        Raises:
+            ModelUnavailableError: a language model writes them, and gives no answer.
+        """
         ...
 
 
@@ -129,11 +133,12 @@ class _ProgramDraft:
 
 @dataclass(slots=True)
 class _WalkAnswers:
-    """Shared data of intents of one walk with the same inputs: the responses, and the text of the tools."""
+    """What the intents of one walk with the same inputs share."""
 
     walk: FeedWalk
     inputs: tuple[UserInput, ...]
     offer: OfferText
+    """The tools as functions."""
     answers: dict[object, list[TailAnswer] | MiningCallError] = field(
         default_factory=dict[object, list[TailAnswer] | MiningCallError]
     )
@@ -225,7 +230,7 @@ class SolutionBuilder:
         return self.recorded is None or await self.recorded.can_answer_all(walk.path)
 
     def _get_walk_answers(self, query_path: QueryPath) -> _WalkAnswers:
-        """Return what is known of a walk with these inputs; neighbouring combinations mostly share it."""
+        """Return what combinations of this walk with these inputs share."""
         walk, inputs = query_path.walk, query_path.combination.inputs
         # Only the latest is held: combinations of one walk with the same inputs come one after the other.
         if self._last_answers is None or self._last_answers.walk is not walk or self._last_answers.inputs != inputs:
@@ -362,7 +367,7 @@ def _map_functions(intent: Intent, intent_program: IntentProgram) -> Mapping[str
 
 
 def _repeats_input(expected: JsonValue, values: JsonObject) -> bool:
-    """Return whether an answer is nothing but what the question states already."""
+    """Return whether an answer only repeats a value that the question states."""
     value = expected[0] if isinstance(expected, list) and len(expected) == 1 else expected
     return isinstance(value, str) and value.casefold() in {str(one).casefold() for one in values.values()}
 

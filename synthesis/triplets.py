@@ -1,4 +1,4 @@
-"""Triplets of query, solution and code, the form in which SoAy aligns models (Wang et al. 2024, section 6.1).
+"""Triplets of query, solution and code, with which SoAy aligns models (Wang et al. 2024, section 6.1).
 
 A file holds one JSON object a line.
 """

@@ -1,4 +1,7 @@
-"""Run a walk without a program: follow the responses field by field, and select what an intent asks for."""
+"""Execution of a walk without a program, which gives the gold answers that programs must return.
+
+The responses are followed field by field, and the answer of an intent is selected from them.
+"""
 
 import math
 import re
@@ -14,7 +17,7 @@ from synthesis.intents import Intent, ItemMode, QueryPath, find_role
 from synthesis.program_trial import CallFunction
 
 MAX_CONDITION_LENGTH = 40
-"""Characters of a value by which items may be chosen: nobody chooses by prose."""
+"""Maximum characters of a value by which items are chosen; nobody chooses by prose."""
 _PATH_PIECE = re.compile(r"\[\]|[^.\[\]]+")
 
 
@@ -30,9 +33,10 @@ class AnswerRow:
 
 
 def find_values(value: JsonValue, path: str) -> Iterator[tuple[JsonValue, JsonValue]]:
-    """Yield all values at a path, each with the item of the innermost list around it.
+    """Yield pairs of an item and a value, for all values at a path.
 
-    Without a list the item is the whole value. A missing field yields null.
+    The item is that of the innermost list around the value; without a list, the whole value. A missing field yields
+    None.
     """
     yield from _walk_path(value, value, _PATH_PIECE.findall(path))
 
@@ -127,7 +131,7 @@ async def run_walk(
 def _collect_next_calls(
     course: QueryPath, number: int, item_mode: ItemMode, answer: JsonValue
 ) -> list[tuple[JsonValue, JsonObject]]:
-    """Collect the things in a response that the next tool is called for, each with the arguments that it gives."""
+    """Return the things in a response that the next tool is called for, each with the arguments that it gives."""
     feeds = course.get_feeds(number)
     columns: list[list[tuple[JsonValue, JsonValue]]] = []
     for feed in feeds:
@@ -145,7 +149,7 @@ def _collect_next_calls(
 
 
 def compute_gold_answer(intent: Intent, rows: Sequence[AnswerRow], condition_value: JsonValue = None) -> JsonValue:
-    """Compute the answer of an intent from all values that were found; None where there are none.
+    """Compute the answer of an intent from the values that were found; None if there are none.
 
     ``condition_value``: the value that chosen items have, for intents that choose.
     """

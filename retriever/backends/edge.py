@@ -1,4 +1,4 @@
-"""Vector index in a folder, by Qdrant's embedded engine (``qdrant-edge-py``); one process owns the folder."""
+"""Vector index in a folder that one process owns, by Qdrant's embedded engine (``qdrant-edge-py``)."""
 
 import asyncio
 import threading
@@ -33,8 +33,8 @@ Result = TypeVar("Result")
 class EdgeIndex:
     """Vector index of one process; a search compares all vectors.
 
-    For tens of thousands of tools that takes milliseconds, while an approximate search would miss some. After ``put`` or ``remove``
-    has returned, the change survives a killed process. Operations run in worker threads, one at a time.
+    For tens of thousands of tools that takes milliseconds, while an approximate search would miss some. After ``put``
+    or ``remove`` has returned, the change survives a killed process. Operations run in worker threads, one at a time.
     """
 
     def __init__(self, directory: Path, reindexing: str = "python scripts/reindex.py") -> None:
@@ -163,13 +163,14 @@ def point_id(tool: ToolId) -> UUID:
 
 
 def _open(folder: EdgeFolder, identity: str, dimension: int) -> Any:
-    """Load the shard; a new one is created in another place and moved, so that a crash leaves none half made."""
+    """Load the shard, after creating it if it is missing."""
     import qdrant_edge as edge
 
     if folder.find_identity() not in (None, (identity, dimension)) and _is_empty(folder.shard):
         # An empty shard of another encoder, left by a build that failed at its start.
         folder.shard.rename(folder.prepare_part())
     if not folder.shard.exists():
+        # Created under another name and renamed when it is complete, so that a crash leaves no half-made shard.
         folder.check_space(0)
         folder.write_identity(identity, dimension)
         part = folder.prepare_part()

@@ -1,4 +1,4 @@
-"""Folder of an embedded shard: its owner and the encoder that made its vectors."""
+"""Folder of an embedded shard: which process owns it, and which encoder made its vectors."""
 
 import fcntl
 import os
@@ -13,7 +13,7 @@ import orjson
 from domain.errors import FootpathError, StoreBusyError, StoreVersionError, UnavailableError
 
 RESERVED_BYTES = 160 << 20
-"""Free bytes that must remain after a write: the engine grows its log and its segments by chunks of 32 MiB."""
+"""Free bytes that must remain after a write; the engine grows its log and segments by chunks of 32 MiB."""
 
 
 class EdgeFolder:
@@ -75,9 +75,9 @@ class EdgeFolder:
 
     @contextmanager
     def translate_errors(self, action: str) -> Generator[None]:
-        """Turn the engine's errors into ``UnavailableError``; it raises bare exceptions, and panics on damaged files.
+        """Turn the engine's errors into ``UnavailableError``, whose message begins with ``cannot {action}``.
 
-        A panic is a ``BaseException``.
+        The engine raises bare exceptions, and panics on damaged files; a panic is a ``BaseException``.
         """
         try:
             yield
@@ -112,7 +112,11 @@ class EdgeFolder:
         return self._read_identity() if self.shard.exists() else None
 
     def remove_other_vectors(self, identity: str, dimension: int) -> None:
-        """Delete the shard if another encoder made it. Raises ``StoreBusyError`` if another process has it open."""
+        """Delete the shard if another encoder made it.
+
+        Raises:
+            StoreBusyError: another process has it open.
+        """
         if not self.shard.exists():
             return
         self.acquire()
@@ -127,7 +131,11 @@ class EdgeFolder:
             self.release()
 
     def delete(self) -> bool:
-        """Delete the folder and return whether it existed. Raises ``StoreBusyError`` if another process has it open."""
+        """Delete the folder, and return whether it existed.
+
+        Raises:
+            StoreBusyError: another process has it open.
+        """
         if not self.root.exists():
             return False
         self.acquire()
@@ -151,7 +159,7 @@ class EdgeFolder:
             ) from error
 
     def prepare_part(self) -> Path:
-        """Return the path for a shard that is being created, after removing a left-over one."""
+        """Remove what an interrupted creation has left, and return the path at which to create a shard."""
         part = self.root / "shard.part"
         shutil.rmtree(part, ignore_errors=True)
         return part

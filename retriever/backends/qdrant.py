@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from qdrant_client import AsyncQdrantClient, models
 
 _NAMESPACE = UUID("0e3f6e7e-5a0b-5c0e-9a55-7a1f0a0b6c11")
-"""Namespace of point ids made from tool ids, as in the embedded index: a server takes only UUIDs and integers."""
+"""Namespace of point ids made from tool ids; a server takes only UUIDs and integers."""
 
 _BATCH = 256
 """Points of one request: with 1,024 dimensions 5 MB of JSON, and a server accepts 32 MB."""
@@ -28,8 +28,9 @@ _PAGE = 2_000
 class QdrantIndex:
     """Vector index with one collection per encoder; see :mod:`retriever.backends.qdrant_collections`.
 
-    Search is exact and finds the same as the embedded index. With ``quantization`` it is approximate, over a graph of 8-bit vectors
-    and re-scored with the original ones, for collections of millions. Vectors are applied before ``put`` returns.
+    Search is exact and finds the same as the embedded index. With ``quantization``, for collections of millions, it is
+    approximate: it walks a graph of 8-bit vectors and scores the results again with the original ones. Vectors can be
+    found as soon as ``put`` returns.
     """
 
     def __init__(
@@ -58,9 +59,10 @@ class QdrantIndex:
         self._encoder = encoder
 
     async def setup_staging(self, identity: str, dimension: int) -> None:
-        """Open a collection besides the active one; its points are found by no other process before :meth:`switch`.
+        """Open a collection besides the active one; other processes do not find its points before :meth:`switch`.
 
-        An interrupted re-index continues where it stopped. Raises as :meth:`setup`, but vectors of other encoders are no error.
+        An interrupted re-index continues where it stopped. Raises what :meth:`setup` does, except that vectors of other
+        encoders are no error.
         """
         encoder = EncoderIdentity(identity, dimension)
         await self._connection.open()
@@ -210,7 +212,7 @@ class QdrantIndex:
         await self._connection.close()
 
     async def _call(self, action: str, request: "Callable[[AsyncQdrantClient], Awaitable[Result]]") -> Result:
-        """Send a request about the collection. Raises ``StoreVersionError`` if it was dropped since it was opened."""
+        """Send a request about the collection. Raises ``StoreVersionError`` if it has been dropped meanwhile."""
         try:
             return await self._connection.call(action, request)
         except MissingCollectionError as error:
@@ -225,7 +227,14 @@ class QdrantIndex:
         return self._encoder
 
     def _check_vectors(self, vectors: Iterable[NDArray[np.float32]] = ()) -> str:
-        """Check the vectors' shapes and return the collection; a server might refuse one after others were written."""
+        """Check the shapes of vectors, and return the name of the collection.
+
+        They are all checked before the first is sent: a server might refuse one after others were written.
+
+        Raises:
+            StoreVersionError: a vector does not have the encoder's dimension.
+            UnavailableError: the index is not set up.
+        """
         encoder = self._require_encoder()
         for vector in vectors:
             if vector.shape != (encoder.dimension,):

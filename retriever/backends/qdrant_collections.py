@@ -1,7 +1,8 @@
 """Collections of a Qdrant server: one active per encoder, replaced by switching an alias.
 
-``NAME-HASH`` is an alias, ``NAME-HASH-1``, ``-2``, … are collections; the hash is that of identity and dimension. A process uses the
-alias of its own encoder, so that vectors of two encoders never mix, and a switch reaches all processes at once.
+``NAME-HASH`` is an alias, and ``NAME-HASH-1``, ``-2``, … are collections; the hash is that of identity and dimension.
+A process uses the alias of its own encoder, so that vectors of two encoders never mix and a switch reaches all
+processes at once.
 """
 
 import re
@@ -42,7 +43,9 @@ class QdrantCollections:
         return f"{self._name}-{encoder.digest}"
 
     async def open(self, encoder: EncoderIdentity) -> str:
-        """Return the alias of this encoder's collection, which is created if the server has no vectors of any encoder.
+        """Return the alias of this encoder's active collection.
+
+        It is created if the server has no vectors of any encoder.
 
         Raises:
             StoreVersionError: the server has vectors of another encoder only.
@@ -138,7 +141,8 @@ class QdrantCollections:
         return sorted(collections)
 
     async def read_notes(self, encoder: EncoderIdentity) -> dict[str, str]:
-        """Read the active collection's metadata, in one round trip. Raises ``StoreVersionError`` if it was dropped."""
+        """Return the active collection's metadata. Raises ``StoreVersionError`` if it was dropped."""
+        # The alias is read as if it were the collection: one round trip instead of two.
         try:
             metadata = await self._read_metadata(self.get_alias(encoder))
         except MissingCollectionError:
@@ -196,7 +200,11 @@ class QdrantCollections:
         )
 
     async def _check_collection(self, collection: str, encoder: EncoderIdentity) -> None:
-        """Raise ``StoreVersionError`` if a collection does not fit its name, as one made by hand or restored elsewhere."""
+        """Check that a collection holds vectors of the encoder that its name says.
+
+        Raises:
+            StoreVersionError: it does not, as one that was made by hand or restored under another name.
+        """
         from qdrant_client import models
 
         info = await self._connection.call("read a collection", lambda client: client.get_collection(collection))

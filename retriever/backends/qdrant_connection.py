@@ -1,4 +1,7 @@
-"""Connection to a Qdrant server; its errors say what to do."""
+"""Connection to a Qdrant server over HTTP, gRPC or in local mode, and the classification of its errors.
+
+Connections of one event loop to one address share a client. Errors say what to do.
+"""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -24,7 +27,7 @@ _DEFAULT_GRPC_PORT = 6334
 _DEFAULT_HTTP_PORTS = (None, 80, 443, 6333)
 
 _MAX_IDLE_CONNECTIONS, _IDLE_SECONDS = 20, 4.0
-"""Maximum of idle connections, and seconds that they are kept; a server closes them itself after 5 seconds."""
+"""Maximum of idle connections, and seconds to keep them; a server closes them after 5 seconds."""
 
 Result = TypeVar("Result")
 
@@ -79,7 +82,10 @@ _shared_clients = WeakKeyDictionary[asyncio.AbstractEventLoop, dict[QdrantAddres
 
 
 def _get_shared_client(address: QdrantAddress) -> _SharedClient:
-    """Return the shared client of an address; in local mode a new one, because there the client is the server."""
+    """Return the client that connections to an address share within the running event loop.
+
+    In local mode return a new one, because there the client is the server.
+    """
     if address.url == LOCAL_URL:
         return _SharedClient()
     return _shared_clients.setdefault(asyncio.get_running_loop(), {}).setdefault(address, _SharedClient())
@@ -123,7 +129,7 @@ class QdrantConnection:
     async def call(self, action: str, request: "Callable[[AsyncQdrantClient], Awaitable[Result]]") -> Result:
         """Send a request. Raises ``UnavailableError``, whose message begins with ``cannot {action}``.
 
-        It is sent again if the server closed an idle connection meanwhile, so every request must be safe to repeat.
+        A request is sent a second time if the server has closed an idle connection, so it must be safe to repeat.
         """
         if self._client is None:
             raise UnavailableError(f"the vector index at {self.address.url} is not open: call setup first").set_part(

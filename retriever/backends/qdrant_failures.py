@@ -1,4 +1,4 @@
-"""Errors of requests to Qdrant over HTTP, gRPC or in local mode, classified by HTTP status."""
+"""Errors of requests to Qdrant, classified by HTTP status."""
 
 import re
 import ssl
@@ -21,10 +21,11 @@ class QdrantFailure:
     status: int | None
     """HTTP status; None if nothing answered, 408 for a timeout, 200 for an answer that is not Qdrant's."""
     text: str
+    """The server's or the client's message, shortened."""
 
     @property
     def lacks_collection(self) -> bool:
-        """Return whether the collection does not exist; a 404 of anything else may come from a misrouted proxy."""
+        """Return whether the collection is missing; another 404 may come from a misrouted proxy."""
         return self.status == HTTPStatus.NOT_FOUND and "collection" in self.text.casefold()
 
     @property
@@ -35,7 +36,10 @@ class QdrantFailure:
 
 
 def classify_error(error: Exception) -> QdrantFailure | None:
-    """Classify an exception of the client; None for any other. The text is cut and has no header that was sent."""
+    """Classify an exception that the client raised; None for any other.
+
+    The failure's text is shortened, and never holds a header that was sent, such as the key.
+    """
     import grpc
     import httpx
     from qdrant_client.common.client_exceptions import ResourceExhaustedResponse
@@ -63,7 +67,7 @@ def classify_error(error: Exception) -> QdrantFailure | None:
 
 
 def is_dropped(error: Exception) -> bool:
-    """Return whether the server closed a kept connection during the request, as it does with idle ones."""
+    """Return whether the connection was closed during the request, as a server does with idle ones."""
     import httpx
     from qdrant_client.http.exceptions import ResponseHandlingException
 

@@ -1,4 +1,8 @@
-"""Store of memories on a Qdrant server, shared by several processes and machines, and the points of its collections."""
+"""Store of memories on a Qdrant server, shared by several processes and machines.
+
+One collection holds the bodies of the memories and the judgements of them; for each encoder, another holds vectors. A
+mark on a body says that the memory has a vector of that encoder.
+"""
 
 import asyncio
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
@@ -18,7 +22,7 @@ if TYPE_CHECKING:
     from qdrant_client import models
 
 MARK_VALUE = "yes"
-"""Value of a mark."""
+"""Value of the field that marks a body; see :meth:`MemoryCollections.get_mark`."""
 
 _NAMESPACE = UUID("5d0c9a1e-6f1b-5b7a-8c55-2a9b4f0d7e33")
 _SUBJECT_PREFIX = "memory "
@@ -109,9 +113,9 @@ class MemoryCollections:
 
 
 _PAGE = 500
-"""Memories of one request."""
+"""Maximum of memories read or written by one request."""
 _IDS_PER_PAGE = 5_000
-"""Ids of one request."""
+"""Maximum of ids read by one request."""
 _MEMORY_CONDITION = {"kind": ["memory"]}
 
 
@@ -350,9 +354,11 @@ class QdrantMemories:
         return {from_judgement_subject(str(hit.value)): hit.count for hit in answer.hits}
 
     async def _mark(self, mark: str, memories: Iterable[str]) -> None:
+        """Record that these memories have a vector of the mark's encoder."""
         await self._set({mark: MARK_VALUE}, memories)
 
     async def _set(self, fields: dict[str, Any], memories: Iterable[str]) -> None:
+        """Set fields of the bodies of these memories."""
         from qdrant_client import models
 
         chosen = models.PointIdsList(points=[build_point_id(memory) for memory in memories])

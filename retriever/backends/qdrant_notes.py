@@ -1,11 +1,11 @@
-"""Texts shared by all processes of a Qdrant server, stored as metadata of a collection without vectors."""
+"""Texts that all processes share, stored as metadata of a collection without vectors."""
 
 from retriever.backends.qdrant_connection import MissingCollectionError, QdrantAddress, QdrantConnection
 from retriever.backends.qdrant_side_collections import SideCollections
 
 
 class QdrantNotes:
-    """Notes that belong to the collections whose names begin with ``name``."""
+    """Texts by key that all processes share, as metadata of the collection ``{name}-notes``."""
 
     def __init__(self, address: QdrantAddress, *, name: str = "footpath") -> None:
         self._connection = QdrantConnection(address)

@@ -11,7 +11,7 @@ from retriever.backends.qdrant_side_collections import SideCollections, build_fi
 
 _NAMESPACE = UUID("0f1b7a44-92d5-5c0e-8d0a-63f0c1c1a9b2")
 _PAGE = 2_000
-"""Solutions of one request."""
+"""Maximum of solutions asked about by one request."""
 
 
 class QdrantPatterns:

@@ -1,4 +1,7 @@
-"""Collections other than those of the tools' vectors, created and indexed when first needed."""
+"""Collections of a Qdrant server other than those of the tools' vectors, created and indexed when first needed.
+
+One of them has no points: its metadata holds notes that all processes share.
+"""
 
 from collections.abc import Mapping, Sequence
 from hashlib import blake2b
@@ -19,7 +22,10 @@ def hash_encoder_identity(identity: str) -> str:
 def build_filter(
     conditions: Mapping[str, Sequence[str]], *, not_in: Mapping[str, Sequence[str]] | None = None
 ) -> "models.Filter":
-    """Return a filter for points whose fields have one of these values each, and none of the values in ``not_in``."""
+    """Return a filter for points.
+
+    Each field of ``conditions`` must have one of its values, and no field of ``not_in`` any of its values.
+    """
     from qdrant_client import models
 
     def match_any(key: str, values: Sequence[str]) -> "models.FieldCondition":
@@ -70,7 +76,7 @@ class SideCollections:
         return True
 
     async def index_fields(self, collection: str, *fields: str) -> None:
-        """Index the fields that have no index yet; writes nothing if all have one, so a read-only key is enough."""
+        """Index the fields that have no index yet. If all have one, a read-only key is enough."""
         from qdrant_client import models
 
         if self._connection.address.url == LOCAL_URL:

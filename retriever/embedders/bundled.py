@@ -1,5 +1,8 @@
 # pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
-"""The bundled encoder, without torch or download: all-MiniLM-L6-v2 trained on requests and tools, int8, on the CPU."""
+"""Embedder for exported ONNX encoders on the CPU, without torch.
+
+The one that comes with Footpath is all-MiniLM-L6-v2, trained on requests and tools and quantised to int8.
+"""
 
 import asyncio
 import threading
@@ -26,17 +29,18 @@ MODEL_SHA256 = "652114fbc9579b78ee9a8fc7ab0a228e985dc68efc57aff40c609b97b873a204
 """SHA-256 of model and tokenizer, one after the other; ``scripts/export_encoder.py`` prints it."""
 
 _OTHER_NAME = "encoder"
-"""Name, in an identity, of an encoder from another folder; the hash of its files follows."""
+"""Name in the identity of any other encoder than the bundled one; the hash of its files tells them apart."""
 
 BUNDLED_FOLDER = Path(__file__).parent / "minilm_int8"
 _BATCH = 16
+"""Maximum of texts that the model reads at once."""
 _MIN_REQUEST_TOKENS = 8
 """Minimum of tokens that a prefix must leave for the request."""
 _CHUNK = 2048
 """Texts that are tokenised and grouped by length at a time."""
 
 _EMPTY_SPAN: list[Span] = [(0, 0)]
-"""Span of a token when no part of the text is wanted."""
+"""Span of each token if no part of the text gets a vector, so that spans do not matter."""
 
 _SpanFinder = Callable[[str], Sequence[Span]]
 """Returns the parts of a text that get vectors in addition to the whole."""
@@ -73,11 +77,12 @@ class _LoadedModel:
 
 
 class BundledEmbedder(BaseEmbedder):
-    """Embeds on ``threads`` CPU threads, each with a batch of its own: twice as fast as one batch on two threads.
+    """Embeds with an exported encoder on ``threads`` CPU threads.
 
-    A text's vector does not depend on the other texts of a batch, because each token has its own int8 scale
-    (``retriever/training/token_scales.py``). Encoders exported before that have one scale for a batch; there, vectors of the same
-    text in different batches have a cosine above 0.98.
+    Each thread has a batch of its own, which is twice as fast as one batch on two threads. A text's vector does not
+    depend on the other texts of a batch, because each token has its own int8 scale
+    (``retriever/training/token_scales.py``). Encoders exported before that have one scale for a batch: there, vectors
+    of the same text in different batches have a cosine above 0.98.
     """
 
     def __init__(
@@ -87,7 +92,10 @@ class BundledEmbedder(BaseEmbedder):
         sha256: str = MODEL_SHA256,
         config: EncoderConfig | None = None,
     ) -> None:
-        """Use the encoder in ``folder``, identified by ``sha256`` and configured by ``config``; by default the bundled one."""
+        """Use the encoder in ``folder``, by default the bundled one; it is loaded at the first text.
+
+        ``sha256``: hash of its files (:func:`retriever.encoder_folder.hash_encoder`).
+        """
         self._config = config or EncoderConfig()
         self._threads = threads
         self._sha256 = sha256
@@ -116,10 +124,11 @@ class BundledEmbedder(BaseEmbedder):
         return np.concatenate([np.zeros((0, self.dimension), np.float32), *vectors])
 
     async def read(self, texts: Sequence[str]) -> list[Vectors]:
-        """Embed each text as a request, in one pass.
+        """Embed each text as a request with its sentences, in one pass.
 
-        A sentence's vector is the mean of its tokens' states in the whole text. That ranks as well as encoding each sentence separately,
-        which is done only for encoders that use the first token's state. A sentence beyond the last token gets the whole text's vector.
+        A sentence's vector is the mean of its tokens' states in the whole text, which ranks as well as encoding each
+        sentence separately. Encoders that use the first token's state encode sentences separately. A sentence beyond
+        the last token gets the vector of the whole text.
         """
         if self._config.pooling == "cls":
             return await super().read(texts)
@@ -219,7 +228,7 @@ def _find_no_spans(text: str) -> Sequence[Span]:
 
 
 def _tokenize(tokenizer: Any, texts: Sequence[str], options: _EncodingOptions) -> list[_TokenizedText]:
-    """Tokenise texts and cut long ones; the token that ends a text is kept."""
+    """Tokenise texts, cut long ones before their last token, and build the masks of their vectors."""
     tokenized: list[_TokenizedText] = []
     max_tokens, prefix_length = options.max_tokens, len(options.prefix)
     inputs = [_truncate(options.prefix + text, max_tokens) for text in texts]
@@ -248,7 +257,7 @@ def _embed_batch(session: Any, batch: Sequence[_TokenizedText]) -> list[Vectors]
 
 
 def _group_by_length(texts: Sequence[_TokenizedText]) -> Iterator[list[int]]:
-    """Yield the places of texts of equal length, in groups of at most ``_BATCH``.
+    """Yield the indexes of texts with the same number of tokens, at most ``_BATCH`` at a time.
 
     Nothing is padded: padding costs as much as text, and sums over another number of tokens may round differently.
     """
@@ -261,5 +270,5 @@ def _group_by_length(texts: Sequence[_TokenizedText]) -> Iterator[list[int]]:
 
 
 def _truncate(text: str, max_tokens: int) -> str:
-    """Cut a text to 16 characters a token, so that a huge text costs little, and replace what UTF-8 cannot encode."""
+    """Cut a text to 16 characters a token, so that a huge one costs little, and replace lone surrogates."""
     return text[: max_tokens * 16].encode("utf-8", "replace").decode()

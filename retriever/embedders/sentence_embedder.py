@@ -1,4 +1,4 @@
-"""Base of encoders that only embed texts: it encodes sentences separately and measures the scale."""
+"""Base class of embedders: it embeds sentences separately and measures the scale of cosines."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
@@ -12,7 +12,7 @@ from retriever.words import split_sentences
 
 
 class BaseEmbedder(ABC):
-    """Base class that adds the methods ``read`` and ``scale`` of :class:`retriever.index.Embedder`."""
+    """Implements :class:`retriever.index.Embedder` by :meth:`embed`, identity and dimension of a subclass."""
 
     _scale: CosineScale | None = None
 

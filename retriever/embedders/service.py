@@ -1,4 +1,4 @@
-"""Encoder behind a service that turns texts into rows of numbers; its answers are checked before use."""
+"""Embedder that calls an embedding service, and checks its answers before use."""
 
 import asyncio
 from collections.abc import Sequence
@@ -15,7 +15,7 @@ from retriever.embedders.sentence_embedder import BaseEmbedder
 from retriever.index import Vectors
 
 MAX_CHARS = 2_000
-"""Characters of a text that are sent: about 500 tokens, which small encoders accept and larger ones do not need."""
+"""Characters after which a text is cut: about 500 tokens, the most that small encoders accept."""
 
 _MAX_CONCURRENT_BATCHES = 4
 """Maximum of batches that are sent at the same time."""
@@ -39,11 +39,13 @@ class TextPrefixes:
     """Prefixes that a model expects: E5 "query: " and "passage: ", BGE an instruction before requests."""
 
     query: str = ""
+    """Text that is put before requests."""
     document: str = ""
+    """Text that is put before documents."""
 
 
 class ServiceEmbedder(BaseEmbedder):
-    """Embeds texts by a service, ``batch`` texts a request; vectors have unit length and ``dimension`` numbers.
+    """Embeds texts by a service, ``batch`` texts a request.
 
     The identity names no host: the same model served elsewhere uses the same index.
     """
@@ -115,5 +117,5 @@ class ServiceEmbedder(BaseEmbedder):
 
 
 def _truncate(text: str) -> str:
-    """Cut a text and replace what UTF-8 cannot encode; an empty one becomes a blank, as services refuse it."""
+    """Cut a text and replace lone surrogates; an empty text becomes a blank, since services refuse it."""
     return text[:MAX_CHARS].encode("utf-8", "replace").decode() or " "

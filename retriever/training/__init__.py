@@ -1,1 +1,1 @@
-"""Training of encoders and the re-ranker; needs the extra ``neural`` and is never imported by the search."""
+"""Training of encoders and of the re-ranker; it needs the extra ``neural``, and the search never imports it."""

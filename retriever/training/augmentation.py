@@ -21,10 +21,13 @@ def add_negatives(
     written: Sequence[WrittenNegative],
     documents: Mapping[ToolId, ToolDoc],
 ) -> tuple[DocumentCorpus, list[TrainingExample]]:
-    """Append the written documents to the corpus, each as a negative of its own request only.
+    """Append written documents to the corpus, each as a negative of its own request only.
 
-    They have no words for BM25 and their own tool set, so that none is found or drawn as a neighbour of a real document; other
-    requests see them only in a step for which their own request drew them.
+    They have no words for BM25 and a tool set of their own, so that no other request finds or draws them. Requests of
+    the same step still have them as negatives.
+
+    Returns:
+        The extended corpus, and the examples with the rows of their written negatives.
     """
     against: dict[str, list[int]] = {}
     requests = {example.request for example in examples}
@@ -52,7 +55,7 @@ def add_requests(
     made_up: Sequence[SyntheticRequest],
     recipe: TrainingRecipe,
 ) -> list[TrainingExample]:
-    """Append as many synthetic requests as the recipe allows, drawn by its seed; they are never held out."""
+    """Append as many synthetic requests as the recipe allows, drawn by its seed. They are never held out."""
     of_tool: dict[str, list[SyntheticRequest]] = {}
     for one in made_up:
         if one.tool in corpus.row_by_id:

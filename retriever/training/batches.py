@@ -1,5 +1,8 @@
 # pyright: reportMissingImports=false, reportUnknownMemberType=false, reportUnknownVariableType=false
-"""Batches of training: requests with the documents that solved them and their negatives."""
+"""Batches of a training: requests with documents that solved them and hard negatives.
+
+Hard negatives come from the same tool set, from similar words, and from the model's own ranking.
+"""
 
 import random
 from collections.abc import Mapping, Sequence
@@ -11,13 +14,13 @@ from retriever.training.negatives import NegativeSampler
 from retriever.training.recipe import TrainingRecipe
 
 NEGATIVE, POSITIVE, LEFT_OUT = 0, 1, -1
-"""Labels of a document for a request; a left-out one solved it too, but was not drawn for this step."""
+"""Labels of a document for a request. A left-out one solved it, too, but was not drawn as its positive."""
 
 
 class BatchCollator:
-    """Collates examples, which the trainer passes by place.
+    """Collates examples, which the trainer passes by their places in ``examples``.
 
-    Draws depend on seed, epoch and first place, so that a resumed training draws the same.
+    Draws depend only on seed, epoch and the first place of a batch, so that a resumed training draws the same.
     """
 
     valid_label_columns = ("label",)
@@ -38,9 +41,10 @@ class BatchCollator:
         self.epoch = 0
 
     def __call__(self, rows: Sequence[Mapping[str, int]]) -> dict[str, Any]:
-        """Return tokens of requests and documents, and ``label``: each document's label for each request.
+        """Return the tensors of a batch.
 
-        The label has the shape (requests, documents).
+        Keys with the prefixes ``request_`` and ``document_`` hold tokens (:meth:`TrainedEncoder.tokenize`); ``label``
+        is each document's label for each request, shape (requests, documents).
         """
         import torch
 

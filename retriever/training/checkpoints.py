@@ -1,4 +1,4 @@
-"""Checkpoints of a training, from which it resumes at its last evaluation."""
+"""State of a training: its progress reports, and the checkpoints from which it resumes at its last evaluation."""
 
 from collections.abc import Generator
 from contextlib import contextmanager
@@ -15,23 +15,24 @@ from retriever.training.recipe import TrainingRecipe
 from retriever.training.validation import ValidationScore
 
 _MACHINE_ERRORS = ("CUDA", "allocate memory")
-"""Parts of torch's error messages that are about the machine, not about a file."""
+"""Parts of those error messages of torch that are about the machine and not about a file."""
 _STATE_FILE = "trainer_state.json"
 _CHECKPOINT_FILES = ("model.safetensors", "modules.json", "optimizer.pt", "scheduler.pt", "rng_state.pth")
-"""Files of a checkpoint, some of which the trainer would silently do without; ``_STATE_FILE`` is written after them."""
+"""Other files of a checkpoint, all written before ``_STATE_FILE``; the trainer would silently do without some."""
 
 
 @dataclass
 class TrainingState:
-    """State of a training that a checkpoint stores."""
+    """State of a training, as a checkpoint stores it."""
 
     mined: int = 0
     """Last epoch for which negatives were mined."""
     judgements: list[ValidationScore] = field(default_factory=list[ValidationScore])
+    """Evaluations so far, in order."""
     left_out: list[int] = field(default_factory=list[int])
     """Likely false negatives that were left out, by epoch."""
     negatives: dict[str, list[list[int]]] = field(default_factory=dict[str, list[list[int]]])
-    """State of the negatives mined for that epoch."""
+    """Pools of the negatives mined for that epoch (:attr:`NegativeSampler.state`)."""
     seconds: float = 0.0
     """Time spent up to the last judgement."""
 
@@ -42,12 +43,15 @@ class TrainingState:
 
 
 class CheckpointFolder:
-    """Checkpoints of one training in ``folder``, written by the trainer; another recipe's are refused."""
+    """Checkpoints of one training in ``folder``, which the trainer writes."""
 
     def __init__(self, folder: Path, recipe: TrainingRecipe, data: str = "") -> None:
-        """Check that the folder has no other training.
+        """Use ``folder``, unless it holds another training.
 
-        ``data``: fingerprint of the training data. Raises ``UsageError`` if the folder has a training of another recipe or data.
+        ``data``: fingerprint of the training data (:func:`retriever.training.examples.compute_fingerprint`).
+
+        Raises:
+            UsageError: the folder holds a training of another recipe, other data, or an earlier version.
         """
         self.folder = folder
         self.recipe = recipe
@@ -110,6 +114,7 @@ class CheckpointFolder:
         cause = error.__cause__ or error
         reason = " ".join(str(cause).split())[:200] or type(cause).__name__
         # torch raises EINVAL for a file that ends too early.
+        # Any other OSError comes from the system, such as a full or unreadable disk.
         by_system = isinstance(cause, OSError) and cause.errno not in {None, EINVAL}
         if by_system or any(word in reason for word in _MACHINE_ERRORS):
             return UnavailableError(f"{self.folder} cannot be read ({reason}); it is kept, try again")

@@ -29,7 +29,8 @@ async def select_retrievable(
 ) -> list[SyntheticRequest]:
     """Return the requests whose own document, or a copy of it, is among BM25's ``limit`` best.
 
-    Other synthetic requests would teach a wrong match. ``report`` gets the number done and the total.
+    A request that does not find its document may not fit it, and would teach a wrong match. ``report`` is called with
+    the number of requests done and the total.
     """
     retrievable: list[SyntheticRequest] = []
     async with open_bm25_index(corpus) as index:

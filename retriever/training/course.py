@@ -1,9 +1,9 @@
 # pyright: reportMissingImports=false, reportMissingTypeStubs=false, reportUnknownMemberType=false
 # pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false, reportUntypedBaseClass=false
 # pyright: reportUnknownParameterType=false
-"""Training loop around sentence-transformers' trainer: our batches, loss, evaluation and negative mining.
+"""Training loop around sentence-transformers' trainer, with our batches, loss, evaluation and negative mining.
 
-Imports torch.
+This module imports torch, because its classes derive from the trainer's.
 """
 
 import time
@@ -50,9 +50,11 @@ class _NdcgEvaluator(SentenceEvaluator):
 
 
 class Course(TrainerCallback, ExportableState):
-    """One training, which is also the trainer's callback: it updates ``training_state``, which goes into each checkpoint.
+    """One training, which is also a callback of the trainer.
 
-    Checkpoints store its state under the name of this class.
+    As a callback it decides when to evaluate, save and stop, mines negatives before every epoch but the first,
+    and updates
+    ``training_state``. Checkpoints store that state under the name of this class, so the name must not change.
     """
 
     def __init__(
@@ -94,7 +96,12 @@ class Course(TrainerCallback, ExportableState):
         self._trainer.remove_callback(PrinterCallback)
 
     def run(self) -> None:
-        """Train to the end. Raises as :meth:`CheckpointFolder.translate_read_errors` if the last checkpoint cannot be resumed."""
+        """Train to the end, from the last checkpoint on if there is one.
+
+        Raises:
+            UsageError: the last checkpoint is damaged.
+            UnavailableError: it cannot be read now.
+        """
         last = self._checkpoints.last
         try:
             self._trainer.train(resume_from_checkpoint=str(last) if last else None)
@@ -105,12 +112,13 @@ class Course(TrainerCallback, ExportableState):
                 raise error
 
     def state(self) -> dict[str, Any]:
-        """Return what a checkpoint stores of this callback."""
+        """Return what a checkpoint stores of this callback; its form is that of transformers' ``ExportableState``."""
         return {"args": {}, "attributes": asdict(self._training_state)}
 
     def on_epoch_begin(self, _args: Any, state: Any, _control: Any, **_: object) -> None:
         training_state, epoch = self._training_state, state.global_step // self._per_epoch
         self._batches.epoch = epoch
+        # A training that resumes within an epoch has its negatives from the checkpoint.
         if training_state.mined < epoch:
             self._progress.report(f"epoch {epoch + 1}: mining negatives")
             training_state.left_out.append(self._negatives.mine(self._encoder.encode))

@@ -21,7 +21,7 @@ _BATCH = 64
 
 
 class TrainedEncoder:
-    """Encoder in training; ``model`` is a SentenceTransformer, and vectors have unit length."""
+    """Encoder in training, whose vectors have unit length; ``model`` is a SentenceTransformer."""
 
     def __init__(self, recipe: TrainingRecipe, folder: Path | None = None) -> None:
         """Load the weights in ``folder``, or those of the recipe's base. Raises ``UnavailableError``."""
@@ -64,11 +64,10 @@ class TrainedEncoder:
                 part.requires_grad_(requires_grad=False)
 
     def tokenize(self, texts: Sequence[str], *, requests: bool) -> dict[str, Any]:
-        """Return tokens as the model takes them, and ``masks``, the mask of each vector's tokens.
+        """Return tokens as the model takes them, and under ``parts`` the mask of each vector's tokens.
 
-        The mask has the shape (texts, vectors, tokens).
-
-        A document has one vector. A request's first vector is the whole text's, the others are its sentences'; missing ones repeat another.
+        The masks have the shape (texts, vectors, tokens). A document has one vector. A request has 1 +
+        ``MAX_SENTENCES``: that of the whole text and those of its sentences, where missing ones repeat another.
         """
         recipe = self._recipe
         inputs = [recipe.query_prefix + text for text in texts] if requests else list(texts)
@@ -92,7 +91,7 @@ class TrainedEncoder:
     def encode(self, texts: Sequence[str], requests: bool) -> NDArray[np.float32]:
         """Return vectors without gradients, in order.
 
-        Documents have the shape (texts, dimension), requests (texts, parts, dimension).
+        The shape is (texts, dimension) for documents and (texts, 1 + ``MAX_SENTENCES``, dimension) for requests.
         """
         import torch
 
@@ -171,7 +170,7 @@ def _is_native(device: str) -> bool:
 
 
 def _add_sentence_masks(texts: Sequence[str], offsets: Any, token_mask: Any) -> Any:
-    """Return masks of all tokens of a text and of each sentence, shape (texts, 1 + ``MAX_SENTENCES``, tokens), 1 or 0.
+    """Return the masks of whole texts and of their sentences, shape (texts, 1 + ``MAX_SENTENCES``, tokens).
 
     A missing sentence repeats the first one; without any sentence it is the whole text.
 
@@ -193,12 +192,15 @@ def _add_sentence_masks(texts: Sequence[str], offsets: Any, token_mask: Any) -> 
 
 
 def compute_similarities(requests: Any, documents: Any) -> Any:
-    """Return the mean of the whole request's cosine and its best sentence's, shape (requests, documents).
+    """Return the mean of the whole request's cosine and that of its best sentence, shape (requests, documents).
 
-    Works on tensors and on arrays.
+    Takes either tensors or arrays.
 
-    ``requests``: shape (requests, parts, dimension); ``documents``: shape (documents, dimension).
+    Args:
+        requests: vectors of shape (requests, 1 + sentences, dimension).
+        documents: vectors of shape (documents, dimension).
     """
     scores = requests @ documents.T
+    # max() of a tensor returns values and indexes, that of an array only values.
     best = scores[:, 1:].max(1)
     return (scores[:, 0] + getattr(best, "values", best)) / 2

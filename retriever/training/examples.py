@@ -1,4 +1,7 @@
-"""Training data of an encoder: requests with the tools that solved them, over the documents of a catalogue."""
+"""Training data of an encoder: requests with the documents that solved them, and the corpus of documents.
+
+Recorded requests can be augmented with negatives that a language model wrote and with synthetic requests.
+"""
 
 import random
 from collections.abc import Iterable, Sequence
@@ -15,7 +18,7 @@ ToolName = tuple[str, str]
 """Normalised names of tool set and API, by which copies are recognised."""
 
 _SPLIT_SEED = 7
-"""Seed of the choice of held-out requests, fixed so that it does not depend on a recipe."""
+"""Seed of the choice of held-out requests; it is fixed so that all recipes are validated on the same ones."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +29,7 @@ class TrainingExample:
     solved: tuple[int, ...]
     """Rows of the corpus that solved it, at least one."""
     foreign: bool = False
-    """True if it is unlike the requests to be served: then it is trained on and never held out."""
+    """True if it is unlike the requests to be served; such a request is trained on and never held out."""
     against: tuple[int, ...] = ()
     """Rows of documents that were written as negatives of this request."""
     made_up: bool = False
@@ -39,7 +42,9 @@ class DocumentCorpus:
 
     ids: tuple[ToolId, ...]
     texts: tuple[str, ...]
+    """Texts for the encoder."""
     lexical: tuple[str, ...]
+    """Texts for BM25; empty for a document that is not to be found by words."""
     names: tuple[ToolName, ...]
 
     @cached_property
@@ -80,8 +85,10 @@ def split_examples(
 ) -> tuple[list[TrainingExample], list[TrainingExample]]:
     """Split examples into those to train on and those that are held out, which are never foreign.
 
-    The split does not depend on a recipe's seed. ``fold``: number of the part that is held out; each part has the share ``held_out``,
-    and the last one has the rest.
+    Args:
+        examples: all examples.
+        held_out: share of the examples that are not foreign to hold out.
+        fold: number of the part to hold out, from 0; each part has that share, and the last one has the rest.
 
     Raises:
         UsageError: there is no such part.
@@ -113,6 +120,7 @@ def count_kinds(learnt: Sequence[TrainingExample]) -> dict[str, int]:
 
 def compute_fingerprint(corpus: DocumentCorpus, examples: Sequence[TrainingExample]) -> str:
     """Return a hash of the training data; another request, document or order changes it."""
+    # surrogatepass: texts of a catalogue may hold lone surrogates.
     digest = blake2b(digest_size=16)
     for text in corpus.texts:
         digest.update(text.encode("utf-8", "surrogatepass") + b"\0")

@@ -3,7 +3,8 @@
 """Export of a BERT encoder to one int8 ONNX file that onnxruntime runs without torch.
 
 The graph returns the states of the tokens, not of the text, so that a reader can also make vectors of its parts
-(:mod:`retriever.pooling`). Torch and onnx come with the extra ``neural`` and are imported by the functions that need them.
+(:mod:`retriever.pooling`). Torch and onnx come with the extra ``neural`` and are imported by the functions that need
+them.
 """
 
 import shutil
@@ -43,10 +44,11 @@ _MASKED = -1e4
 
 @dataclass(frozen=True, slots=True)
 class ExportReport:
-    """Result of an export; cosines are between float (torch) and int8 vectors of the same texts, in padded batches."""
+    """Result of an export; cosines compare float vectors (torch) with int8 vectors of the same texts."""
 
     sha256: str
     size: int
+    """Bytes of the model."""
     dimension: int
     query_tokens: int
     document_tokens: int
@@ -60,6 +62,7 @@ class RescaleReport:
 
     sha256: str
     size: int
+    """Bytes of the model."""
     products: int
     """Number of matrix products with weights that were changed."""
 
@@ -73,7 +76,9 @@ def find_bundled_source() -> Path:
 
 
 def infer_encoder_config(source: Path) -> EncoderConfig:
-    """Return a model's configuration: its ``encoder.json``, or sentence-transformers' pooling; else mean pooling.
+    """Return a model's configuration, from its ``encoder.json`` or from that of sentence-transformers.
+
+    With neither file, vectors are the means of token states.
 
     Raises:
         UsageError: the file is invalid.
@@ -99,7 +104,8 @@ def export_encoder(
 ) -> ExportReport:
     """Export the model in ``source`` to ``target``, and compare both models on ``samples``.
 
-    ``config``: by default :func:`infer_encoder_config` the source; its dimension becomes the model's, and its lengths at most what the model reads.
+    ``config``: by default that of :func:`infer_encoder_config`. Its dimension is replaced by the model's, and its
+    lengths are cut to what the model reads.
 
     Raises:
         UnavailableError: the source cannot be exported, or the extra is not installed.
@@ -159,7 +165,8 @@ def _load_token_model(source: Path) -> tuple[Any, int, int]:
 
     The module maps ids and mask to states of shape (texts, tokens, dimension).
 
-    Embeddings and layers are called one by one: the model's own mask code branches in Python, which a trace would freeze.
+    Embeddings and layers are called one by one: the model's own mask code branches in Python, which a trace would
+    freeze.
     """
     import torch
     from safetensors import SafetensorError
@@ -193,7 +200,7 @@ def _load_token_model(source: Path) -> tuple[Any, int, int]:
 
 
 def _trace(module: Any, path: Path) -> None:
-    """Export by TorchScript, because the newer exporter's graph does not quantise to the same size."""
+    """Export by TorchScript; the graph of the newer exporter does not quantise to the same size."""
     import torch
 
     ids = torch.randint(module.encoder.config.vocab_size, (2, 16))

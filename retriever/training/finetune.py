@@ -1,6 +1,6 @@
-"""Contrastive training with several positives (InfoNCE; Oord et al. 2018).
+"""Fine-tuning of an encoder by contrastive training with several positives (InfoNCE; Oord et al. 2018).
 
-Documents that solved a request are moved nearer to it than all others of the step.
+Documents that solved a request are moved nearer to it than all other documents of the step.
 """
 
 from collections.abc import Sequence
@@ -21,9 +21,11 @@ class TrainingResult:
     """Result of a training."""
 
     judgements: tuple[ValidationScore, ...]
+    """All evaluations, in order."""
     best: ValidationScore
-    """Judgement of the weights that were kept."""
+    """Evaluation of the weights that were saved."""
     steps: int
+    """Steps done, those before an interruption included."""
     left_out: tuple[int, ...]
     """Likely false negatives that were left out, by epoch."""
     stopped: bool
@@ -43,7 +45,16 @@ def finetune(
 ) -> TrainingResult:
     """Train by the recipe of the checkpoints and save the best weights in ``model``.
 
-    A resumed training takes the same steps. ``near``: rows from :func:`retriever.training.negatives.find_neighbours`.
+    An interrupted training resumes at its last checkpoint and takes the same steps.
+
+    Args:
+        corpus: the documents.
+        examples: the requests to train on.
+        near: for each example the rows from :func:`retriever.training.negatives.find_neighbours`.
+        judge: evaluates the encoder on held-out requests.
+        checkpoints: folder of the checkpoints, with the recipe.
+        model: folder for the best weights.
+        progress: receives the progress.
 
     Raises:
         UsageError: the checkpoint or the weights to resume from are damaged or missing.

@@ -1,4 +1,4 @@
-"""Batches of tasks for a language model: a few at a time, within a budget, answered ones from the cache."""
+"""Writing tasks for a language model, run concurrently within a budget; answers are cached in a file."""
 
 import asyncio
 import os
@@ -15,7 +15,7 @@ from domain.errors import FootpathError, ModelUnavailableError, UnavailableError
 
 
 class AnswerCache:
-    """Append-only file of lines ``{"key", "answer"}``; a line cut off by an interruption counts as missing."""
+    """Cache of answers in an append-only file of JSON lines; a line that was cut off counts as missing."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -51,7 +51,7 @@ class AnswerCache:
         return answers
 
     def _append(self, line: bytes) -> None:
-        """Append a line in one write that begins with an end of line, so that a cut-off line before it spoils nothing."""
+        """Append a line. The write begins with an end of line, so that a cut-off line before it spoils nothing."""
         try:
             self._path.parent.mkdir(parents=True, exist_ok=True)
             with self._path.open("ab") as file:
@@ -72,8 +72,11 @@ class WritingTask(Generic[A]):
     purpose: str
     """Name of the task for the endpoint."""
     system: str
+    """System message."""
     user: str
+    """User message."""
     answer: type[A]
+    """Model of the answer."""
     check: Callable[[A], str]
     """Returns what is wrong with a well-formed answer; empty if nothing is."""
 
@@ -85,7 +88,7 @@ class WritingResult(Generic[A]):
     answer: A | None
     """The valid answer; None if the model gave none."""
     requests: int
-    """Requests to the endpoint, repetitions after a complaint included."""
+    """Requests to the endpoint, those after a complaint included."""
     prompt_tokens: int
     completion_tokens: int
 
@@ -96,7 +99,11 @@ class TaskWriter(Protocol):
     name: str
 
     async def write(self, task: WritingTask[A]) -> WritingResult[A]:
-        """Do a task; an invalid answer is complained about once. Raises ``ModelUnavailableError`` without an answer."""
+        """Do a task; after an invalid answer the model is asked once more, with the complaint.
+
+        Raises:
+            ModelUnavailableError: the model gave no answer.
+        """
         ...
 
 
@@ -110,7 +117,7 @@ def build_task_key(writer: str, task: WritingTask[A]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class WritingBudget:
-    """Budget of one run; tasks that have begun are finished, so up to ``at_once`` of them exceed it."""
+    """Budget of one run; tasks that have begun are finished, so up to ``at_once`` of them may exceed it."""
 
     requests: int = 0
     """Maximum of requests to the model; 0 means no limit."""
@@ -122,7 +129,7 @@ class WritingBudget:
 
 @dataclass(slots=True)
 class WritingUsage:
-    """Cost and outcomes of one run; invalid, failed and left tasks are asked again by the next run."""
+    """Cost and outcomes of one run. Tasks that are invalid, failed or left are asked again by the next run."""
 
     requests: int = 0
     prompt_tokens: int = 0
@@ -156,8 +163,8 @@ async def ask_all(
     """Ask for each task's answer, in order; None where there is no valid one, or none yet.
 
     Raises:
-        ModelUnavailableError: the model is unavailable, or the settings are wrong. Earlier answers are cached, so that another run
-            asks only for the rest.
+        ModelUnavailableError: the model is unavailable, or the settings are wrong. Earlier answers are cached, so
+            that another run asks only for the rest.
     """
     task_run = _TaskRun(tasks, writer, cache, bounds, report)
     await task_run.run()

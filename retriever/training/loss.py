@@ -1,7 +1,7 @@
 # pyright: reportMissingImports=false, reportMissingTypeStubs=false, reportUnknownMemberType=false
 # pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false, reportUntypedBaseClass=false
 # pyright: reportUnknownParameterType=false
-"""Loss of the training: InfoNCE with several positives. Imports torch."""
+"""Loss of the training: InfoNCE with several positives."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -13,7 +13,7 @@ from retriever.training.encoder import compute_similarities, embed_tokens
 
 
 class MultiPositiveLoss(torch.nn.Module):
-    """Loss as sentence-transformers calls it, on batches of :class:`retriever.training.batches.BatchCollator`.
+    """InfoNCE loss with several positives, on batches of :class:`BatchCollator`.
 
     Similarities are multiplied by ``scale``, an inverse temperature.
     """
@@ -29,10 +29,14 @@ class MultiPositiveLoss(torch.nn.Module):
 
 
 def compute_contrastive_loss(scores: Any, label: Any) -> Any:
-    """Return the mean cross-entropy of each positive against the step's negatives.
+    """Return the mean cross-entropy of each positive against the negatives of its request.
 
-    Other positives do not count against it. With one positive for each request it equals MultipleNegativesRankingLoss. ``scores``,
-    ``label``: shape (requests, documents).
+    Other positives of the request do not count against it. With one positive for each request this equals
+    MultipleNegativesRankingLoss of sentence-transformers.
+
+    Args:
+        scores: scaled similarities, shape (requests, documents).
+        label: labels of the same shape, as :class:`BatchCollator` gives them.
     """
     is_positive = label == POSITIVE
     against = scores.masked_fill(is_positive | (label == LEFT_OUT), -torch.inf).logsumexp(1, keepdim=True)

@@ -1,4 +1,4 @@
-"""Hard negatives of requests: from the same tool set, by similar words, and by the model's own ranking."""
+"""Hard negatives of requests."""
 
 import random
 from collections.abc import Callable, Mapping, Sequence
@@ -14,15 +14,18 @@ from retriever.training.examples import DocumentCorpus, TrainingExample
 from retriever.training.recipe import TrainingRecipe
 
 _MAX_SAME_TOOLSET = 8
-"""Maximum of documents from the tool sets that solved a request, of which a step draws; a set may have hundreds."""
+"""Maximum of documents from the tool sets that solved a request, since a tool set may have hundreds."""
 Encode = Callable[[Sequence[str], bool], NDArray[np.float32]]
-"""Encodes texts, given whether they are requests, as :meth:`retriever.training.encoder.TrainedEncoder.encode`."""
+"""Encodes texts as :meth:`TrainedEncoder.encode` does; the second argument is whether they are requests."""
 _MIN_MINED = 12
-"""Mined documents that are kept for a request to draw from; more if the recipe's ``mined_from`` is more."""
+"""Minimum of mined documents to keep for each request; the recipe's ``mined_from`` may ask for more."""
 
 
 async def find_neighbours(corpus: DocumentCorpus, examples: Sequence[TrainingExample], limit: int) -> list[list[int]]:
-    """Return for each example the rows that BM25 finds for its request and its positives' names, positives excluded."""
+    """Return for each example the rows that BM25 finds for its request and for the names of its positives.
+
+    Copies of the positives are excluded. ``limit``: number of rows for each of these texts.
+    """
     async with open_bm25_index(corpus) as index:
         rows_by_positive: dict[int, list[int]] = {}
         all_rows: list[list[int]] = []
@@ -42,7 +45,10 @@ async def _search(index: LexicalIndex, corpus: DocumentCorpus, text: str, limit:
 
 
 class NegativeSampler:
-    """Draws the negatives of examples: by words before the first :meth:`mine`, by the model's ranking after it."""
+    """Draws the negatives of examples from three pools: neighbours, the same tool set, and written documents.
+
+    Neighbours are found by words until the first :meth:`mine`, and by the model's ranking after it.
+    """
 
     def __init__(
         self,
@@ -85,10 +91,13 @@ class NegativeSampler:
         return drawn + rng.sample(written, min(self._recipe.written, len(written)))
 
     def mine(self, encode: Encode) -> int:
-        """Keep for each example the documents that the model ranks highest, without likely positives.
+        """Narrow the pools of each example to the documents that the model ranks highest.
 
-        Returns the number of likely positives. A document counts as a likely positive if its similarity exceeds the recipe's
-        ``ceiling`` times the best positive's.
+        A document whose similarity exceeds the recipe's ``ceiling`` times that of the best positive is probably a
+        positive that was not recorded, and is left out.
+
+        Returns:
+            The number of documents left out.
         """
         corpus, left_out = self._corpus, 0
         drawn_from = zip(self._near, self._same_toolset, self._written, strict=True)

@@ -4,7 +4,7 @@ from typing import Protocol
 
 
 class TrainingProgress(Protocol):
-    """Receiver of a training's progress."""
+    """Receives the progress of a training, for example to show it."""
 
     def begin(self, done: int, total: int) -> None:
         """Report the steps done before this run, and the total."""

@@ -1,6 +1,6 @@
 # pyright: reportMissingImports=false, reportMissingTypeStubs=false, reportUnknownMemberType=false
 # pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false
-"""Training of the re-ranker: a regression and boosted trees that predict which candidates serve a request."""
+"""Training of the re-ranker, whose regression and boosted trees predict which candidates serve a request."""
 
 import random
 from collections import deque
@@ -19,7 +19,9 @@ from retriever.training.requirements import require_modules
 RANKING_MODULES = ("sklearn", "lightgbm")
 """Packages that training the re-ranker imports."""
 FOLDS = 5
+"""Parts of a cross-validation."""
 _ROUNDS = 200
+"""Number of boosted trees."""
 _REGRESSION_SPREAD = 0.5
 """Standard deviation of the regression's scores where that of the trees' is 1."""
 _BOOSTING_PARAMETERS: dict[str, Any] = {
@@ -53,9 +55,15 @@ class LabelledCandidates:
 def train_reranker(
     requests: Sequence[LabelledCandidates], encoder: str, without: Collection[str] = ()
 ) -> RerankerWeights:
-    """Train a regression and trees, scaled to standard deviations of ``_REGRESSION_SPREAD`` and 1 over all candidates.
+    """Train a regression and trees, and scale both for the sum of their scores.
 
-    Requests whose candidates all serve, or none of them, are skipped. ``without``: names of features that are hidden from both models.
+    Over all candidates the regression's scores get a standard deviation of ``_REGRESSION_SPREAD``, and those
+    of the trees one of 1. Requests whose candidates all serve them, or none, are skipped.
+
+    Args:
+        requests: the labelled candidates of each request.
+        encoder: identity of the encoder that scored them.
+        without: names of features that are hidden from both models.
 
     Raises:
         UsageError: no request can be learnt from.
@@ -90,7 +98,7 @@ def train_reranker(
 def _fit_regression(
     informative: Sequence[LabelledCandidates], standard: NDArray[np.float64], hidden: Sequence[int]
 ) -> tuple[NDArray[np.float64], float]:
-    """Return weights and offset of a logistic regression of whether a candidate serves; all requests weigh the same."""
+    """Return weights and offset of a logistic regression, in which all requests weigh the same."""
     require_modules("sklearn")
     from sklearn.linear_model import LogisticRegression
 
@@ -134,7 +142,7 @@ def parse_tree(root: dict[str, Any]) -> RegressionTree:
 
 
 def _round_down(threshold: float) -> float:
-    """Return the largest float32 that is at most the threshold, so that float32 values stay on their side of it."""
+    """Return the largest float32 up to the threshold, so that float32 values stay on their side of it."""
     rounded = np.float32(threshold)
     return float(rounded if rounded <= threshold else np.nextafter(rounded, np.float32(-np.inf)))
 

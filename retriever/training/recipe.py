@@ -1,4 +1,4 @@
-"""Recipe of an encoder's training: every choice that changes the result, in one file that is kept with it."""
+"""Recipe of an encoder's training: a TOML file with every choice that changes the result."""
 
 import math
 import tomllib

@@ -1,7 +1,8 @@
-"""Synthetic requests from a tool's document without a model: its first sentence as a wish or a question.
+"""Synthetic requests without a model: the first sentence of a tool's document as a wish or a question.
 
-They are clearly weaker than those of a model or a person: the words are the document's own, so an encoder learns from them what BM25
-finds anyway, and not how people ask. They exist so that a tool without recorded requests occurs in training at all.
+They are clearly weaker than those of a model or a person: the words are the document's own, so an encoder learns from
+them what BM25 finds anyway, and not how people ask. They exist so that a tool without recorded requests occurs in
+training at all.
 """
 
 import random
@@ -60,7 +61,12 @@ _SECRET = re.compile(r"key|token|secret|auth|password|host|format|callback", re.
 
 
 def build_template_requests(tool: ToolDoc, count: int, seed: int) -> list[str]:
-    """Return up to ``count`` different requests, the same for the same document and seed; none without usable text."""
+    """Return up to ``count`` different requests; none without usable text.
+
+    The same document and seed give the same requests. Templates are weaker than a model: the words are the document's
+    own, so an encoder learns from them what BM25 finds anyway, but a tool without recorded requests occurs in
+    training at all.
+    """
     rng = random.Random(f"{seed} {tool.id}")
     wish = _build_wish(_extract_first_sentence(tool.description)) or _build_wish(
         _extract_first_sentence(split_identifier(tool.api))
@@ -89,7 +95,10 @@ def _extract_first_sentence(text: str) -> str:
 
 
 def _build_wish(sentence: str) -> tuple[bool, str] | None:
-    """Return whether the sentence begins with a verb, and the phrase to put into a template; None under two words."""
+    """Return whether the sentence begins with a verb, and the phrase to put into a template.
+
+    None if the phrase has fewer than two words.
+    """
     phrase = _SUBJECT.sub("", sentence, count=1).strip()
     first, _, rest = phrase.partition(" ")
     if len(phrase.split()) < 2:
@@ -101,7 +110,7 @@ def _build_wish(sentence: str) -> tuple[bool, str] | None:
 
 
 def _find_verb(word: str) -> str:
-    """Return the verb of which the word is a form, as in ``returns`` and ``searches``; empty if there is none."""
+    """Return the known verb that a word is a form of, as in ``returns`` and ``searches``; else empty."""
     for form in (word, word.removesuffix("s"), word.removesuffix("es")):
         if form in _VERBS:
             return form

@@ -2,9 +2,9 @@
 # pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false
 """Per-token scales of an int8 encoder, in place of one scale for everything that is embedded together.
 
-onnxruntime's dynamic quantisation chooses the scale of activations per tensor: a text's vector then depends on the other texts of the
-batch and on padding. Here a token's activations are divided by their own largest magnitude, so that no other token or text has an
-influence; products are exact in integers, and small tokens are no longer rounded by the steps of large ones.
+onnxruntime's dynamic quantisation chooses one scale of activations for a tensor, so that a text's vector depends on the
+other texts of its batch and on padding. Here a token's activations are divided by their own largest magnitude: no other
+token or text has an influence, and small activations are not rounded by the steps of large ones.
 """
 
 from collections.abc import Iterator
@@ -18,7 +18,7 @@ from domain.errors import UsageError
 from retriever.training.requirements import require_modules
 
 _CONTRIB = "com.microsoft"
-"""Domain of ``MatMulIntegerToFloat``, which scales columns while it writes, saving a pass over the products."""
+"""Domain of ``MatMulIntegerToFloat``, which multiplies and scales columns in one pass."""
 _PREFIX = "token_scales/"
 _CONSTANTS = {
     "one": np.float32(1.0),
@@ -129,7 +129,7 @@ def _find_products(graph: Any, source: Path) -> Iterator[_QuantisedProduct]:
 
 
 def _build_quantisation(activations: str) -> list[Any]:
-    """Return nodes that turn float activations into unsigned integers around 128 and the scale of each token."""
+    """Return nodes that compute each token's scale and turn its activations into integers around 128."""
     from onnx import helper
 
     magnitude, largest, bounded, inverse, scaled, rounded, scale = (
@@ -149,7 +149,7 @@ def _build_quantisation(activations: str) -> list[Any]:
 
 
 def _build_multiplication(product: _QuantisedProduct) -> list[Any]:
-    """Return nodes that multiply those integers, with columns scaled as the weights and rows as the tokens."""
+    """Return nodes that multiply the integers and scale columns as the weights, rows as the tokens."""
     from onnx import helper
 
     prefix, columns = f"{_PREFIX}{product.activations}/", f"{_PREFIX}{product.rescale.output[0]}/columns"

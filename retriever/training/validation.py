@@ -1,4 +1,4 @@
-"""Validation of an encoder in training: NDCG@5 of held-out requests among documents that are easily confused."""
+"""Validation of an encoder in training: NDCG@5 of held-out requests among easily confused documents."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from retriever.training.encoder import TrainedEncoder, compute_similarities
 from retriever.training.examples import DocumentCorpus, TrainingExample
 
 _MAX_NEAREST = 8
-"""Documents nearest to each held-out request by words that belong to the ranked documents."""
+"""Number of neighbours of each held-out request that are among the ranked documents."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,12 +27,12 @@ class ValidationScore:
 
 
 def select_best(judgements: Sequence[ValidationScore]) -> ValidationScore:
-    """Return the first judgement with the highest NDCG@5."""
+    """Return the first evaluation with the highest NDCG@5."""
     return max(judgements, key=lambda one: one.ndcg)
 
 
 def has_stalled(judgements: Sequence[ValidationScore], patience: int) -> bool:
-    """Return whether the best judgement is at least ``patience`` judgements old."""
+    """Return whether the last ``patience`` evaluations, or more, brought no improvement."""
     return bool(judgements) and len(judgements) - 1 - judgements.index(select_best(judgements)) >= patience
 
 
@@ -40,7 +40,10 @@ class HeldOutEvaluator:
     """Evaluates an encoder on held-out examples."""
 
     def __init__(self, corpus: DocumentCorpus, examples: Sequence[TrainingExample], near: Sequence[list[int]]) -> None:
-        """Rank the examples over their positives and ``near``, rows of documents similar to each of them."""
+        """Evaluate on ``examples``, over the documents of their positives and neighbours.
+
+        ``near``: for each example, rows of similar documents, nearest first.
+        """
         self._corpus = corpus
         self._examples = examples
         rows = {row for group in near for row in group[:_MAX_NEAREST]} | {row for one in examples for row in one.solved}

@@ -1,4 +1,4 @@
-"""Hard negatives written by a language model: similar documents that cannot serve the request (thesis 4.3.2.2)."""
+"""Hard negatives that a language model writes: similar documents that do not serve the request (thesis 4.3.2.2)."""
 
 from collections.abc import Sequence
 
@@ -66,13 +66,13 @@ def _render_document(tool: ToolDoc) -> str:
 
 
 def to_document(written: WrittenNegative | WrittenDocument, solved: ToolDoc) -> ToolDoc:
-    """Return it as a document in the tool set that solved the request: only its words differ from a real one."""
+    """Return a written document as a tool's document in the tool set that solved the request."""
     parameters = tuple(Parameter(name=name) for name in written.parameters)
     return solved.model_copy(update={"api": written.api, "description": written.description, "parameters": parameters})
 
 
 def select_distinct(written: Sequence[WrittenDocument], positives: Sequence[ToolDoc]) -> list[WrittenDocument]:
-    """Return documents that are close, by name and words, neither to ``positives`` nor to an earlier one.
+    """Return the written documents that differ in name and words from all positives and from each other.
 
     ``positives``: all documents that solved the request.
     """

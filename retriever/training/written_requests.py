@@ -1,4 +1,4 @@
-"""Synthetic requests that a language model writes from the document of a tool without recorded requests."""
+"""Synthetic requests for tools without recorded ones, written by a language model or made from templates."""
 
 from pydantic import Field
 
